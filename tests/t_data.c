@@ -56,7 +56,7 @@ static void test_reals(void)
     char *csv = WEFT_NEW(mem, char, 40000), *to = csv;
     for (int i = 0; i < 1200; i++) to += sprintf(to, "%d,%g,%d\n", i, 1 / (i + 1.0), i % 2);
     write_text("r.csv", csv);
-    ok(pack(&weft_reader_dense, at("r.csv"), "r.h5", "") == WEFT_OK &&
+    ok(pack(&weft_reader_dense, at("r.csv"), "r.h5", "numbers=1") == WEFT_OK &&
            weft_data_open(&data, at("r.h5"), &world, mem) == WEFT_OK,
        "numbers are packed and opened");
     const weft_rows *rows = &data.part[WEFT_TRAIN];

@@ -57,8 +57,9 @@ static void test_tables(void)
     int good = 1;
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
         const char *csv = write_text("t.csv", table("0.1,", 1, "", N, bases[i]));
-        good &= opened(&weft_reader_dense, csv, "t.h5", "") && holds(N, 1, bases[i]) &&
-                data.scale[1] <= N && data.shift[0] == 0 && data.scale[0] == 1;
+        good &= opened(&weft_reader_dense, csv, "t.h5", "numbers=1") &&
+                holds(N, 1, bases[i]) && data.scale[1] <= N && data.shift[0] == 0 &&
+                data.scale[0] == 1;
         weft_data_close(&data);
     }
     ok(good,
@@ -113,7 +114,7 @@ static void test_still(void)
     int good = opened(&weft_reader_dense,
                       write_text("t.csv", "14.62,0\n14.62,1\n14.62,0\n14.62,1\n14.62,0\n"
                                           "14.62,1\n14.62,0\n14.62,1\n"),
-                      "t.h5", "valid=0.2") &&
+                      "t.h5", "valid=0.2 numbers=1") &&
                data.shift == NULL;
     weft_data_close(&data);
     for (int i = 0; i < 4; i++) {
@@ -130,12 +131,12 @@ static void test_match(void)
     weft_data train, other;
     weft_likeness like;
     int good = opened(&weft_reader_dense, write_text("t.csv", table("", 1, ",1", N, 1.7e9)),
-                      "t.h5", "");
+                      "t.h5", "numbers=2");
     train = data;
     good &= opened(&weft_reader_dense,
                    write_text("o.csv", "1700000041,1,0\n1700000041,1,1\n1700000041,1,0\n"
                                        "1700000041,1,1\n1700000041,1,1\n"),
-                   "o.h5", "valid=0.2");
+                   "o.h5", "valid=0.2 numbers=1,2");
     other = data;
     if (good) {
         like = weft_data_likeness(&train);
@@ -151,7 +152,7 @@ static void test_match(void)
     good =
         opened(&weft_reader_dense,
                write_text("o.csv", "1700000032,1,0\n0,1,1\n1700000032,1,0\n0,1,1\n0,1,1\n"),
-               "o.h5", "valid=0.2 clients=2");
+               "o.h5", "valid=0.2 clients=2 numbers=1,2");
     other = data;
     weft_samples samples;
     good = good && other.shift == NULL && weft_data_match(&other, &like, "t.h5") == WEFT_OK;
