@@ -1,9 +1,7 @@
 /* The table of filenames.h as patterns. */
 #include "weft/filenames.h"
 
-#include <ctype.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

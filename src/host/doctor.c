@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #define MEASURE 0.3 /* seconds for measuring the rate */
 #define BUSY    0.8 /* a smaller fraction of a core means that other processes use it */

@@ -7,7 +7,6 @@
 #include "weft/par.h"
 
 #include <string.h>
-#include <unistd.h>
 
 weft_status weft_locks_try(const char *dir, weft_team *team, weft_lock *found,
                            weft_arena *mem)
