@@ -29,7 +29,7 @@ def ranks(x, quantile):
 def number(cell, how):
     """The number in a cell of that notation, NaN where there is none."""
     decimal, group = MARKS[how.get("decimal", "point")], MARKS.get(how.get("thousands"))
-    if group and re.match(rf"[-+]?[1-9]\d{{0,2}}([{group}]\d{{3}})+(?!\d)", cell):
+    if group and re.match(rf"[-+]?[1-9]\d{{0,2}}([{group}]\d{{3}})+(?![\d{group}])", cell):
         cell = cell.replace(group, "")
     if decimal != ".":
         cell = cell.replace(".", "?").replace(decimal, ".")

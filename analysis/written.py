@@ -7,7 +7,7 @@ MONTHS = ["january", "february", "march", "april", "may", "june", "july", "augus
 MONTH = r"(?P<name>[A-Za-z]{3,9})\.?"
 TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(:(?P<second>\d\d))?(?P<part>[.,]\d+)?( *(?P<half>[aApP][mM]))?"
 BRIEF = r"(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<part>[.,]\d+)?"
-BEHIND = rf"([Tt ]+{TIME}( *(?P<zone>[Zz]|UTC|GMT|[-+]\d\d(:?\d\d)?))?)?"
+BEHIND = rf"([Tt ]+{TIME}( *(?P<zone>[Zz]|UTC|GMT|[-+](0\d|1[0-8])(:?[0-5]\d)?))?)?"
 FIRST = r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)" + BEHIND
 DATES = {  # as weft_date_read of src/data/date.c
     "ymd": [FIRST, r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND.replace(TIME, BRIEF).replace("[Tt ]+", "T"),

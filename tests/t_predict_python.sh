@@ -74,6 +74,7 @@ three run.task=sgd sgd.model=linear random.resource=3
 two run.task=sgd sgd.model=mlp mlp.hidden=20,10 sgd.folds=3 random.resource=3
 three run.task=sgd sgd.model=mlp run.scale=minmax random.resource=2
 number run.task=sgd sgd.model=mlp mlp.hidden=8 random.resource=3
+two run.task=sgd sgd.model=linear run.scale=quantile random.resource=3
 EOF
 awk -F, -v OFS=, 'NR > 1 { $NF = sprintf("%.1f", 1700000000 + $NF) } 1' "$tmp/number.csv" >"$tmp/when.csv"
 "$weft" pack dense "$tmp/when.csv" drop=id label=y gaps=-77 -o "$tmp/when.h5" >"$tmp/out" 2>"$tmp/log" &&
@@ -107,34 +108,50 @@ assert np.allclose(deviation, np.where(level, 0.5, x.std(0)), 1e-4, 1e-5), (devi
 EOF
 result $? "columns of levels are not scaled up by how few rows have one"
 awk 'BEGIN {
-    print "day,at,born,cost,share,y"
+    print "day,at,born,cost,share,fee,on,month,y"
     for (i = 0; i < 200; i++)
-        printf "%s,%d:%02d,%d/%d/%d,\"%s1,%03d.5\",%s,%d\n", i % 9 == 4 ? "" : sprintf("2024-%02d-%02dT%02d:30:00.5+02:00", i % 12 + 1, i % 28 + 1, i % 24),
-            i % 24, i % 60, i % 12 + 1, i % 28 + 1, 1930 + i % 90, i % 3 ? "$" : "-$", i * 37 % 1000, i % 8 == 5 ? "NA" : i % 50 " %", (i % 28) % 7 < 3
+        printf "%s,%d:%02d,%s,\"%s1,%03d.5\",%s,EUR %d,%d %s 2024,2023-%02d,%d\n",
+            i % 9 == 4 ? "" : sprintf("2024-%02d-%02dT%02d:30:00.5+02:00", i % 12 + 1, i % 28 + 1, i % 24), i % 24, i % 60,
+            i % 11 == 6 ? "" : sprintf("%d/%d/%d", i % 12 + 1, i % 28 + 1, 1930 + i % 90), i % 3 ? "$" : "-$", i * 37 % 1000,
+            i % 8 == 5 ? "NA" : i % 50 " %", i % 37, i % 28 + 1, i % 2 ? "May" : "December", i % 12 + 1, (i % 28) % 7 < 3
 }' >"$tmp/written.csv"
 "$weft" pack dense "$tmp/written.csv" label=y -o "$tmp/written.h5" >"$tmp/out" 2>"$tmp/log" && tune written rff.features=64 rff.preprocess=standard
 {
     head -90 "$tmp/written.csv"
-    printf '%s\n' 2024-02-29,0:00,2/29/1904,7,3,1 20240229T2330Z,23:59,12/31/99,'"(1,000 $)",50,0' 2025-01-01T11:00-0530,12:00,1/1/2100,'$ 5,NA,1'
-} >"$tmp/more.csv"
+    cat <<'EOF'
+2024-02-29,0:00,2/29/1904,7,3,5,2024-05-06,2023-02,1
+20240229T2330Z,23:59,12/31/99,"(1,000 $)",50,EUR 5.5,Dec. 3 2023,2023-12,0
+2025-01-01T11:00-0530,12:00,1/1/2100,$ 5,NA,NA,"May 31, 2024",NA,1
+2024-02-29T23:59:60+14:00,12:30 PM,2/3/68,$-5,5NB%,5 EUR,3-may-2024,2023-05,1
+2024-02-29 24:00,12:30 am,2/3/69,MINUS5 $,5NB%,7,03DEC2024,2024-05,0
+20241231.0,1:05:06.5pm,1999-02-03,-$5,-5 %,-7,NA,,0
+EOF
+} | sed "s/NB/$(printf '\302\240')/; s/MINUS/$(printf '\342\210\222')/" >"$tmp/more.csv"
 same "$tmp/more.csv"
 result $? "dates, times of day, numbers with units"
 sed '3s/[01]$/NA/; 5s/[01]$//' "$tmp/more.csv" >"$tmp/lacks.csv"
 same "$tmp/lacks.csv"
 result $? "rows some of which lack a label"
 while read -r bad; do
-    printf 'day,at,born,cost,share\n%s\n' "$bad" >"$tmp/bad.csv"
+    printf 'day,at,born,cost,share,fee,on,month\n%s\n' "$bad" >"$tmp/bad.csv"
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "row 1, column .* where a number is expected, written as" "$tmp/log"
     result $? "not: $bad"
     ! "$weft" predict "$tmp/r.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "line 2, column .* where a .* is expected" "$tmp/log"
     result $? "nor by weft predict: $bad"
 done <<'EOF'
-2023-02-29,1:00,2/2/1999,5,5
-2024-02-03,24:30,2/2/1999,5,5
-2024-02-03,1:00,13/2/1999,5,5
-2024-02-03,1:00,2/2/1999,5 EUR,5
-2024-02-03,1:00,2/2/1999,5,$5
-2024-02-03,1:00,2/2/1999,5,5 %%
+2023-02-29,1:00,2/2/1999,5,5,5,NA,NA
+2024-02-03T17:00+19:00,1:00,2/2/1999,5,5,5,NA,NA
+2024-02-03,24:30,2/2/1999,5,5,5,NA,NA
+2024-02-03,24:00:00.5,2/2/1999,5,5,5,NA,NA
+2024-02-03,23:59:61,2/2/1999,5,5,5,NA,NA
+2024-02-03,0:30 PM,2/2/1999,5,5,5,NA,NA
+2024-02-03,1:00,13/2/1999,5,5,5,NA,NA
+2024-02-03,1:00,2/2/1999,5 EUR,5,5,NA,NA
+2024-02-03,1:00,2/2/1999,5,$5,5,NA,NA
+2024-02-03,1:00,2/2/1999,5,5 %%,5,NA,NA
+2024-02-03,1:00,2/2/1999,5,5,EUR5,NA,NA
+2024-02-03,1:00,2/2/1999,5,5,5,3 Decem 2024,NA
+2024-02-03,1:00,2/2/1999,5,5,5,NA,2023-05-01
 EOF
 "$weft" pack dense "$tmp/three.csv" drop=id label=y clients=12 -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
 tune dealt run.task=fed run.mixing=none fed.model=mlp mlp.hidden=8 random.resource=3 && same "$tmp/new.csv"
@@ -161,6 +178,7 @@ done <<'EOF'
 3s/,[^,]*$//|: row 2 has 3 columns where 4 are expected|a row of fewer
 1s/$/,size/; 1!s/$/,7/|: several columns are named 'size'|a column that is there twice
 3s/[0-9.]*,\([0-9.]*\)$/inf,\1/|: row 2, column 'size' is 'inf' where a number is expected|a number that is not finite
+3s/[0-9.]*,\([0-9.]*\)$/1e39,\1/|: row 2, column 'size' is '1e39' where a number is expected|a number that is no float
 3s/[0-9.]*,\([0-9.]*\)$/1_0,\1/|: row 2, column 'size' is '1_0' where a number is expected|a number as Python writes it
 3s/[0-9.]*,\([0-9.]*\)$/big,\1/|: row 2, column 'size' is 'big' where a number is expected|a text among numbers
 EOF
@@ -177,11 +195,47 @@ spelt 1 <"$tmp/new.csv" >"$tmp/newspelt.csv"
 "$weft" pack dense "$tmp/spelt.csv" drop=id label=y separator=semicolon decimal=comma thousands=point comment=% gaps=keine -o "$tmp/spelt.h5" \
     >"$tmp/out" 2>"$tmp/log" && grep -q 'days| *number *53 *28 *1002[.]5 ' "$tmp/out" && tune spelt rff.features=120 rff.preprocess=standard && same "$tmp/newspelt.csv"
 result $? "numbers, gaps, comments and columns are read as those that were learnt from"
+sed '3i\  % and a note' "$tmp/newspelt.csv" >"$tmp/noted.csv"
+same "$tmp/noted.csv"
+result $? "a comment may begin with blanks"
+for cell in 0.250 1.5 1.234.5 1,234,5; do
+    awk -F ';' -v OFS=';' -v cell="$cell" 'NR == 3 { $(NF - 1) = cell } { print }' "$tmp/newspelt.csv" >"$tmp/bad.csv"
+    ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "is '$cell' where a number is expected, with a decimal comma" "$tmp/log"
+    result $? "not with a decimal comma: $cell"
+    ! "$weft" predict "$tmp/r.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "is '$cell' where a finite number is expected" "$tmp/log"
+    result $? "nor by weft predict: $cell"
+done
 tail -n +2 "$tmp/three.csv" | cut -d, -f2- | awk -F, -v OFS=, '{ print $5, $2, $1, $3 }' >"$tmp/bare.csv"
 "$weft" pack dense "$tmp/bare.csv" label=first header=no gaps=-77 -o "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log" &&
     tune bare rff.features=120 rff.preprocess=standard && same "$tmp/bare.csv" && cp "$tmp/python.csv" "$tmp/want.csv" &&
     cut -d, -f2- "$tmp/bare.csv" >"$tmp/less.csv" && same "$tmp/less.csv" && cmp "$tmp/python.csv" "$tmp/want.csv"
 result $? "so are rows below no names, with and without labels"
+
+awk 'BEGIN { for (i = 0; i < 90; i++) printf "%d,%02d;%d,%d;%d,5;%d,%03d\n", i % 13, i % 97, i % 7, i % 10, i % 5, i % 11, i * 7 }' >"$tmp/commas.csv"
+"$weft" pack dense "$tmp/commas.csv" label=first decimal=comma -o "$tmp/commas.h5" >"$tmp/out" 2>"$tmp/log" && tune commas rff.features=60 &&
+    cut -d ';' -f2- "$tmp/commas.csv" >"$tmp/less.csv" && same "$tmp/less.csv"
+result $? "so are numbers with decimal commas, whose separator is found"
+# Every word for a gap, in a column of numbers and as a level; a wide column.
+"$python" - "$tmp/words.csv" "$tmp/word.csv" <<'EOF'
+import sys
+words = ["", "?", "NA", "n/a", "#N/A", "NaN", "null", "None", "-", ".", "-nan", "nil", "NaT", "\\N", "missing", "Unknown", "unk", "n.a.", "n.a",
+         "n/d", "ND", "n.d.", "no data", "nodata", "not available", "not known", "unbekannt", "not applicable", "k.A.", "<NA>", "(null)",
+         "undefined", "--", "---", "..", "...", "*", "**", ":", "??", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", 5]
+with open(sys.argv[1], "w") as learn, open(sys.argv[2], "w") as new:
+    print("a,k,wide,y", file=learn)
+    print("a,k,wide", file=new)
+    for i in range(120):
+        print("" if i % 7 == 3 else i * 37 % 60, ("unknown", "red", "", "missing")[i % 4], i * 10, int(i * 37 % 60 > 30), sep=",", file=learn)
+    for i, word in enumerate(words):
+        print(word, word, i * 10, sep=",", file=new)
+EOF
+"$weft" pack dense "$tmp/words.csv" label=y -o "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" && tune words rff.features=64 rff.gamma=1e-6 rff.preprocess=none && same "$tmp/word.csv"
+result $? "the same words stand for gaps among numbers, and among levels"
+sed 's/$/,/' "$tmp/word.csv" >"$tmp/ends.csv" && cp "$tmp/python.csv" "$tmp/want.csv" && same "$tmp/ends.csv" && cmp "$tmp/python.csv" "$tmp/want.csv"
+result $? "lines may end in a separator"
+"$weft" pack dense "$tmp/words.csv" label=y alike=one -o "$tmp/words.h5" --force >"$tmp/out" 2>"$tmp/log" && tune words rff.features=64 && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/word.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "word.csv: column 'k' has '.*', which may be a level in another spelling (alike = one)" "$tmp/log"
+result $? "a level that may be another's spelling is refused where such are one"
 
 awk -F, -v OFS=, '{ print $2, $4, $5, $6 }' "$tmp/three.csv" | sed 1s/far/size/ >"$tmp/twice.csv"
 "$weft" pack dense "$tmp/twice.csv" label=y gaps=-77 -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
@@ -215,7 +269,7 @@ texts()
     awk -v n="$1" -v first="$2" 'BEGIN { for (i = first; i < first + n; i++) {
         long = ""
         for (j = 0; j < i * 7 % 60; j++) long = long "abcd"
-        printf "%s\t%s Film number%d, by N%d... (it%ss) \303\204rger %s\n", i % 2 ? "good" : "bad", i % 3 ? (i % 2 ? "nice" : "poor") : "long", i % 7, i % 5, "\047", long
+        printf "%s\t%s Film, Film number%d, by N%d... (it%ss) \303\204rger %s\n", i % 2 ? "good" : "bad", i % 3 ? (i % 2 ? "nice" : "poor") : "long", i % 7, i % 5, "\047", long
     } }'
 }
 texts 200 0 >"$tmp/learn.tsv"
@@ -234,6 +288,7 @@ learn fmap.model=logistic
 learn fmap.model=svm ngram.tokenizer=remove ngram.lower=false ngram.order=3 ngram.hash=shared run.seed=3
 six fmap.model=logistic ngram.tokenizer=kim ngram.weights=sif ngram.alpha=0.01 ngram.normalize=l2 ngram.binary=no
 six fmap.model=ridge ngram.weights=tfidf ngram.normalize=average ngram.grams=2-3
+six fmap.model=ridge ngram.normalize=average ngram.binary=no
 six fmap.model=logistic ngram.columns=vocabulary ngram.min_count=2 ngram.nb_scale=log2
 six fmap.model=logistic ngram.nb_scale=log2 fmap.folds=2
 EOF
@@ -247,6 +302,10 @@ result $? "texts in columns, as those were that were learnt from"
     tune columns fmap.feature=ngram ngram.bins=2048 fmap.model=logistic && printf 'review\nnice\n\n"poor, so"\n\n' >"$tmp/new.csv" &&
     same "$tmp/new.csv" && [ "$(wc -l <"$tmp/weft.csv")" = 5 ]
 result $? "a blank line is a text where there is one column"
+awk -F '\t' 'BEGIN { print "grade\treview" } { printf "%s\tthe \"%s\n", $1, $2 }' "$tmp/learn.tsv" >"$tmp/tabs.tsv"
+"$weft" pack text "$tmp/tabs.tsv" label=grade text=review -o "$tmp/tabs.h5" >"$tmp/out" 2>"$tmp/log" && tune tabs fmap.feature=ngram ngram.bins=2048 fmap.model=logistic &&
+    same "$tmp/tabs.tsv"
+result $? "quotation marks between tabs are signs of the text"
 tune learn fmap.feature=ngram ngram.bins=512 ngram.stop=yes && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log"
 "$python" analysis/predict.py "$tmp/w.h5" "$tmp/say.txt" >"$tmp/out" 2>"$tmp/log"
 [ $? = 1 ] && grep -qx 'ngram.stop = true is not done here; `weft predict` does it' "$tmp/log"
