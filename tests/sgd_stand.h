@@ -21,7 +21,7 @@ static inline int32_t label_of(int64_t i)
     return i >= TRAIN + VALID || i % 10 == 3;
 }
 
-static double x[ALL][D];
+static double x[ALL][D], *row_weight; /* [ALL] NULL: all are 1 */
 static int32_t label[ALL];
 
 static inline void make_rows(void)
@@ -43,6 +43,7 @@ static inline weft_status read_rows(const void *self, const char *source, weft_p
     weft_pack_split(pack, "as made");
     TRY(weft_pack_matrix(pack, WEFT_REALS, D, rows));
     weft_pack_numbered(pack, 2);
+    if (row_weight) TRY(weft_pack_weights(pack, row_weight));
     return weft_pack_rows(pack, ALL, x, label);
 }
 

@@ -212,6 +212,40 @@ static void test_objective(void)
 
 /* ---- weights ---- */
 
+static void test_class_weights(void)
+{
+    enum { ROWS = 6 };
+    const int64_t count[] = {3, 0, 1};
+    const int32_t label[ROWS] = {0, 1, 0, 0, 1, 0};
+    const double own[ROWS] = {1, 2, 0.5, 4, 0.25, 0}, share[] = {0.75, 1.5};
+    double weight[3], class[2], most = 0;
+    weft_class_weights(3, count, weight);
+    is_near(weight[0], 4 / (2 * 3.0), 1e-15, "the weight of a class is n / (K n_c),");
+    is_near(weight[2], 4 / (2 * 1.0), 1e-15, "K being the classes that are there");
+    is_near(weight[1], 0, 0, "a class without rows weighs nothing");
+    weft_data data = {.classes = 2, .team = &world};
+    data.part[WEFT_TRAIN] = (weft_rows){.n = ROWS, .label = label, .weight = own};
+    const double *all = weft_data_balance(&data, class, mem);
+    for (int i = 0; i < ROWS; i++)
+        most = fmax(most, fabs(all[i] - own[i] * share[label[i]]));
+    is_near(most, 0, 1e-15, "weights of classes are multiples of those of rows");
+}
+
+/* Twice the weights and the penalty are the same problem. */
+static void test_doubled(void)
+{
+    weft_fitted once, twice;
+    struct problem *problem = plain(1, 1);
+    real *w = fit(&weft_model_ridge, "alpha = 2\ntol = 1e-12", problem, &once);
+    double *weight = WEFT_NEW(mem, double, problem->f.n);
+    for (int64_t i = 0; i < problem->f.n; i++) weight[i] = 2 * problem->y.weight[i];
+    problem->y.weight = weight;
+    real *v = fit(&weft_model_ridge, "alpha = 4\ntol = 1e-12", problem, &twice);
+    is_near(apart(D + 1, w, v), 0, 1e-6, "twice the weights and the penalty: the same fit");
+    is_near(twice.objective, once.objective, 1e-6 * once.objective,
+            "with the same objective per weight");
+}
+
 static void test_repeated(int sparse)
 {
     static const struct {
@@ -250,6 +284,7 @@ static void test_repeated(int sparse)
         ok(far < 1e-3 && !one.diverged,
            "%s%s: a row of weight k is k rows, the fits differ by %.1e",
            sparse ? "sparse, " : "", row[k].what, far);
+        ok(one.residual <= fmax(2 * all.residual, 1e-6), "to a gap of %.1e", one.residual);
         ok(apart(outputs * (D + 1), w, fit(row[k].model, options, equal, &all)) > 2 * far,
            "and not one");
         digest(weft_hash(w, (size_t)(outputs * (D + 1)) * sizeof *w, 0));
@@ -263,6 +298,8 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_gold();
     test_objective();
+    test_class_weights();
+    test_doubled();
     test_repeated(0);
     test_repeated(1);
     weft_arena_free(mem);

@@ -100,13 +100,20 @@ static const struct {
     {WEFT_DATE_YMD, "2024-02-29T17:00-0530", 61200, -330},
     {WEFT_DATE_YMD, "2024-02-29T17:00+01", 61200, 60},
     {WEFT_DATE_YMD, "2024-02-29 17:00:05 UTC", 61205, 0},
+    {WEFT_DATE_YMD, "2024-02-29T17:00+14:00", 61200, 840},
     {WEFT_DATE_YMD, "2024-02-29T17:00+19:00", NAN, 0},
+    {WEFT_DATE_YMD, "2024-02-29T17:00+01:3", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29T17:00+01:60", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29 17:00 GMT", 61200, 0},
     {WEFT_DATE_YMD, "2024/02/29", 0, 0},
     {WEFT_DATE_YMD, "20240229T170005Z", 61205, 0},
     {WEFT_DATE_YMD, "2024-02-29T24:00", 86400, 0},
     {WEFT_DATE_YMD, "2024-02-29T24:01", NAN, 0},
+    {WEFT_DATE_YMD, "2024-02-29T24:00:00.5", NAN, 0},
+    {WEFT_DATE_YMD, "2024-02-29T23:59:60", 86400, 0},
+    {WEFT_DATE_YMD, "2024-02-29T23:59:61", NAN, 0},
+    {WEFT_DATE_YMD, "20240229T0123", 4980, 0},
+    {WEFT_DATE_YMD, "20240229T01234", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29T25:00", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29T17:60", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29T", NAN, 0},
@@ -118,6 +125,8 @@ static const struct {
     {WEFT_DATE_DMY, "29.02.2024 17:00", 61200, 0},
     {WEFT_DATE_DMY, "29.2.24", 0, 0},
     {WEFT_DATE_DMY, "29-02-2024", 0, 0},
+    {WEFT_DATE_DMY, "1.1.68", 1383436800, 0},
+    {WEFT_DATE_DMY, "1.1.69", -1740700800, 0},
     {WEFT_DATE_DMY, "29.2.024", NAN, 0},
     {WEFT_DATE_DMY, "29.2.4", NAN, 0},
     {WEFT_DATE_YMD, "2024-2-9", -20 * 86400, 0},
@@ -129,6 +138,8 @@ static const struct {
     {WEFT_DATE_YMD, "20240229.5", NAN, 0},
     {WEFT_DATE_MDY, "02/29/2024 5:00 PM", 61200, 0},
     {WEFT_DATE_MDY, "2/29/2024 12:00:01 AM", 1, 0},
+    {WEFT_DATE_MDY, "2/29/2024 12:00 PM", 43200, 0},
+    {WEFT_DATE_MDY, "2/29/2024 0:30 PM", NAN, 0},
     {WEFT_DATE_MDY, "2/29/2024 13:00 PM", NAN, 0},
     {WEFT_DATE_NAMED, "February 29, 2024 12:30", 45000, 0},
     {WEFT_DATE_NAMED, "29FEB2024", 0, 0},
@@ -138,6 +149,9 @@ static const struct {
     {WEFT_DATE_NAMED, "29 Febr 2024", NAN, 0},
     {WEFT_DATE_YM, "2024-03", 86400, 0},
     {WEFT_DATE_YM, "2024-13", NAN, 0},
+    {WEFT_DATE_YM, "2024-03-01", NAN, 0},
+    {WEFT_DATE_YM, "2024/03/01", NAN, 0},
+    {WEFT_DATE_YM, "2024-03 12:00", NAN, 0},
 };
 
 static void test_spellings(void)
@@ -166,6 +180,10 @@ static void test_times(void)
     ok(value[WEFT_PART_MONDAY + 2] > 0, "by a clock behind Greenwich's 1970 began there");
     weft_date_parts(23 * HOUR, 120, value);
     ok(value[WEFT_PART_MONDAY + 4] > 0, "by one that is ahead a day begins before");
+    ok(!(fabs(value[WEFT_PART_SECONDS] - 23 * HOUR) > 0),
+       "seconds are those of Greenwich by any clock");
+    ok(strcmp(weft_date_text(23 * HOUR, 120, WEFT_DATE_YMD, text, 16), "1970-01-02") == 0,
+       "the day that is shown is that of the clock");
     ok(strcmp(weft_date_text(45000, 0, WEFT_DATE_TIME, text, 16), "12:30") == 0,
        "a time is shown as such");
 }

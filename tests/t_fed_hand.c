@@ -160,6 +160,7 @@ static void test_worst(const char *select)
     }
     is_near(stand->res.loss, worst / scored, 1e-12, "%s: the score is of the worst tenth",
             select);
+    ok(isnan(stand->res.bound), "%s: of which there is no interval", select);
     ok(isnan(stand->res.bound) && stand->res.by_error, "an error rate without an interval");
 }
 

@@ -148,15 +148,46 @@ static int is_wrong(const struct stand *stand, const double *w, const double *x,
     return !(stand->rows.y[i * classes + best] > 0);
 }
 
-/* Adds a row to the wrong answers and rows of its class. */
+/* Wrong answers, and rows, of each class, by their weights. */
+struct counts {
+    double wrong[K], rows[K];
+};
+
+/* Adds a row to the counts of the map that it drew. */
 static void count_row(const struct stand *stand, const double *w, const double *x, int i,
-                      double wrong[2][K])
+                      struct counts *counts)
 {
     int c = 0;
+    double weight = stand->rows.weight[i];
     if (stand->data.target_scale) return;
     while (!(stand->rows.y[i * stand->rows.classes + c] > 0)) c++;
-    wrong[0][c] += is_wrong(stand, w, x, i);
-    wrong[1][c]++;
+    counts->wrong[c] += weight * is_wrong(stand, w, x, i);
+    counts->rows[c] += weight;
+}
+
+/* The measures of a result are those of the counts of each map. */
+static void check_counts(const struct stand *stand, const struct counts *counts,
+                         const char *what)
+{
+    int k = stand->job.mix.k;
+    double error = 0, rows = 0;
+    for (int a = 0; a < k; a++) {
+        double balanced = 0, wrong = 0, own = 0;
+        for (int c = 0; c < K; c++) {
+            balanced += counts[a].wrong[c] / counts[a].rows[c] / K;
+            wrong += counts[a].wrong[c];
+            own += counts[a].rows[c];
+        }
+        if (strstr(what, "balanced"))
+            is_near(k > 1 ? stand->res.arm_score[a] : stand->res.loss, balanced, 1e-9,
+                    "%s: the measure is of all rows of map %d", what, a);
+        is_near(stand->res.arm_wrong[a], wrong, 1e-6 * own,
+                "%s: the wrong answers of map %d count as their rows weigh", what, a);
+        error += wrong;
+        rows += own;
+    }
+    is_near(measured(task, &stand->res, "valid_error"), error / rows, 1e-6,
+            "%s: the error is of all that is held out", what);
 }
 
 /* Each fold solves its equations, and what is held out is scored. */
@@ -164,19 +195,20 @@ static void check_folds(struct stand *stand, const char *what)
 {
     const struct rows *rows = &stand->rows;
     int k = stand->job.mix.k, outputs = outputs_of(stand), *fold = folds_of(stand);
-    double *all[K], sum = 0, weight = 0, worst = 0, wrong[2][K] = {0}, balanced = 0;
+    double *all[K], sum = 0, weight = 0, worst = 0;
+    struct counts counts[K] = {0};
     static double inverse[M][M], w[K * M];
     const double *x[MOST];
-    int in[MOST];
+    int in[MOST], map[MOST];
     for (int a = 0; a < k; a++) all[a] = features(stand, a);
     for (int f = 0; f < stand->folds; f++) {
         int place[2] = {0};
         for (int i = 0; i < rows->n; i++) {
             int held = fold[i] == f;
             in[i] = !held;
-            x[i] = all[drawn(stand, held ? WEFT_RNG_VALID : WEFT_RNG_ASSIGN, f,
-                             place[held]++)] +
-                   i * M;
+            map[i] =
+                drawn(stand, held ? WEFT_RNG_VALID : WEFT_RNG_ASSIGN, f, place[held]++);
+            x[i] = all[map[i]] + i * M;
         }
         solve(stand, x, in, inverse, w);
         const real *own = weights_of(stand, f);
@@ -189,12 +221,10 @@ static void check_folds(struct stand *stand, const char *what)
             if (in[i]) continue;
             sum += rows->weight[i] * error_of(stand, w, x[i], i);
             weight += rows->weight[i];
-            count_row(stand, w, x[i], i, wrong);
+            count_row(stand, w, x[i], i, &counts[map[i]]);
         }
     }
-    for (int c = 0; c < K; c++) balanced += wrong[0][c] / wrong[1][c] / K;
-    if (strstr(what, "balanced"))
-        is_near(stand->res.loss, balanced, 1e-9, "%s: the measure is of all of them", what);
+    if (!stand->data.target_scale) check_counts(stand, counts, what);
     is_near(worst, 0, 2e-4, "%s: the weights of each fold solve its normal equations",
             what);
     is_near(measured(task, &stand->res, "valid_loss") / (sum / weight), 1, 1e-4,
@@ -207,12 +237,18 @@ static void check_folds(struct stand *stand, const char *what)
 static void test_fits(void)
 {
     const char *number = "label=y drop=k weight=n valid=0.3 test=0.2",
-               *class = "label=k drop=y,n valid=0.2 test=0.1";
+               *class = "label=k drop=y,n valid=0.2 test=0.1",
+               *weighted = "label=k drop=y weight=n valid=0.2 test=0.1";
     check_folds(stand_up(number, "fmap.folds=4", 1), "numbers with weights");
     check_folds(stand_up(class, "fmap.folds=5", 1), "classes");
     check_folds(stand_up(class, "fmap.folds=5 fmap.score=balanced", 1), "balanced");
     check_folds(stand_up(class, "fmap.folds=3 fmap.validation=split fmap.slack=1", K),
                 "maps that share the fit of a fold");
+    check_folds(stand_up(weighted, "fmap.folds=5 fmap.score=balanced", 1),
+                "balanced by weights");
+    check_folds(
+        stand_up(weighted, "fmap.folds=3 fmap.validation=split fmap.score=balanced", K),
+        "maps balanced by weights");
 }
 
 /* e_i / (1 - h_ii), e the residuals of the fit to all rows and h the matrix that maps

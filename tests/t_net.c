@@ -116,6 +116,39 @@ static void test_order(const weft_net *net)
     fixture_free(&fixture);
 }
 
+/* A score of samples that have weights is the sum of theirs, times these. */
+static void test_weighed(const weft_net *net)
+{
+    enum { N = 6 };
+    struct fixture fixture = fixture_small(net, N);
+    weft_batch batch = fixture.b;
+    double weight[N];
+    weft_score sum = {0};
+    for (int i = 0; i < N && !batch.text && !batch.translation; i++) {
+        weft_score one;
+        weight[i] = i % 4 * 0.75;
+        fixture.b = (weft_batch){.n = 1,
+                                 .label = batch.label + i,
+                                 .x = batch.x ? batch.x + i : NULL,
+                                 .word = batch.word ? batch.word + i : NULL,
+                                 .length = batch.word ? batch.length + i : NULL};
+        one = score(&fixture);
+        sum.loss += weight[i] * one.loss;
+        sum.wrong += weight[i] * one.wrong;
+        sum.count += weight[i];
+    }
+    fixture.b = batch;
+    fixture.b.weight = weight;
+    if (sum.count > 0) {
+        weft_score all = score(&fixture);
+        is_near(all.loss, sum.loss, 100 * eps * sum.loss,
+                "%s: a loss is of samples by their weights", net->kind.name);
+        is_near(all.wrong, sum.wrong, 0, "%s: so are errors", net->kind.name);
+        is_near(all.count, sum.count, 0, "%s: so is their number", net->kind.name);
+    }
+    fixture_free(&fixture);
+}
+
 /* Whether the network has dropout at all. */
 static int drops(const weft_net *net)
 {
@@ -423,6 +456,7 @@ int main(void)
         test_init(*net);
         test_pure(*net);
         test_order(*net);
+        test_weighed(*net);
         test_dropout(*net);
         test_learns(*net);
         if (!(*net)->width) continue;

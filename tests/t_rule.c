@@ -98,6 +98,22 @@ static void test_by_hand(weft_arena *mem)
     moves("still is still", (weft_mix_update){0}, 0, first, 3, mem);
 }
 
+/* Of three entries one is eliminated: step size and floor are those of two. */
+static void test_eliminated(weft_arena *mem)
+{
+    weft_mix mix = hand_mix(mem);
+    weft_mix_update_state drift = {0};
+    weft_mix_update rule = {.schedule = WEFT_UPDATE_CONSTANT, .floor = .9};
+    mix.logp[0] = log(.8);
+    mix.logp[1] = -INFINITY;
+    weft_mix_update_step(&rule, &drift, &mix, 2, hand_pick, hand_before, hand_after,
+                         hand_weight);
+    double apart = sqrt(2 * log(2)) * (.75 * .9 / .45 - .25 * .4 / .8);
+    is_near(mix.logp[0] - mix.logp[2], log(.8 / .2) + apart, 1e-14,
+            "a floor is a share of those that are not eliminated");
+    is_near(mix.logp[1], -INFINITY, 0, "which stay so");
+}
+
 static void test_discount(void)
 {
     weft_arena *mem = weft_arena_new();
@@ -392,6 +408,7 @@ int main(void)
 {
     weft_arena *mem = weft_arena_new();
     test_by_hand(mem);
+    test_eliminated(mem);
     test_discount();
     test_gold(mem);
     test_product(mem);

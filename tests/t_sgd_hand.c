@@ -166,6 +166,66 @@ static void test_largest(void)
     }
 }
 
+/* ---- rows that have weights ---- */
+
+/* Rows from .. to are scored by weights w: loss, error, and mean error of the classes. */
+static void score_by_hand(const double *w, int from, int to, double *loss, double *error,
+                          double *balanced)
+{
+    double all[2] = {0}, wrong[2] = {0};
+    *loss = 0;
+    for (int i = from; i < to; i++) {
+        double z[2];
+        for (int c = 0; c < 2; c++) {
+            z[c] = w[2 * D + c];
+            for (int d = 0; d < D; d++) z[c] += w[c * D + d] * x[i][d];
+        }
+        double ahead = z[label[i]] - z[1 - label[i]];
+        *loss += row_weight[i] * log1p(exp(-ahead));
+        all[label[i]] += row_weight[i];
+        wrong[label[i]] += row_weight[i] * !(ahead > 0);
+    }
+    *loss /= all[0] + all[1];
+    *error = (wrong[0] + wrong[1]) / (all[0] + all[1]);
+    *balanced = (wrong[0] / all[0] + wrong[1] / all[1]) / 2;
+}
+
+/* A step from weights of 0, where both classes are equally likely: rows count by their
+ * weights, whose mean is 1, and with train.balance by n / (2 n_c) of their class, too. */
+static void test_weighed(int balance)
+{
+    double w[WEIGHTS] = {0}, mean = 0, rare = 0, off = 0, loss, error, balanced;
+    struct training training;
+    for (int i = 0; i < TRAIN; i++) {
+        mean += row_weight[i] / TRAIN;
+        rare += label[i];
+    }
+    for (int i = 0; i < TRAIN; i++)
+        for (int c = 0; c < 2; c++) {
+            double class = TRAIN / (2 * (label[i] ? rare : TRAIN - rare));
+            double e = row_weight[i] / mean * (balance ? class : 1) *
+                       (0.5 - (c == label[i])) / TRAIN;
+            for (int d = 0; d < D; d++) w[c * D + d] -= 0.5 * e * x[i][d];
+            w[2 * D + c] -= 0.5 * e;
+        }
+    set_up(&training,
+           weft_arena_text(mem,
+                           "train.batch=300 sgd.steps=1 sgd.keep=last sgd.parts=7 "
+                           "sgd.score=balanced train.balance=%s",
+                           balance ? "yes" : "no"));
+    go_on(&training, 1);
+    for (int i = 0; i < WEIGHTS; i++)
+        off = worse(off, fabs((double)training.state.x[i] - w[i]));
+    const char *what = balance ? "balanced rows with weights" : "rows with weights";
+    is_near(off, 0, 1e-6, "%s: a step is of the rows by these", what);
+    score_by_hand(w, TRAIN, TRAIN + VALID, &loss, &error, &balanced);
+    is_near(of(&training, "valid_loss"), loss, 1e-5, "%s: so is the loss", what);
+    is_near(of(&training, "valid_error"), error, 1e-7, "%s: so are errors", what);
+    is_near(training.res.loss, balanced, 1e-7, "%s: so are those of classes", what);
+}
+
+/* ---- all ---- */
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
@@ -175,6 +235,12 @@ int main(int argc, char **argv)
     test_operations();
     test_largest();
     test_no_epochs();
+    weft_data_close(&data);
+    row_weight = WEFT_NEW(mem, double, ALL);
+    for (int i = 0; i < ALL; i++) row_weight[i] = 0.25 + i * 7 % 5;
+    open_rows();
+    test_weighed(0);
+    test_weighed(1);
     weft_data_close(&data);
     return scratch_end();
 }

@@ -26,6 +26,21 @@ static void test_pooled(void)
     for (int k = 0; k < KINDS; k++)
         is_near(of(&all, metric[k]), sum[k] / count[k], 1e-14,
                 "%s is the mean over the folds, weighted by their samples", metric[k]);
+    struct training together = trained("sgd.folds=4 sgd.score=balanced");
+    double classes = 0, rows = 0;
+    for (int f = 0; f < FOLDS; f++) {
+        struct training one =
+            trained(weft_arena_text(mem, "sgd.folds=4 sgd.fold=%d sgd.score=balanced", f));
+        double weight = one.res.arm_count[0];
+        classes += weight * one.res.loss;
+        rows += weight;
+    }
+    is_near(together.res.loss, classes / rows, 1e-14,
+            "a measure of all predictions is the mean over the folds");
+    weft_scores test;
+    weft_check(sgd->score(all.self, &all.job, &all.state, WEFT_TEST, &test) == WEFT_OK,
+               "%s", weft_error());
+    is_near(test.count, TEST, 0, "rows of the test count once, not by each network");
     ok(fabs(plain[3] - of(&all, "fold_error")) > 1e-6,
        "which is not the mean of the folds' errors: %.5g, not %.5g", of(&all, "fold_error"),
        plain[3]);

@@ -428,6 +428,14 @@ told "an empty one is told" "training rows have no value, so left out: 'e'"
 told "one that does not vary, too" "the same in all training rows, so left out: 's'; numbers = NAME"
 reads "and stays if asked for" t.csv "sample 2 numbers" numbers=s
 refused "a table of these alone is refused" t.csv "no column is left to learn from" drop=n
+awk 'BEGIN { print "X,e,s,u,t,y"; for (i = 0; i < 60; i++) print (i == 7 ? "" : i) "," (i % 3 ? 7 : "") "," (i % 4 ? "k" : "") "," \
+    (i % 5 ? "missing" : "unknown") "," (i % 2 ? "text " i : "") "," i % 2 }' >"$tmp/t.csv"
+reads "but stay where some of their values are missing" t.csv "e number 1 20 7 .. 7 .*, and a mark .*s category 1 15 k 1 levels and a mark"
+says "texts that stand for gaps are levels where there is nothing else" u "category 2 0 missing, unknown"
+says "texts that all differ are left out, however many are missing" t "dropped 30"
+says "what counts the rows with gaps does not number them" X "number 59 1 0 .. 59"
+awk 'BEGIN { print "k,y"; for (i = 0; i < 16; i++) print (i % 9 ? i % 9 : "none of these") "," i % 2 }' >"$tmp/t.csv"
+refused "a text among numbers that hardly come again is told" t.csv "line 2, column 1, 'k', is 'none of these'"
 
 awk 'BEGIN { print "a,t,y"; for (i = 0; i < 60; i++) print i % 7 ",\"le\nvel " i % 3 "\"," i % 2 }' >"$tmp/t.csv"
 reads "a line break within levels" t.csv "t category 3 0 le[?]vel 0, le[?]vel 1, le[?]vel 2 3 levels"
@@ -504,6 +512,8 @@ reads "gaps among dates are counted" gaps.csv "day date 78 2 "
 refused "dates in another order than is said are told" t.csv "'day', is '[0-9.]*' where a date such as 12/31/2024 is expected" dates=mdy
 awk 'BEGIN { print "day,y"; for (i = 0; i < 60; i++) print i % 12 + 1 "/" i % 11 + 1 "/2024," i % 2 }' >"$tmp/t.csv"
 refused "days that may be months are asked for" t.csv "column 'day', which is '1/1/2024' in line 2, .*dates = dmy or dates = mdy"
+awk -F, 'NR == 1 { print $0 ",to" } NR > 1 { printf "%s,2024-12-%02d\n", $0, NR % 30 + 1 }' "$tmp/t.csv" >"$tmp/both.csv"
+refused "also beside one that has the year first" both.csv "column 'day', which is '1/1/2024' in line 2, .*dates = dmy or dates = mdy" label=y
 awk -F, 'NR == 1 { print $0 ",to" } NR > 1 { print $0 ",12/" NR % 30 + 1 "/2024" }' "$tmp/t.csv" >"$tmp/both.csv"
 reads "unless another column tells" both.csv "day date 60 .*to date 30 " label=y
 rows a,y '%g,%s' >"$tmp/t.csv"

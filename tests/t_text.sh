@@ -118,6 +118,18 @@ packed "files of parts" text "$tmp/h.tsv" valid_file="$tmp/h.tsv" test_file="$tm
 classes "neg pos" "have headers of their own"
 [ "$(grep -c 'warning: .*is taken as a header' "$tmp/log")" = 3 ]
 result $? "each is told"
+grep -q '^all  *60  *60  *60$' "$tmp/out"
+result $? "each part has its own lines"
+packed "a file of the test" text "$tmp/h.tsv" test_file="$tmp/h.tsv"
+grep -q '^all  *54  *6  *60$' "$tmp/out"
+result $? "leaves validation its share of the other"
+{ printf 'odd\tgood film\n' && lines neg pos 9 && printf 'ill\tpoor film\nbare\tno film\n'; } >"$tmp/h.tsv"
+refused '3 of 5 labels stand in one line only' "a first line is no header where most labels are so" text "$tmp/h.tsv"
+lines neg pos 30 >"$tmp/h.tsv"
+sed '4s/^/\n/; 9s/^/\n/' "$tmp/h.tsv" >"$tmp/gaps.tsv"
+packed "blank lines" text "$tmp/gaps.tsv" valid=0.5 test=0
+grep -q '^all  *30  *30  *0$' "$tmp/out"
+result $? "are no texts"
 { lines neg pos 30 && printf 'odd\tgood film\n'; } >"$tmp/h.tsv"
 packed "a class of one line" text "$tmp/h.tsv" valid=0.05 test=0
 classes "neg odd pos" "that is not the first stays"
@@ -151,6 +163,27 @@ refused 'label = grads names no column of .*mid.tsv; give first, last, a number'
     "another name is refused" text "$tmp/mid.tsv" label=grads
 refused 'label = -9223372036854775808 names no column' \
     "and so is the least of all numbers" text "$tmp/mid.tsv" label=-9223372036854775808
+refused "text = grade is the column of the label" "a label is no text" text "$tmp/mid.tsv" label=grade text=grade
+sed '5s/$/\tmore/' "$tmp/mid.tsv" >"$tmp/bad.tsv"
+refused 'bad.tsv: line 5 has 4 columns where the first has 3' "a tab too many is told" text "$tmp/bad.tsv" label=grade text=text
+lines neg pos 30 | awk -F'\t' '{ print "one" NR "\t" $1 "\t" $2 }' >"$tmp/between.tsv"
+packed "a label between two columns" text "$tmp/between.tsv" label=2
+[ "$(awk '$1 == "remove" { print $2 + $3 + $4 }' "$tmp/out")" = 240 ]
+result $? "leaves both as the text"
+awk -F'\t' 'NR == 1 { print "3\t1\tgrade" } NR > 1 { print $1 "\t" $3 "\t" $2 }' "$tmp/mid.tsv" >"$tmp/named.tsv"
+packed "names that are numbers" text "$tmp/named.tsv" label=grade text=1
+grep -q 'named.tsv: the label is column 3, grade; the text is column 2, 1$' "$tmp/log"
+result $? "win over places"
+awk -F'\t' 'NR == 1 { print "who\tgrade\ttext" } NR > 1 { print "who" NR % 4 "\t" $2 "\t" $3 }' "$tmp/mid.tsv" >"$tmp/who.tsv"
+packed "texts of clients" text "$tmp/who.tsv" label=grade client=who
+[ "$(awk '$1 == "remove" { print $2 + $3 + $4 }' "$tmp/out")" = 180 ]
+result $? "do not have their names"
+sed '7s/^who[0-9]*//' "$tmp/who.tsv" >"$tmp/bad.tsv"
+refused 'bad.tsv: line 7 has no client' "one of nobody is refused" text "$tmp/bad.tsv" label=grade client=who
+{ lines neg pos 30 && printf 'gr\374n\tsch\366n\n%.0s' 1 2 3; } >"$tmp/odd.tsv"
+packed "a label that is not UTF-8, beside a text" text "$tmp/odd.tsv" valid=0.5 test=0
+grep -q "^$(printf 'gr\303\274n')  *[123] " "$tmp/out"
+result $? "is taken as Windows-1252, too"
 lines __label__neg __label__pos 30 | tr '\t' ' ' >"$tmp/ft.txt"
 refused 'ft.txt: line 1 has no TAB .*; files of fastText are read by separator = blank' \
     "a file of fastText is known" text "$tmp/ft.txt"

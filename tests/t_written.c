@@ -92,6 +92,75 @@ static void test_missing(void)
     ok(!weft_gaps_have(&gaps, "-998.5", -998.5), "a number near one is none");
     ok(!weft_gaps_have(&gaps, "999", 999), "its negative is none");
     ok(!weft_gaps_have(&gaps, "keiner", NAN), "a longer text is none");
+    ok(!weft_gaps_have(&gaps, "0", 0), "a text that is a gap makes none of 0");
+    static const char *const label[] = {"none", "Nil", "-", "-1", "0"};
+    for (size_t i = 0; i < sizeof label / sizeof *label; i++)
+        ok(!weft_label_missing(label[i]), "'%s' may be a label", label[i]);
+    ok(weft_label_missing("NA"), "'NA' is no label");
+    ok(weft_label_missing(""), "nor is an empty cell");
+}
+
+/* ---- days without marks, labels, first lines ---- */
+
+/* 1: so many cells, of which some may be missing, are days. */
+static int are_days(int n, const double *value)
+{
+    double copy[16];
+    memcpy(copy, value, (size_t)n * sizeof *copy);
+    weft_dense_rows rows = {.n = n, .d = 1, .value = copy};
+    return weft_written_days(&rows, 0);
+}
+
+static void test_days(void)
+{
+    double value[12];
+    for (int i = 0; i < 12; i++) value[i] = 20240120 + i;
+    ok(are_days(10, value), "ten numbers that are days are dates");
+    ok(!are_days(9, value), "nine are too few");
+    value[3] = value[5] = NAN;
+    ok(are_days(12, value), "some may be missing");
+    ok(!are_days(11, value), "but are none of the ten");
+    value[3] = 20240120.5;
+    ok(!are_days(12, value), "a number that is not whole is no day");
+    value[3] = 20240132;
+    ok(!are_days(12, value), "nor is one that no month has");
+}
+
+static void test_labels(void)
+{
+    static const char *const names[][2] = {{"-0", "0"},     {"1.0", "1"}, {"+1", "1"},
+                                           {"1e2 ", "100"}, {"x1", "x1"}, {"inf", "inf"},
+                                           {"0x10", "16"},  {"", ""}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ok(strcmp(weft_table_label(names[i][0], mem), names[i][1]) == 0,
+           "the label '%s' is the class '%s'", names[i][0], names[i][1]);
+}
+
+static char separator_of(const char *text)
+{
+    return weft_table_separator(text, strlen(text), 1, mem);
+}
+
+/* 1: the first of two lines has names. */
+static int has_names(const char *const *first, const char *const *second)
+{
+    const weft_csv how = {.label = "last", .thousands = WEFT_MARK_NONE};
+    weft_csv_head head = {.line = 1, .columns = 3};
+    weft_check(weft_csv_begin("t.csv", &how, first, second, &head, mem) == WEFT_OK, "%s",
+               weft_error());
+    return head.name != NULL;
+}
+
+static void test_first_lines(void)
+{
+    static const char *const names[] = {"a", "b", "y"}, *const row[] = {"1", "5", "no"},
+                             *const gap[] = {"NA", "6", "no"};
+    ok(separator_of("1,5;2,5;0,3\n") == ';',
+       "semicolons separate numbers of which each has a decimal comma");
+    ok(separator_of("a,b,c,d;e\n") == ',', "of more commas than that these do");
+    ok(has_names(names, row), "a text above a number is a name");
+    ok(!has_names(gap, row), "one that stands for a gap is none");
+    ok(!has_names(row, gap), "nor is a number above such a one");
 }
 
 /* What a column of these texts, with | between them, is; its first value in *x. */
@@ -145,6 +214,8 @@ static const struct {
     {"1,234 kg|5,678 kg", {.separator = ';', .decimal = WEFT_MARK_COMMA, .thousands = WEFT_MARK_NONE}, "comma none kg", 1.234},
     {"1,234 kg|5,678 kg", {.separator = ';', .thousands = WEFT_MARK_COMMA}, "point comma kg", 1234},
     {"1,234 kg|5,67 kg", {.separator = ';'}, "comma none kg", 1.234},
+    {"1 234,5 kg|7 kg", {.separator = ';', .thousands = WEFT_MARK_BLANK}, "", 0},
+    {"1 234.5 kg|7 kg", {.separator = ';', .thousands = WEFT_MARK_BLANK}, "point blank kg", 1234.5},
     {"5 kg|7 lb", {.separator = ','}, "", 0},
     {"5 kg|7 kg|red", {.separator = ','}, "", 0},
     {"5 sq ft|7 sq ft", {.separator = ','}, "point none sq ft", 5},
@@ -176,6 +247,10 @@ static const struct {
     {"2.1.1970|1970-01-03", {.separator = ','}, "dmy 0", 86400},
     {"2/1/1970|1970-01-03", {.separator = ','}, "?", 0},
     {"1970-01-02T01:00+01:00|1970-01-03T00:00", {.separator = ','}, "ymd 60", 86400},
+    {"1970-01-03T00:00|1970-01-02T01:00+01:00", {.separator = ','}, "ymd 60", 2 * 86400 - 3600},
+    {"1970-01-02T01:00+01:00|1970-01-03T00:00+02:00", {.separator = ','}, "ymd 60", 86400},
+    {"1970-01-02|1970-01-03", {.separator = ',', .dates = WEFT_DATES_DMY}, "ymd 0", 86400},
+    {"2/1/1970|3.1.1970", {.separator = ','}, "?", 0},
     {"1970-01-02|red", {.separator = ','}, "", 0},
     {"1970-01-02|1970-01-03|1970-02-30", {.separator = ','}, "ymd 0", 86400},
     {"1970-01-02|3|4", {.separator = ','}, "", 0},
@@ -213,6 +288,9 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_numbers();
     test_missing();
+    test_days();
+    test_labels();
+    test_first_lines();
     test_columns();
     weft_arena_free(mem);
     int failed = tap_done();
