@@ -186,6 +186,8 @@ int main(int argc, char **argv)
     weft_check(weft_par_start(&argc, &argv, &world) == WEFT_OK, "%s", weft_error());
     weft_arena *mem = weft_arena_new();
     test_gold(mem);
+    ok(strcmp(weft_tokens_13a("&amp;quot;b", mem), "& quot ; b") == 0,
+       "what an ampersand is written by is replaced after quotation marks");
     test_counts(mem);
     test_ranks(&world, mem);
     test_closed(mem);

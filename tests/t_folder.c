@@ -118,6 +118,12 @@ static void test_layouts(void)
            count(WEFT_TEST, 1) == 5,
        "NAME-train and NAME-test are parts; documents stand by class and name");
     weft_data_close(&data);
+    mkdir(at("ends"), 0777);
+    write_classes("ends/train", 20);
+    write_classes("ends/latest", 5);
+    ok(packed(reader, at("ends"), "") && parts_are(32, 4, 4),
+       "a word that ends like a part is none");
+    weft_data_close(&data);
     mkdir(at("three"), 0777);
     write_classes("three/train", 20);
     write_classes("three/dev", 6);
@@ -280,6 +286,21 @@ static void test_encodings(void)
     ok(decodes(WEFT_ENC_AUTO, "caf\xe9 \x96 \x81", "caf\xc3\xa9 \xe2\x80\x93 \xc2\x81", 1),
        "what is not UTF-8 is taken as Windows-1252");
     ok(decodes(WEFT_ENC_AUTO, "caf\xc3\xa9", "caf\xc3\xa9", 0), "what is UTF-8 stays");
+    /* by Python's codec: what that has no character for stays a control character */
+    ok(decodes(WEFT_ENC_CP1252,
+               "\x80\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c"
+               "\x8e\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b"
+               "\x9c\x9e\x9f",
+               "\xe2\x82\xac\xe2\x80\x9a\xc6\x92\xe2\x80\x9e\xe2"
+               "\x80\xa6\xe2\x80\xa0\xe2\x80\xa1\xcb\x86\xe2\x80"
+               "\xb0\xc5\xa0\xe2\x80\xb9\xc5\x92\xc5\xbd\xe2\x80"
+               "\x98\xe2\x80\x99\xe2\x80\x9c\xe2\x80\x9d\xe2\x80"
+               "\xa2\xe2\x80\x93\xe2\x80\x94\xcb\x9c\xe2\x84\xa2"
+               "\xc5\xa1\xe2\x80\xba\xc5\x93\xc5\xbe\xc5\xb8",
+               0),
+       "each of its signs is Python's");
+    ok(decodes(WEFT_ENC_CP1252, "\x8d\x9d\xa0\xff", "\xc2\x8d\xc2\x9d\xc2\xa0\xc3\xbf", 0),
+       "bytes without one are control characters");
     ok(decodes(WEFT_ENC_LATIN1, "\xc3\xa9 \x96", "\xc3\x83\xc2\xa9 \xc2\x96", 0) &&
            decodes(WEFT_ENC_CP1252, "\xc3\xa9 \x80", "\xc3\x83\xc2\xa9 \xe2\x82\xac", 0) &&
            decodes(WEFT_ENC_UTF8, "\xe9", "\xe9", 0),
@@ -318,6 +339,7 @@ static void test_articles(void)
            strips(f, " one\ntwo ", " one\ntwo ") && strips(f, "---\nme", "---\nme") &&
            strips(f, "", ""),
        "a footer follows the last blank line or line of hyphens");
+    ok(strips(f, "body\n====\nme", "body\n====\nme"), "other signs divide nothing");
     ok(strips(q, "you wrote:\n> x\n| y\n >z\nIn article 5\nAn In article\nQuoted from\nok",
               " >z\nAn In article\nok") &&
            strips(q, "a\n>b\n", "a\n") && strips(q, ">a\n>b", "") && strips(q, "", "") &&

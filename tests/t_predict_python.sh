@@ -122,7 +122,7 @@ awk 'BEGIN {
 2024-02-29,0:00,2/29/1904,7,3,5,2024-05-06,2023-02,1
 20240229T2330Z,23:59,12/31/99,"(1,000 $)",50,EUR 5.5,Dec. 3 2023,2023-12,0
 2025-01-01T11:00-0530,12:00,1/1/2100,$ 5,NA,NA,"May 31, 2024",NA,1
-2024-02-29T23:59:60+14:00,12:30 PM,2/3/68,$-5,5NB%,5 EUR,3-may-2024,2023-05,1
+2024-02-29T23:59:60+14:00,12:30 PM,2/3/68,$-1500,5NB%,5 EUR,3-may-2024,2023-05,1
 2024-02-29 24:00,12:30 am,2/3/69,MINUS5 $,5NB%,7,03DEC2024,2024-05,0
 20241231.0,1:05:06.5pm,1999-02-03,-$5,-5 %,-7,NA,,0
 EOF
@@ -274,7 +274,7 @@ texts()
 }
 texts 200 0 >"$tmp/learn.tsv"
 # Also with a byte-order mark, and what ends a line elsewhere.
-(printf '\357\273\277' && texts 50 300 | cut -f 2 && printf 'nice\342\200\250Film poor\nnumber1\fFilm\n\nnice\rpoor\r\nFilm') >"$tmp/say.txt"
+(printf '\357\273\277' && texts 50 300 | cut -f 2 && printf 'nice\342\200\250Film poor\n\n\nnumber1\fFilm\n\nnice\rpoor\r\nFilm') >"$tmp/say.txt"
 awk -F '\t' -v OFS='\t' '{ $1 = $1 NR % 3; print }' "$tmp/learn.tsv" >"$tmp/six.tsv"
 for name in learn six; do
     "$weft" pack text "$tmp/$name.tsv" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
@@ -299,10 +299,10 @@ awk -F '\t' 'BEGIN { print "id,review,grade,place" } { printf "%d,\"%s, or so\",
     same "$tmp/new.csv"
 result $? "texts in columns, as those were that were learnt from"
 "$weft" pack text "$tmp/columns.csv" separator=comma label=grade text=review -o "$tmp/columns.h5" --force >"$tmp/out" 2>"$tmp/log" &&
-    tune columns fmap.feature=ngram ngram.bins=2048 fmap.model=logistic && printf 'review\nnice\n\n"poor, so"\n\n' >"$tmp/new.csv" &&
-    same "$tmp/new.csv" && [ "$(wc -l <"$tmp/weft.csv")" = 5 ]
+    tune columns fmap.feature=ngram ngram.bins=2048 fmap.model=logistic && printf 'review\nnice\n\n"poor, so"\n"in two\n\nparts"\n\n' >"$tmp/new.csv" &&
+    same "$tmp/new.csv" && [ "$(wc -l <"$tmp/weft.csv")" = 6 ]
 result $? "a blank line is a text where there is one column"
-awk -F '\t' 'BEGIN { print "grade\treview" } { printf "%s\tthe \"%s\n", $1, $2 }' "$tmp/learn.tsv" >"$tmp/tabs.tsv"
+awk -F '\t' 'BEGIN { print "grade\treview" } { printf "%s\t\"the %s\n", $1, $2 }' "$tmp/learn.tsv" >"$tmp/tabs.tsv"
 "$weft" pack text "$tmp/tabs.tsv" label=grade text=review -o "$tmp/tabs.h5" >"$tmp/out" 2>"$tmp/log" && tune tabs fmap.feature=ngram ngram.bins=2048 fmap.model=logistic &&
     same "$tmp/tabs.tsv"
 result $? "quotation marks between tabs are signs of the text"

@@ -3,6 +3,7 @@
 #include "scratch.h"
 #include "weft/clock.h"
 #include "weft/data.h"
+#include "weft/hash.h"
 #include "weft/registry.h"
 
 #include <unistd.h>
@@ -208,6 +209,11 @@ static void test_text(void)
        "classes stand in order: numbers by value, then texts");
     ok(count(WEFT_TRAIN, 0) + count(WEFT_VALID, 0) + count(WEFT_TEST, 0) == 33,
        "with their rows");
+    weft_check(weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    const weft_vocab *vocab = &data.vocab[WEFT_TOK_SPLIT];
+    ok(vocab->hash[0] == weft_hash("and", 3, 0) &&
+           vocab->hash[1] == weft_hash("more", 4, 0),
+       "of words that are as frequent the first one has the lower number");
     weft_data_close(&data);
     ok(pack(reader, at("t.tsv"), "t2.h5",
             weft_arena_text(mem, "test_file=%s valid_file=%s", at("u.tsv"), at("u.tsv"))) ==
