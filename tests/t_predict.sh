@@ -26,11 +26,14 @@ trained()
     : >"$tmp/empty.ini"
     "$weft" tune "$tmp/empty.ini" $run -o "$tmp/$1.h5" "${@:2}" >"$tmp/out" 2>"$tmp/log"
 }
-trained rff rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1' &&
-    trained ridge rff.features=64 'rff.gamma=log 0.001 .. 1' &&
-    trained linear run.task=sgd sgd.model=linear 'train.lr=log 0.001 .. 0.1' random.resource=4 &&
-    trained mlp run.task=sgd sgd.model=mlp sgd.folds=3 'train.lr=log 0.01 .. 0.1' random.resource=2
-result $? "winners of maps and networks"
+trained rff rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1'
+result $? "a winner of a map"
+trained ridge rff.features=64 'rff.gamma=log 0.001 .. 1'
+result $? "of a map with another model"
+trained linear run.task=sgd sgd.model=linear 'train.lr=log 0.001 .. 0.1' random.resource=4
+result $? "of a linear network"
+trained mlp run.task=sgd sgd.model=mlp sgd.folds=3 'train.lr=log 0.01 .. 0.1' random.resource=2
+result $? "of networks of folds"
 
 predict() # RUN ROWS [ARGUMENT ...]: standard output in $tmp/p.csv
 {
@@ -47,10 +50,11 @@ for name in rff ridge linear; do
         "$weft" eval "$tmp/$name.h5" "$tmp/old.h5" 2>>"$tmp/log" | awk '$1 ~ /^(train|valid|test)$/ { print $1, $2, $4 }' | sort >"$tmp/out" &&
         [ "$(wc -l <"$tmp/mine")" = 3 ] && cmp "$tmp/mine" "$tmp/out"
     result $? "$name: the share of wrong classes in each part is that of weft eval"
-    predict $name "$tmp/new.csv" && cp "$tmp/p.csv" "$tmp/one.csv" &&
-        mpirun --oversubscribe -n 3 "$weft" predict "$tmp/$name.h5" "$tmp/new.csv" >"$tmp/p.csv" 2>>"$tmp/log" &&
-        cmp "$tmp/p.csv" "$tmp/one.csv" && [ "$(wc -l <"$tmp/one.csv")" = 41 ]
-    result $? "$name: a table by three ranks has the bytes of one"
+    predict $name "$tmp/new.csv" && cp "$tmp/p.csv" "$tmp/one.csv" && [ "$(wc -l <"$tmp/one.csv")" = 41 ]
+    result $? "$name: each row of a table has a prediction"
+    mpirun --oversubscribe -n 3 "$weft" predict "$tmp/$name.h5" "$tmp/new.csv" >"$tmp/p.csv" 2>>"$tmp/log" &&
+        cmp "$tmp/p.csv" "$tmp/one.csv"
+    result $? "$name: by three ranks it has the bytes of one"
 done
 predict mlp "$tmp/new.csv" &&
     awk -F, 'NR > 1 { gsub(/"may,be"/, "may"); d = $4 + $5 + $6 - 1; if (d > 1e-6 || d < -1e-6) exit 1 }' "$tmp/p.csv"
@@ -59,6 +63,18 @@ head -1 "$tmp/p.csv" >"$tmp/out"
 [ "$(cat "$tmp/out")" = 'row,label,class,"p may,be",p no,p yes' ]
 result $? "names with commas are quoted"
 
+cat >"$tmp/scaled.py" <<'END'
+import sys
+import h5py
+with h5py.File(sys.argv[1]) as f:
+    shift, scale = f["winner/shift"][:], f["winner/scale"][:]
+with h5py.File(sys.argv[2]) as f:
+    train = f["train/x"][:].astype(float)
+assert abs(shift - train.mean(0)).max() < 1e-6 * abs(train).max(), (shift, train.mean(0))
+assert abs(scale - train.std(0)).max() < 1e-6 * abs(train).max(), (scale, train.std(0))
+END
+"$python" "$tmp/scaled.py" "$tmp/linear.h5" "$tmp/old.h5" >"$tmp/out" 2>&1
+result $? "columns are scaled by the training rows"
 predict linear "$tmp/new.csv" -o "$tmp/p.h5" && cat >"$tmp/check.py" <<'END'
 import csv, math, statistics, sys
 import h5py
@@ -72,8 +88,6 @@ with h5py.File(sys.argv[1]) as f:
     shift, scale = winner["shift"][:], winner["scale"][:]
 with h5py.File(sys.argv[4]) as f:
     train = f["train/x"][:].astype(float)
-assert abs(shift - train.mean(0)).max() < 1e-6 * abs(train).max(), (shift, train.mean(0))
-assert abs(scale - train.std(0)).max() < 1e-6 * abs(train).max(), (scale, train.std(0))
 matrix = [w for w in weights.values() if hasattr(w, "ndim") and w.ndim == 2 and w.shape[1] == len(columns)]
 bias = [w for w in weights.values() if hasattr(w, "ndim") and w.ndim == 1 and w.shape == (3,)]
 assert len(matrix) == 1 and len(bias) == 1, {k: getattr(w, "shape", None) for k, w in weights.items()}
@@ -99,7 +113,7 @@ for row, p, k in zip(rows, score, best):
     assert k == max(range(3), key=lambda i: p[i])
 END
 "$python" "$tmp/check.py" "$tmp/linear.h5" "$tmp/new.csv" "$tmp/p.h5" "$tmp/old.h5" >"$tmp/out" 2>&1
-result $? "probabilities are those that the weights in the run file give, to 1e-5, columns scaled by the training rows"
+result $? "probabilities are those that the weights in the run file give, to 1e-5"
 
 awk 'BEGIN { for (i = 0; i < 200; i++) printf "%s\t%s film %d\n", i % 2 ? "good" : "bad", i % 2 ? "nice" : "poor", i % 7 }' >"$tmp/t.tsv"
 "$weft" pack text "$tmp/t.tsv" -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log"
@@ -137,9 +151,12 @@ for name in rff linear; do
     predict $name "$tmp/old.h5" && "$python" "$tmp/judge.py" "$tmp/p.csv" >"$tmp/mine" 2>>"$tmp/log" &&
         "$weft" eval "$tmp/$name.h5" "$tmp/old.h5" 2>>"$tmp/log" | awk '
             $2 ~ /^[0-9]+$/ && NF == 7 { print $1, $5, $6, $7 }
-            NF == 4 && $2 ~ /^[0-9]+$/ { print $1, $2, $3, $4 }' >"$tmp/out" && cmp "$tmp/mine" "$tmp/out" &&
-        [ "$(wc -l <"$tmp/mine")" = 6 ]
-    result $? "$name: balanced error, F1, AUC and confusion matrix are those of the predictions"
+            NF == 4 && $2 ~ /^[0-9]+$/ { print $1, $2, $3, $4 }' >"$tmp/out" && [ "$(wc -l <"$tmp/mine")" = 6 ]
+    result $? "$name: predictions are judged by their labels"
+    diff <(head -3 "$tmp/mine") <(head -3 "$tmp/out") >>"$tmp/log"
+    result $? "$name: weft eval says their balanced error, F1 and AUC"
+    diff <(tail -3 "$tmp/mine") <(tail -n +4 "$tmp/out") >>"$tmp/log"
+    result $? "$name: so it does their confusion matrix"
 done
 
 # ---- scaled columns -----------------------------------------------------------------------
@@ -152,17 +169,24 @@ scaled()
 }
 "$weft" pack dense "$tmp/old.csv" drop=id clients=10 -o "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log"
 fed="run.task=fed run.data=$tmp/sites.h5 run.mixing=none space.configs=1 fed.model=linear client.lr=0.1 random.resource=9"
-one=$(scaled 1 sites1 $fed) && grep -q 'columns are scaled to mean 0 and deviation 1, since' "$tmp/log" &&
-    [ -n "$one" ] && [ "$(scaled 3 sites3 $fed)" = "$one" ]
-result $? "clients' columns are scaled, with one digest on one rank and three"
+one=$(scaled 1 sites1 $fed) && [ -n "$one" ] && grep -q 'columns are scaled to mean 0 and deviation 1, since' "$tmp/log"
+result $? "clients' columns are scaled"
+[ "$(scaled 3 sites3 $fed)" = "$one" ]
+result $? "three ranks have the digest of one"
 grep '^test' "$tmp/out" | grep -o 'error [0-9.]*' | head -1 >"$tmp/mine"
 "$weft" eval "$tmp/sites3.h5" "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log" && grep '^test' "$tmp/out" | grep -qF " $(sed 's/error //' "$tmp/mine") "
 result $? "their winner is scored alike on the same data"
 net="run.task=sgd run.data=$tmp/old.h5 sgd.model=linear space.configs=1 train.lr=0.05 random.resource=3"
-all=$(scaled 1 net $net) && [ "$(scaled 2 net2 $net)" = "$all" ] && [ "$(scaled 1 net3 $net run.scale=standard)" = "$all" ] &&
-    [ "$(scaled 1 net4 $net run.scale=none)" != "$all" ] && [ "$(scaled 1 net5 $net run.scale=minmax)" != "$all" ] &&
-    grep -q 'scaled to 0 .. 1' "$tmp/log"
-result $? "so are those of a network, by the option"
+all=$(scaled 1 net $net) && [ -n "$all" ] && [ "$(scaled 1 net3 $net run.scale=standard)" = "$all" ]
+result $? "so are those of a network, as run.scale = standard says"
+[ "$(scaled 2 net2 $net)" = "$all" ]
+result $? "by two ranks alike"
+none=$(scaled 1 net4 $net run.scale=none) && [ -n "$none" ] && [ "$none" != "$all" ]
+result $? "run.scale = none makes another winner"
+most=$(scaled 1 net5 $net run.scale=minmax) && [ -n "$most" ] && [ "$most" != "$all" ]
+result $? "run.scale = minmax, too"
+grep -q 'scaled to 0 .. 1' "$tmp/log"
+result $? "which is told"
 "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram run.scale=standard -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 2 ] && grep -q 'run.scale is for columns of numbers, and .*t.h5 has none' "$tmp/log"
 result $? "texts have no columns to scale"
@@ -179,12 +203,13 @@ predict rff "$tmp/row.csv" && [ "$(wc -l <"$tmp/p.csv")" = 2 ]
 result $? "one row, with a new level and a gap, is enough"
 awk 'BEGIN { print "a,a,b,y,b"; for (i = 0; i < 90; i++) print i % 7 "," i % 11 "," i % 5 "," (i % 11 > 4 ? "yes" : "no") "," i % 3 }' >"$tmp/twice.csv"
 "$weft" pack dense "$tmp/twice.csv" label=y -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
-    grep -q "names of columns are not kept: 'a' occurs twice; such columns are told apart by their order" "$tmp/log" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/twice.h5" run.tuner=random space.configs=1 rff.features=64 -o "$tmp/twice-run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q "names of columns are not kept: 'a' occurs twice; such columns are told apart by their order" "$tmp/log"
+result $? "columns of one name are told"
+"$weft" tune "$tmp/empty.ini" run.data="$tmp/twice.h5" run.tuner=random space.configs=1 rff.features=64 -o "$tmp/twice-run.h5" >"$tmp/out" 2>"$tmp/log" &&
     predict twice-run "$tmp/twice.csv" && cut -d, -f4- "$tmp/p.csv" >"$tmp/want.csv" &&
     cut -d, -f1-3,5 "$tmp/twice.csv" | awk -F, -v OFS=, '{ print $3, $1, $2, $4 }' >"$tmp/less.csv" &&
     predict twice-run "$tmp/less.csv" && cut -d, -f3- "$tmp/p.csv" | cmp - "$tmp/want.csv"
-result $? "columns of one name are found in their order, without the label, too"
+result $? "they are found in their order, also without the label"
 sed '2,$s/^\([^,]*\),,/\1,-9,/' "$tmp/old.csv" >"$tmp/coded.csv"
 awk -F, -v OFS=, 'NR > 1 && $1 == "" { $1 = NR % 20 < 10 ? "-9.0" : "nix" } { print }' <<<"$(cut -d, -f2- "$tmp/new.csv")" >"$tmp/newcoded.csv"
 "$weft" pack dense "$tmp/coded.csv" drop=id gaps=-9,nix -o "$tmp/coded.h5" >"$tmp/out" 2>"$tmp/log" &&
@@ -218,11 +243,13 @@ sed 's/"may,be"/maybe/' "$tmp/new.csv" | tee "$tmp/new2.csv" | spelt >"$tmp/news
 spelling="separator=semicolon decimal=comma thousands=point comment=% gaps=keine"
 "$weft" pack dense "$tmp/spelt.csv" $spelling -o "$tmp/spelt.h5" >"$tmp/out" 2>"$tmp/log" &&
     run="run.data=$tmp/spelt.h5 run.tuner=random space.configs=1" && trained spelt-run rff.features=64 fmap.model=logistic &&
-    "$weft" predict "$tmp/spelt-run.h5" "$tmp/newspelt.csv" $spelling >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 41 ] &&
-    predict spelt-run "$tmp/newspelt.csv" && cmp "$tmp/p.csv" "$tmp/want.csv" &&
-    "$weft" pack dense "$tmp/newspelt.csv" like="$tmp/spelt.h5" -o "$tmp/newspelt.h5" >"$tmp/out" 2>"$tmp/log" && predict spelt-run "$tmp/newspelt.h5" &&
+    "$weft" predict "$tmp/spelt-run.h5" "$tmp/newspelt.csv" $spelling >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 41 ]
+result $? "new rows are read in a notation that is given"
+predict spelt-run "$tmp/newspelt.csv" && cmp "$tmp/p.csv" "$tmp/want.csv"
+result $? "or in that of those that were learnt from"
+"$weft" pack dense "$tmp/newspelt.csv" like="$tmp/spelt.h5" -o "$tmp/newspelt.h5" >"$tmp/out" 2>"$tmp/log" && predict spelt-run "$tmp/newspelt.h5" &&
     cmp "$tmp/p.csv" "$tmp/want.csv"
-result $? "new rows are read in the notation of those that were learnt from"
+result $? "also when they are packed like them"
 awk -F, -v OFS=, 'NR == 1 { $2 = "|age|in|days|" } NR > 1 && $2 != "" { $2 += 1000.5 } { print }' "$tmp/new2.csv" >"$tmp/plain.csv"
 predict spelt-run "$tmp/plain.csv" separator=comma decimal=point thousands=none && cmp "$tmp/p.csv" "$tmp/want.csv"
 result $? "but for what is said of them"
@@ -236,8 +263,10 @@ ls "$tmp"/*.rows* >"$tmp/out" 2>/dev/null
 result $? "nothing is left beside the predictions"
 # Of another prediction by that winner, which packs other rows.
 echo theirs >"$tmp/rff.h5.rows.h5"
-predict rff "$tmp/bare.csv" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got" && [ "$(cat "$tmp"/rff.h5.rows*)" = theirs ]
-result $? "no file of another prediction is replaced or removed"
+predict rff "$tmp/bare.csv" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
+result $? "a file of another prediction changes none"
+[ "$(cat "$tmp"/rff.h5.rows*)" = theirs ]
+result $? "it stays as it is"
 for i in 1 2 3 4; do
     sed "1!s/[^,]*$/$((12 * i))/" "$tmp/bare.csv" >"$tmp/bare-$i.csv"
     "$weft" predict "$tmp/rff.h5" "$tmp/bare-$i.csv" >"$tmp/alone-$i.csv" 2>"$tmp/log"
@@ -246,8 +275,10 @@ for i in 1 2 3 4; do "$weft" predict "$tmp/rff.h5" "$tmp/bare-$i.csv" >"$tmp/bes
 wait
 for i in 1 2 3 4; do cmp "$tmp/alone-$i.csv" "$tmp/beside-$i.csv" || break; done && [ "$(cat "$tmp"/alone-?.csv | sort -u | wc -l)" -gt 50 ]
 result $? "predictions at the same time are of their own rows"
-predict rff "$tmp/bare.csv" -o "$tmp/c.csv" && [ ! -s "$tmp/p.csv" ] && cut -d, -f2- "$tmp/c.csv" | cmp - "$tmp/got"
+predict rff "$tmp/bare.csv" -o "$tmp/c.csv" && cut -d, -f2- "$tmp/c.csv" | cmp - "$tmp/got"
 result $? "-o names a file"
+[ ! -s "$tmp/p.csv" ]
+result $? "nothing is printed then"
 "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram fmap.model=svm 'ngram.order=1 | 2' space.configs=2 -o "$tmp/text.h5" \
         >"$tmp/out" 2>"$tmp/log" && predict text "$tmp/t.h5" && [ "$(wc -l <"$tmp/p.csv")" = 201 ] &&
     awk -F, 'NR > 1 && $3 != $4 { exit 1 }' "$tmp/p.csv"
@@ -272,9 +303,10 @@ EOF
 result $? "a file of more rows than are held at once is predicted as few rows are, by two ranks"
 
 "$weft" predict "$tmp/thirty.h5" "$tmp/many.csv" 2>"$tmp/log" | head -1 >"$tmp/out"
-[ "${PIPESTATUS[0]}" = 3 ] && grep -q "^weft: cannot write the predictions: Broken pipe" "$tmp/log" && [ -s "$tmp/out" ] &&
-    [ "$(ls -d "$tmp"/*.rows*)" = "$tmp/rff.h5.rows.h5" ]
-result $? "nothing is left behind where the reader ends first"
+[ "${PIPESTATUS[0]}" = 3 ] && grep -q "^weft: cannot write the predictions: Broken pipe" "$tmp/log" && [ -s "$tmp/out" ]
+result $? "a reader that ends first is told"
+[ "$(ls -d "$tmp"/*.rows*)" = "$tmp/rff.h5.rows.h5" ]
+result $? "nothing is left behind then"
 
 # ---- what is refused ----------------------------------------------------------------------
 
@@ -332,10 +364,11 @@ predict texts "$tmp/say.h5" && sed -n 's/^test,//p' "$tmp/p.csv" >"$tmp/want" &&
     predict texts "$tmp/say.tsv" label=first && sed 1d "$tmp/p.csv" | cmp - "$tmp/want" && [ "$(wc -l <"$tmp/want")" = 30 ]
 result $? "lines of label and text have the predictions that they have when packed"
 cut -d , -f 1,3- "$tmp/want" >"$tmp/bare"
-predict texts "$tmp/say.txt" && sed 1d "$tmp/p.csv" | cmp - "$tmp/bare" && cp "$tmp/p.csv" "$tmp/one.csv" &&
-    mpirun --oversubscribe -n 3 "$weft" predict "$tmp/texts.h5" "$tmp/say.txt" >"$tmp/p.csv" 2>>"$tmp/log" &&
+predict texts "$tmp/say.txt" && sed 1d "$tmp/p.csv" | cmp - "$tmp/bare" && cp "$tmp/p.csv" "$tmp/one.csv"
+result $? "texts without labels, too"
+mpirun --oversubscribe -n 3 "$weft" predict "$tmp/texts.h5" "$tmp/say.txt" >"$tmp/p.csv" 2>>"$tmp/log" &&
     cmp "$tmp/p.csv" "$tmp/one.csv"
-result $? "texts without labels, too, on one rank and three"
+result $? "by three ranks alike"
 printf 'nice film\n\npoor film\n' >"$tmp/few.txt"
 predict texts "$tmp/few.txt" && [ "$(cut -d , -f 1,2 "$tmp/p.csv" | sed '1d;3d' | tr '\n' ' ')" = "1,good 3,bad " ]
 result $? "an empty line is a row, so that rows are lines"
@@ -349,9 +382,10 @@ for options in "" "text=2"; do
         texts "$tmp/few.csv" separator=comma $options
 done
 sed 1d "$tmp/few.csv" >"$tmp/headless.csv"
-predict texts "$tmp/few.csv" separator=comma text=text && cp "$tmp/p.csv" "$tmp/got" && predict texts "$tmp/headless.csv" separator=comma text=2 header=no &&
-    cmp "$tmp/p.csv" "$tmp/got" && [ "$(wc -l <"$tmp/got")" = 3 ]
-result $? "a name of a column, or header = no, says it"
+predict texts "$tmp/few.csv" separator=comma text=text && cp "$tmp/p.csv" "$tmp/got" && [ "$(wc -l <"$tmp/got")" = 3 ]
+result $? "a name of a column says it"
+predict texts "$tmp/headless.csv" separator=comma text=2 header=no && cmp "$tmp/p.csv" "$tmp/got"
+result $? "header = no, too"
 printf 'odd\tnice film\n' >"$tmp/odd.tsv"
 refused 4 "a class that was not learnt is refused" "odd.tsv has the class 'odd', which is not among those" texts "$tmp/odd.tsv" label=first
 # A winner reads new texts as those were read that it was trained on.
@@ -359,12 +393,17 @@ awk -F '\t' 'BEGIN { print "id,review,grade" } { sub(",", "", $2); printf "%d,\"
 awk -F '\t' 'BEGIN { print "id,review,grade" } { sub(",", "", $2); printf "%d,\"%s\",%s\n", NR, $2, $1 }' "$tmp/say.tsv" >"$tmp/say.csv"
 "$weft" pack text "$tmp/learn.csv" separator=comma label=grade text=review -o "$tmp/graded.h5" >"$tmp/out" 2>"$tmp/log" &&
     run="run.data=$tmp/graded.h5 run.tuner=random space.configs=1" && trained own fmap.feature=ngram ngram.bins=4096 fmap.model=logistic &&
-    predict own "$tmp/say.csv" separator=comma text=review label=grade && cp "$tmp/p.csv" "$tmp/want" && head -1 "$tmp/want" | grep -q label &&
-    predict own "$tmp/say.csv" && cmp "$tmp/p.csv" "$tmp/want" && cut -d, -f1,3- "$tmp/want" >"$tmp/blank" &&
-    cut -d, -f 1,2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && cmp "$tmp/p.csv" "$tmp/blank" &&
-    cut -d, -f 2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && cmp "$tmp/p.csv" "$tmp/blank" &&
-    tr -d , <"$tmp/say.txt" >"$tmp/new.txt" && predict own "$tmp/new.txt" text= separator=tab && cmp "$tmp/p.csv" "$tmp/blank"
-result $? "new texts are read as those were that were learnt from, with their label or without"
+    predict own "$tmp/say.csv" separator=comma text=review label=grade && cp "$tmp/p.csv" "$tmp/want" && head -1 "$tmp/want" | grep -q label
+result $? "new texts are read by options"
+predict own "$tmp/say.csv" && cmp "$tmp/p.csv" "$tmp/want"
+result $? "or as those were that were learnt from"
+cut -d, -f1,3- "$tmp/want" >"$tmp/blank"
+cut -d, -f 1,2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && cmp "$tmp/p.csv" "$tmp/blank"
+result $? "so they are without their label"
+cut -d, -f 2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && cmp "$tmp/p.csv" "$tmp/blank"
+result $? "and with no other column"
+tr -d , <"$tmp/say.txt" >"$tmp/new.txt" && predict own "$tmp/new.txt" text= separator=tab && cmp "$tmp/p.csv" "$tmp/blank"
+result $? "lines as they are have the same predictions"
 refused 2 "lines without the column of the texts are refused, with the remedy" \
     "text = review names no column of .*say.txt; .*; text= client= separator=tab reads lines as they are" own "$tmp/say.txt"
 predict texts "$tmp/say.tsv" && grep -q "30 of 30 texts begin or end with the name of a class" "$tmp/log"
