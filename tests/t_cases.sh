@@ -69,9 +69,10 @@ refuses()
 {
     rm -f "$tmp/d.h5"
     pack "$1" "$2" "${@:4}"
-    [ $? -ge 2 ] && [ "$(grep -c '^weft' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*$3" "$tmp/log" &&
-        [ ! -e "$tmp/d.h5" ]
+    [ $? -ge 2 ] && [ "$(grep -c '^weft' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*$3" "$tmp/log"
     result $? "$1 refuses $2 ${*:4}"
+    [ ! -e "$tmp/d.h5" ]
+    result $? "$1 writes nothing of $2"
 }
 
 # ---- tables -------------------------------------------------------------------------------

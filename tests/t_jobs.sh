@@ -116,8 +116,10 @@ for job in jobs/*.sbatch; do
     result $? "$job is submitted from the top, or says so"
 done
 INPUT=inputs/imdb.ini OUTPUT=$tmp/none.h5 bash jobs/maps.sbatch run.data="$tmp/none-data.h5" >"$tmp/out" 2>"$tmp/log"
-[ $? = 3 ] && grep -q 'none-data.h5 is not there: `make data`.*built-in data' "$tmp/log" && [ ! -e "$tmp/none.d" ]
+[ $? = 3 ] && grep -q 'none-data.h5 is not there: `make data`.*built-in data' "$tmp/log"
 result $? "data that are missing are named, with what makes them"
+[ ! -e "$tmp/none.d" ]
+result $? "no run is begun without them"
 grep -l -- '^#SBATCH --array' jobs/*.sbatch | xargs grep -L -- '^#SBATCH --output=.*%A.*%a' >"$tmp/out"
 [ ! -s "$tmp/out" ]
 result $? "logs of arrays carry the job's id, so that another array does not append to them"
@@ -214,9 +216,12 @@ folds() # the folds that are not there, of two seeds
         bash jobs/cnn.sh "$tmp/documents.h5" sgd.dim=8 txtcnn.f1=2 txtcnn.f2=2 txtcnn.f3=2 random.resource=1 \
         >"$tmp/out" 2>"$tmp/log"
 }
-folds && [ "$(ls "$tmp"/folds/rand-[12]-[03].h5 | wc -l)" = 4 ] && rm "$tmp/folds/rand-2-3.h5" && folds &&
-    [ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ] && [ -f "$tmp/folds/rand-2-3.h5" ]
-result $? "folds of a cross-validation are trained once each"
+folds && [ "$(ls "$tmp"/folds/rand-[12]-[03].h5 | wc -l)" = 4 ]
+result $? "each fold of a cross-validation is trained"
+rm "$tmp/folds/rand-2-3.h5" && folds && [ -f "$tmp/folds/rand-2-3.h5" ]
+result $? "one that is missing is trained again"
+[ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ]
+result $? "others are not"
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/folds.tsv")" = 5 ] && grep -q '^| rand | 2 | 4 | [0-9.]* +- ' "$tmp/out"; }
 result $? "and are in a table"
 # ---- steps ----------------------------------------------------------------------------------
@@ -271,9 +276,12 @@ texts published || [ -z "$python" ]
 [ "$(ls "$tmp"/text/{religion-bydate,religion-shuffled,sst-binary,imdb}-published-[12].h5 | wc -l)" = 8 ]
 result $? "text.sh fits the published settings of every task and seed"
 texts "published space space_all" || [ -z "$python" ]
-[ "$(grep -c ' task fmap on' "$tmp/log")" = 14 ] && [ "$(ls "$tmp"/text/*-space-[12].h5 | wc -l)" = 8 ] &&
-    ! ls "$tmp"/text/data/*shuffled* 2>/dev/null
-result $? "and searches without fitting these again"
+[ "$(ls "$tmp"/text/*-space-[12].h5 | wc -l)" = 8 ]
+result $? "it searches"
+[ "$(grep -c ' task fmap on' "$tmp/log")" = 14 ]
+result $? "without fitting these again"
+! ls "$tmp"/text/data/*shuffled* 2>/dev/null
+result $? "data that were shuffled for one search are removed"
 [ "$(ls "$tmp"/text/*-space_all-[12].h5 | wc -l)" = 6 ] &&
     [ "$("$weft" info "$tmp/text/imdb-space_all-2.h5" | sed -n 's/^winner *[0-9]*://p')" = \
         "$("$weft" info "$tmp/text/imdb-space-2.h5" | sed -n 's/^winner *[0-9]*://p')" ]

@@ -116,8 +116,10 @@ refused() # STATEMENT STATUS PATTERN ARGUMENT...
     statement=$1 status=$2 pattern=$3
     shift 3
     "$weft" "$@" >out 2>log
-    [ $? = "$status" ] && [ "$(grep -c '^weft: ' log)" = 1 ] && grep -Eq "^weft: .*$pattern" log && [ ! -s out ]
+    [ $? = "$status" ] && [ "$(grep -c '^weft: ' log)" = 1 ] && grep -Eq "^weft: .*$pattern" log
     result $? "$statement"
+    [ ! -s out ]
+    result $? "then there is no plan"
 }
 : >empty.ini
 refused "no input at all" 2 "usage: weft tune INPUT.ini, or --data FILE.h5" tune

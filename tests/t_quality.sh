@@ -11,9 +11,10 @@ find_python "h5py, matplotlib"
 result $? "documents are packed"
 "$weft" tune inputs/figure-imdb.ini run.data="$tmp/doc.h5" space.configs=6 random.only=6 \
     run.tuner=random -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-[ $? = 2 ] && grep -q 'random.only = 6, but the space has 6 configurations' "$tmp/log" &&
-    [ ! -e "$tmp/r.h5" ]
+[ $? = 2 ] && grep -q 'random.only = 6, but the space has 6 configurations' "$tmp/log"
 result $? "a map beyond the space is refused"
+[ ! -e "$tmp/r.h5" ]
+result $? "before a run is begun"
 
 figures()
 {

@@ -166,8 +166,10 @@ result $? "with the same digest"
 refused() # TEXT STATEMENT DATA [section.key=value ...]
 {
     tuned 2 no "$3" "${@:4}" >/dev/null
-    [ $? != 0 ] && [ "$(grep -c "$1" "$tmp/log")" = 1 ] && [ ! -e "$tmp/no.h5" ]
+    [ $? != 0 ] && [ "$(grep -c "$1" "$tmp/log")" = 1 ]
     result $? "$2 is refused in one line"
+    [ ! -e "$tmp/no.h5" ]
+    result $? "no run is written then"
 }
 refused 'fmap.score = r2 is of numbers; choose accuracy' "R2 of classes" class fmap.score=r2
 refused 'fmap.score = auc is of classes; choose r2' "AUC of numbers" number fmap.score=auc

@@ -113,12 +113,12 @@ static int counts_are(int64_t c, int64_t train, int64_t valid, int64_t test)
 static void test_rules(void)
 {
     if (!ok(small("length=5 valid=0 test=0"), "a small text is packed and opened")) return;
-    ok(data.clients->n == 5 && data.classes == 80 && data.form == WEFT_CHARS &&
-           data.clients->d == 5,
+    ok(data.clients->n == 5,
        "roles of three lines or more, in plays of two roles or more, are clients");
+    ok(data.classes == 80 && data.form == WEFT_CHARS && data.clients->d == 5,
+       "characters are of 80 symbols, in windows of the length that is given");
     ok(client_is(0, "A_PLAY__IT_S_MINE_SIR_TOBY", "One two three four five six. seven "),
-       "speeches of a role are joined, whatever the case of its name; runs of blanks are "
-       "one");
+       "speeches of a role are joined, whatever the case of its name, with single blanks");
     ok(client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? ") &&
            client_is(2, "A_PLAY__IT_S_MINE_OLIVIA", "gone [Exit] now "),
        "what is not indented as a speech is nobody's");
@@ -134,26 +134,30 @@ static void test_rules(void)
 static void test_options(void)
 {
     int good = small("length=5 stride=4 valid=0 test=0");
-    ok(good && counts_are(0, 8, 0, 0) && counts_are(1, 1, 0, 0) &&
-           client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! "),
-       "a stride leaves windows out, and the characters after the last");
+    ok(good && counts_are(0, 8, 0, 0) && counts_are(1, 1, 0, 0),
+       "a stride leaves windows out");
+    ok(good && client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! "),
+       "with the characters after the last");
     weft_data_close(&data);
     good = small("length=5 most=11 least=5 valid=0 test=0");
-    ok(good && data.clients->n == 4 && counts_are(0, 11, 0, 0) &&
+    ok(good && data.clients->n == 4, "clients of few samples are left out");
+    ok(good && counts_are(0, 11, 0, 0) &&
            client_is(0, "A_PLAY__IT_S_MINE_SIR_TOBY", "One two three fo"),
-       "the first samples are kept, clients of few are left out");
+       "of others the first samples are kept");
     weft_data_close(&data);
     good = small("length=5 valid=0.2 test=0.2");
-    ok(good && data.clients->n == 4 && data.clients->gap == 4 && counts_are(0, 14, 4, 4) &&
-           counts_are(1, 1, 1, 1),
-       "parts share what two gaps leave; a client with an empty part is left out");
+    ok(good && data.clients->gap == 4 && counts_are(0, 14, 4, 4) && counts_are(1, 1, 1, 1),
+       "parts share what two gaps leave");
+    ok(good && data.clients->n == 4, "a client with an empty part is left out");
     ok(strcmp(characters(0, WEFT_VALID), " five six") == 0 &&
            strcmp(characters(0, WEFT_TEST), "x. seven ") == 0,
        "and begin after the gaps");
     weft_data_close(&data);
     good = small("length=5 rule=leaf test=0.25");
-    ok(good && data.clients->n == 3 && counts_are(0, 22, 0, 4) && counts_are(1, 21, 0, 3),
-       "by LEAF's rule there is no validation, and the test loses the gap");
+    ok(good && data.clients->n == 3 && data.part[WEFT_VALID].total == 0,
+       "by LEAF's rule there is no validation");
+    ok(good && counts_are(0, 22, 0, 4) && counts_are(1, 21, 0, 3),
+       "the test loses the gap");
     weft_data_close(&data);
 }
 
@@ -171,13 +175,14 @@ static void test_users(void)
        "users can be divided instead of samples");
     weft_data_close(&data);
     good = small("length=5 fraction=0.5 valid=0 test=0");
-    ok(good && data.part[WEFT_TRAIN].total == 103 / 2 && data.clients->n < 5,
-       "a fraction takes whole users, and cuts the last");
+    ok(good && data.clients->n < 5, "a fraction takes whole users");
+    ok(good && data.part[WEFT_TRAIN].total == 103 / 2, "but for the last, which is cut");
     weft_data_close(&data);
     good = small("length=5 vocabulary=fedex valid=0 test=0");
-    ok(good && data.classes == 101 && strcmp(data.class_name[1], "unknown") == 0 &&
-           client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? "),
+    ok(good && data.classes == 101 && strcmp(data.class_name[1], "unknown") == 0,
        "FedEx's symbols, 101 of them");
+    ok(good && client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? "),
+       "with them texts are the same");
     weft_data_close(&data);
 }
 
@@ -238,8 +243,9 @@ static void test_leaks(void)
         "length=4 stride=3", "length=5 rule=leaf test=0.25"};
     for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
         int good = small(option[i]);
-        ok(good && data.part[WEFT_TEST].total > 0 && leaks() == 0,
-           "no target stands in a window of an earlier part (%s)", option[i]);
+        ok(good && data.part[WEFT_TEST].total > 0, "there is a test (%s)", option[i]);
+        ok(good && leaks() == 0, "no target stands in a window of an earlier part (%s)",
+           option[i]);
         weft_data_close(&data);
     }
 }
@@ -277,8 +283,8 @@ static void test_pool(void)
                 if (p >= 0) part_of[p] = (uint8_t)(i + 1);
             }
         }
-    ok(good && even && windows == 22 + 3 + 20 + 22,
-       "each window is dealt once, in even numbers");
+    ok(good && windows == 22 + 3 + 20 + 22, "each window is dealt once");
+    ok(even, "clients have as many");
     int64_t bad = 0;
     for (int p = 0; p < 5000; p++)
         for (int q = p + 1; q <= p + 4 && q < 5000; q++)
@@ -422,25 +428,25 @@ static void test_real(void)
         weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
     struct stat info;
     if (dir == NULL || stat(source, &info) != 0) {
-        skip(7, "WEFT_DATA has no shakespeare/raw_data.txt");
+        skip(11, "WEFT_DATA has no shakespeare/raw_data.txt");
         return;
     }
     double start = processor_seconds();
     int good = packed(source, "valid=0 test=0");
     double seconds = processor_seconds() - start;
-    ok(good && data.clients->n == 1129 && data.part[WEFT_TRAIN].total == 4226158,
-       "Shakespeare has 1,129 users and 4,226,158 samples");
+    ok(good && data.clients->n == 1129, "Shakespeare has 1,129 users");
+    ok(good && data.part[WEFT_TRAIN].total == 4226158, "of 4,226,158 samples");
     ok(good && all_users_agree(), "user by user those of an independent program");
-    ok(stat(at("r.h5"), &info) == 0 && info.st_size < 10000000 && seconds < 5,
-       "in a file under 10 MB, within 5 seconds of a processor");
+    ok(stat(at("r.h5"), &info) == 0 && info.st_size < 10000000, "in a file under 10 MB");
+    ok(seconds < 5, "within 5 seconds of a processor");
     note("packed and opened in %.2f s, %lld bytes", seconds, (long long)info.st_size);
     weft_data_close(&data);
-    ok(packed(source, "rule=leaf") && data.clients->n == 660 &&
-           data.part[WEFT_VALID].total == 0 && leaks() == 0,
+    ok(packed(source, "rule=leaf") && data.clients->n == 660,
        "LEAF's split keeps 660 users");
+    ok(leaks() == 0, "it does not leak");
     weft_data_close(&data);
-    ok(packed(source, "") && data.clients->gap == 79 && leaks() == 0,
-       "80/10/10 with two gaps does not leak");
+    ok(packed(source, "") && data.clients->gap == 79, "80/10/10 has two gaps");
+    ok(leaks() == 0, "it does not leak either");
     note("%lld clients, %lld samples", (long long)data.clients->n,
          (long long)(data.part[0].total + data.part[1].total + data.part[2].total));
     weft_data_close(&data);
