@@ -92,6 +92,16 @@ result $? "without retries it stops with status 75"
 result $? "it keeps what it has"
 none_left
 result $? "no worker is left"
+for _ in $(seq 40); do
+    resume 1 r && break
+done
+[ -e "$tmp/r.h5" ]
+result $? "resumed again and again with a worker that dies at each 30th turn it ends"
+is_same r
+result $? "with the same digest"
+! grep -q 'is missing' "$tmp/log"
+result $? "without a job that is repeated"
+command="$python $tmp/dies.py" tune 1 r worker.retries=0
 resume 1 r worker.run="$command"
 result $? "resumed with a worker that lives it ends"
 is_same r

@@ -53,7 +53,7 @@ int64_t weft_cache_newest(weft_sched *sched, weft_cached ***newest);
 /* That of the best trial so far; NULL: no job was told. */
 weft_cached *weft_cache_won(weft_sched *sched);
 
-/* Writes the states that are in memory only; when the run stops before its end. By rank 0.
+/* Writes the states that are in memory only; when the search ends or stops. By rank 0.
  * EFILE. */
 WEFT_CHECKED weft_status weft_cache_stop(weft_sched *sched);
 

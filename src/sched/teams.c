@@ -93,7 +93,7 @@ weft_status weft_teams_end(weft_sched *sched, weft_status st)
     }
     if (sched->rundir && leads(sched)) {
         if (st != WEFT_OK) weft_lend_save_all(sched);
-        weft_status synced = st == WEFT_OK ? WEFT_OK : weft_cache_stop(sched);
+        weft_status synced = weft_cache_stop(sched); /* its scoring may be stopped, too */
         if (st == WEFT_STOP && synced == WEFT_OK)
             synced = weft_rundir_lasted(sched->rundir,
                                         sched->before + weft_now() - sched->begun);
