@@ -66,6 +66,20 @@ for setting in "$ditto" "fed.algorithm=cpg cpg.size=3 cpg.lr=0.1..3" \
     "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
     same "killed and resumed"
 done
+# Where a state is removed the jobs that led to it are repeated: a stop keeps what of that is done.
+set -- run.tuner=sha sha.reduction=2 sha.eliminations=2 sha.max_resource=9 space.configs=4
+"$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" --force "$@" >"$tmp/out" 2>"$tmp/log"
+whole=$(digest)
+run 1 "$@" run.disk=1e-7 run.time_limit=1e-9
+status=$?
+for _ in $(seq 60); do
+    [ $status = 75 ] || break
+    "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    status=$?
+done
+[ $status = 0 ]
+result $? "a run with room for no state, stopped after every unit, ends"
+same "as one that is not stopped"
 
 "$weft" tune "$tmp/in.ini" fed.algorithm=ditto --plan 2>"$tmp/log" >"$tmp/out" &&
     grep -q ' each of 24 clients keeps 69 numbers: a state takes at most 0.00[0-9]* MB on disk, and a round 0.00' "$tmp/log"

@@ -70,6 +70,14 @@ weft_status weft_checkpoint_write(const weft_rundir *rundir, const weft_job_reco
     return weft_rundir_stuck(rundir, st);
 }
 
+void weft_checkpoint_drop(weft_rundir *rundir, const weft_job_record *record)
+{
+    if (record->nunit < 2 || !rundir->commit) return;
+    weft_arena *tmp = weft_arena_new();
+    weft_commit_remove(rundir->commit, weft_checkpoint_name(rundir, record->job.id, tmp));
+    weft_arena_free(tmp);
+}
+
 /* The packed record of a checkpoint in memory, of which `bytes` are without the hash at the
  * end; NULL: it is damaged, or of another run. */
 static const char *record_of(const char *data, size_t bytes, uint64_t run, unit_head *head)

@@ -21,6 +21,9 @@ WEFT_CHECKED weft_status weft_checkpoint_write(const weft_rundir *rundir,
 void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
                           weft_state *state, weft_arena *mem);
 
+/* Removes the checkpoint that a job may have, with the next commit. By a leader. */
+void weft_checkpoint_drop(weft_rundir *rundir, const weft_job_record *record);
+
 /* Reads the record of a checkpoint of the run `run` (weft_rundir_identify) without task and
  * state: its rows are those of the units done. Returns 0 if there is none, or it is damaged
  * or of another run. Owned by mem. */

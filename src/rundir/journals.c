@@ -1,6 +1,7 @@
 /* The journals of a search: each team's leader adds a record for each job that its team
  * did, which a resumed run finds again. */
 #include "journals.h"
+#include "checkpoint.h"
 #include "formats.h"
 #include "records.h"
 #include "state.h"
@@ -101,8 +102,7 @@ weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_record *record,
 {
     weft_status st = weft_journal_add(&rundir->journal, TAG_JOB + (uint64_t)record->job.id,
                                       packed, bytes);
-    weft_state_id flight = {.trial = -1, .job = record->job.id};
-    if (record->nunit > 1) weft_rundir_state_drop(rundir, &flight);
+    weft_checkpoint_drop(rundir, record);
     return weft_rundir_stuck(rundir, st);
 }
 

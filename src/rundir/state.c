@@ -7,7 +7,6 @@
  * that led to the state are repeated. Names and shapes of the tensors follow the numbers,
  * so that the state is of use without task and data. */
 #include "state.h"
-#include "checkpoint.h"
 #include "place.h"
 #include "weft/clock.h"
 #include "weft/file.h"
@@ -111,13 +110,9 @@ void weft_rundir_search(weft_rundir *rundir)
 void weft_rundir_state_drop(weft_rundir *rundir, const weft_state_id *id)
 {
     weft_arena *tmp = weft_arena_new();
-    if (id->trial >= 0) {
-        weft_commit_remove(rundir->commit, state_name(rundir, id, tmp));
-        weft_commit_remove(rundir->commit,
-                           weft_rundir_kept(rundir, id->trial, id->job, 0, tmp));
-    } else {
-        weft_commit_remove(rundir->commit, weft_checkpoint_name(rundir, id->job, tmp));
-    }
+    weft_commit_remove(rundir->commit, state_name(rundir, id, tmp));
+    weft_commit_remove(rundir->commit,
+                       weft_rundir_kept(rundir, id->trial, id->job, 0, tmp));
     weft_arena_free(tmp);
 }
 

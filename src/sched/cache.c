@@ -3,8 +3,8 @@
  * team that continues or copies the trial reads it. Without a run directory they stay in
  * memory. So does, in a run of one team, the best state that no job continues, if jobs take
  * at most HOLD_SECONDS: it is written when the search ends or is stopped, and if that is
- * killed, its job is repeated. So do all states of jobs that are done elsewhere, which are a few numbers
- * and made again from what was told.
+ * killed, its job is repeated. So do all states of jobs that are done elsewhere, which are
+ * a few numbers and made again from what was told.
  *
  * A state is that of a trial after a job. A job begins with the state after the last told
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;

@@ -134,7 +134,23 @@ static int64_t last_saved(const weft_sched *sched, const weft_job_record *const 
     return -1;
 }
 
-/* Repeats the jobs that led to a state. Collective over team. */
+/* Repeats jobs from record[at] on, which begins with *last unless it has a checkpoint;
+ * *last is then the state after record[n - 1]. Collective over team. */
+static weft_status repeat(weft_sched *sched, const weft_job_record *const *record,
+                          int64_t at, int64_t n, weft_own_state *last)
+{
+    weft_status st = WEFT_OK;
+    for (; at < n && st == WEFT_OK; at++) {
+        weft_own_state next;
+        st = make_again(sched, record[at], last->mem ? &last->state : NULL, &next);
+        weft_own_drop(last);
+        if (st == WEFT_OK) *last = next;
+    }
+    return st;
+}
+
+/* Repeats the jobs that led to a state; from where a stop has interrupted that, if it can
+ * be. Collective over team. */
 static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
@@ -146,12 +162,12 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
     int64_t at = n;
     for (int64_t job = cached->job; job >= 0; job = record[at]->parent)
         record[--at] = &sched->queue.record[sched->queue.row[job]];
-    weft_status st = WEFT_OK;
-    weft_own_state last = {0}, next;
-    for (at = last_saved(sched, record, n, &last) + 1; at < n && st == WEFT_OK; at++) {
-        st = make_again(sched, record[at], last.mem ? &last.state : NULL, &next);
-        weft_own_drop(&last);
-        last = st == WEFT_OK ? next : (weft_own_state){0};
+    weft_own_state last = {0};
+    for (at = n - 1; at > 0 && !weft_job_is_begun(sched, record[at]);) at--;
+    weft_status st = at > 0 ? repeat(sched, record, at, n, &last) : WEFT_EFILE;
+    if (st == WEFT_EFILE) {
+        at = last_saved(sched, record, n, &last) + 1;
+        st = repeat(sched, record, at, n, &last);
     }
     if (st == WEFT_OK) st = copy_made(sched, &cached->id, state, &last.state);
     weft_own_drop(&last);

@@ -147,7 +147,7 @@ static weft_status poll(job_run *run)
     run->each = (int64_t)v[2];
     run->next = run->done + run->each;
     int why = (int)v[0], saves = why != WEFT_WHY_OVER && (why > 0 || v[1] > 0);
-    if (sched->rundir && saves && !run->again) TRY(save(run));
+    if (sched->rundir && saves) TRY(save(run));
     return why > 0 ? weft_stop_now(sched, why, run->done, run->units) : WEFT_OK;
 }
 
@@ -194,6 +194,18 @@ static weft_status do_unit(job_run *run)
     return WEFT_OK;
 }
 
+/* The state that a repeated job begins with. EFILE: it was to have a checkpoint, and that
+ * cannot be used. Collective over team. */
+static weft_status begin_again(job_run *run)
+{
+    const weft_job *job = &run->record->job;
+    if (run->from)
+        return weft_agree(weft_state_copy(&run->state, run->from), run->sched->team);
+    if (run->record->parent < 0) return weft_trial_start(run->sched, job, &run->state);
+    return weft_fail(WEFT_EFILE, "job %lld cannot be repeated from its checkpoint",
+                     (long long)job->id);
+}
+
 /* Sets the state and rows to continue from: those of a checkpoint, else of the job's start.
  * Collective over team. */
 static weft_status begin(job_run *run)
@@ -204,20 +216,17 @@ static weft_status begin(job_run *run)
                          sched->task->units ? run->units : 0,
                          weft_metrics_count(sched->task->rows), run->mem);
     weft_result_begin(&record->res, &record->job);
-    if (run->again) {
-        if (!run->from) return weft_trial_start(sched, &record->job, &run->state);
-        return weft_agree(weft_state_copy(&run->state, run->from), sched->team);
-    }
     if (sched->rundir && run->units > 1) {
         if (sched->team->rank == 0)
-            weft_checkpoint_read(sched->rundir, record, &run->state, sched->mem);
+            weft_checkpoint_read(sched->rundir, record, &run->state, run->mem);
         run->done = record->done;
         weft_bcast(sched->team, &run->done, sizeof run->done, 0);
     }
+    if (run->done == 0 && run->again) return begin_again(run);
     if (run->done == 0)
         return run->begins(sched, &record->job, run->flight->parent, &run->state);
     weft_state_bcast(sched->team, &run->state);
-    share_record(sched->team, record, sched->mem);
+    share_record(sched->team, record, run->mem);
     run->before = record->seconds;
     run->summed = run->done;
     return WEFT_OK;
@@ -369,12 +378,25 @@ weft_status weft_job_run(weft_sched *sched, weft_flight *flight, weft_job_begins
     return st;
 }
 
+int weft_job_is_begun(const weft_sched *sched, const weft_job_record *told)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_job_record part;
+    int begun = sched->team->rank == 0 &&
+                weft_checkpoint_peek(weft_checkpoint_name(sched->rundir, told->stored, tmp),
+                                     sched->rundir->id, &part, tmp);
+    weft_bcast(sched->team, &begun, sizeof begun, 0);
+    weft_arena_free(tmp);
+    return begun;
+}
+
 weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
                            const weft_state *from, weft_own_state *out)
 {
     weft_arena *tmp = weft_arena_new();
     weft_job_record record = weft_job_record_new(&told->job, tmp);
     record.job.id = told->stored; /* which the state may name */
+    record.parent = told->parent;
     job_run run = run_of(sched, &record, 1, tmp, out);
     run.from = from;
     record.res.loss = told->res.loss;
@@ -390,7 +412,12 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
                        "result: this program or machine is not the one that did it; resume "
                        "with that one, or start again by `weft tune --force`",
                        (long long)told->job.id);
-    if (st != WEFT_OK) weft_own_drop(out);
+    if (st == WEFT_OK && sched->team->rank == 0)
+        weft_checkpoint_drop(sched->rundir, &record);
+    if (st == WEFT_STOP)
+        weft_arena_free(out->mem); /* its checkpoint needs what is kept */
+    else if (st != WEFT_OK)
+        weft_own_drop(out);
     weft_arena_free(tmp);
     return st;
 }

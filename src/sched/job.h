@@ -26,9 +26,12 @@ void weft_job_place(const weft_sched *sched, int64_t trial, int64_t job, int asi
 /* Frees a state, and removes what its clients kept. */
 void weft_own_drop(weft_own_state *own);
 
-/* Repeats a job that was told, from the state `from` (NULL: a new one), to restore the
- * state after it, *out. Collective over team. WEFT_STOP; EFILE if the hash of the state
- * differs. */
+/* 1: such a repetition was stopped and has a checkpoint. Collective over team. */
+int weft_job_is_begun(const weft_sched *sched, const weft_job_record *told);
+
+/* Repeats a job that was told, to restore the state after it, *out: from its checkpoint,
+ * else from the state `from`; NULL: a new one. Collective over team. WEFT_STOP; EFILE if
+ * the hash of the state differs, or if a later job of a trial has neither. */
 WEFT_CHECKED weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
                                         const weft_state *from, weft_own_state *out);
 
