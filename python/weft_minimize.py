@@ -2,12 +2,14 @@
 import contextlib
 import multiprocessing
 import multiprocessing.connection
+import re
 import signal
 import time
 import traceback
 
 from weft_search import Error, Search, Space, Trial, number
 
+ARGUMENTS = {"run.tuner": "tuner", "run.sampler": "sampler", "run.seed": "seed", "space.configs": "trials"}
 SHORT = 0.02  # seconds of a trial, below which a process is given the next one before its end
 
 
@@ -26,13 +28,14 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     workers   processes in which f is called; 1: it is called here
     seed      of all that is random: 1; output, settings, force: as of Search
     """
-    given = {"run.tuner": tuner, "run.sampler": sampler, "run.seed": seed}
+    given = dict(zip(ARGUMENTS, (tuner, sampler, seed)))
     given = {key: value for key, value in given.items() if value is not None}
     for name, number_of in (("trials", trials), ("workers", workers)):
         if number_of is not None and (number_of < 1 or number_of != int(number_of)):
             raise Error(f"{name} = {number_of!r}: expected a whole number of 1 at least")
     if trials is not None:
         given["space.configs"] = int(trials)
+    named = {key: ARGUMENTS[key] for key in given if key not in (settings or {})}
     given |= settings or {}
     search, known = space, Space()
     if isinstance(space, dict):
@@ -41,7 +44,7 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
         given = {"run.tuner": "random", "run.sampler": "space", "run.seed": 1} | given
         if workers > 8:
             given.setdefault("run.workers", workers)  # so many trials at once
-    with Pool(f, int(workers), known) as pool, Search(search, given, output, force) as s:
+    with Pool(f, int(workers), known) as pool, begun(named, search, given, output, force) as s:
         while True:
             while pool.has_room() and (t := s.ask()):
                 pool.start(t)
@@ -51,6 +54,15 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
                 if isinstance(result, Error):
                     raise result
                 report(s, t, result)
+
+
+def begun(named, *arguments):
+    """A Search; what it refuses of minimize's own arguments is named as these are."""
+    try:
+        return Search(*arguments)
+    except Error as e:
+        text = re.sub(r"^command line: (\S+) = ", lambda key: named.get(key[1], key[0][:-3]) + " = ", str(e))
+        raise Error(text, e.status) from None
 
 
 def outcome(f, t):

@@ -146,12 +146,18 @@ def longer(run):
 
 
 def refused(what, text, status=None):
+    """Returns what is said."""
     try:
         what()
     except weft.Error as e:
         assert text in str(e) and "\n" not in str(e) and e.status == status, (str(e), e.status)
-        return
+        return str(e)
     raise AssertionError("not refused: " + text)
+
+
+def begins(what, text, status):
+    """Refused by a line that begins so."""
+    assert refused(what, text, status).startswith(text)
 
 
 def errors(run):
@@ -167,7 +173,8 @@ def errors(run):
     refused(lambda: weft.minimize(evaluate, space, trials=0), "trials = 0: expected")
     refused(lambda: weft.minimize(evaluate, space, workers=0), "workers = 0: expected")
     for tuner in "pbt", "hyperband":
-        refused(lambda: weft.minimize(evaluate, space, tuner, trials=3), f"space.configs = 3: run.tuner = {tuner}", 2)
+        begins(lambda: weft.minimize(evaluate, space, tuner, trials=3), f"trials = 3: run.tuner = {tuner} ", 2)
+        begins(lambda: weft.minimize(evaluate, space, tuner, settings={"space.configs": 3}), "command line: space.configs = 3: ", 2)
     refused(lambda: weft.Search({"run": {"task": "command"}, "parameters": space}), "run.task", 2)
     refused(lambda: weft.minimize(evaluate, space, sampler="tpo"), 'did you mean "tpe"', 2)
     with weft.Search({"parameters": space}, {"space.configs": 3}, output=run + ".h5") as s:
@@ -268,8 +275,8 @@ def again(run):
         refused(lambda: weft.minimize(evaluate, space | {key: other}, output=path, **more), f"parameters.{key}: the run has ")
     refused(lambda: weft.minimize(evaluate, {"x": (0.0, 1.0), "act": act}, output=path, **more), "parameters.the size: ")
     for key, other in {"seed": 4, "tuner": "sha", "sampler": "tpe"}.items():
-        refused(lambda: weft.minimize(evaluate, space, output=path, **(more | {key: other})), f"run.{key} = {other}: ", 2)
-        refused(lambda: weft.minimize(evaluate, path, **{key: other}), f"run.{key} = {other}: ", 2)
+        begins(lambda: weft.minimize(evaluate, space, output=path, **(more | {key: other})), f"{key} = {other}: ", 2)
+        begins(lambda: weft.minimize(evaluate, path, **{key: other}), f"{key} = {other}: ", 2)
     refused(lambda: weft.minimize(evaluate, path, output=run + "-2.h5"), "output and force are for a new one")
     refused(lambda: weft.minimize(lambda t: 0, path), "give the space again")
     weft.minimize(lambda t: calls.append((t.trial, t.values)) or t.values["x"], space, output=path, **more)
