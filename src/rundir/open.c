@@ -51,27 +51,30 @@ static const char *journal_name(const weft_rundir *rundir, int team)
     return weft_rundir_journal(rundir->dir, team, rundir->mem);
 }
 
-/* 1 if the records are of an unfinished run, or so damaged that they may be. */
+/* 1 if the records have more than the configuration, or are so damaged that they may. */
 static int is_begun(const weft_record *rec, int64_t n)
 {
-    int begun = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (rec[i].tag == TAG_DONE) return 0;
-        begun |= rec[i].data == NULL || rec[i].tag != TAG_CONF;
-    }
-    return begun;
+    for (int64_t i = 0; i < n; i++)
+        if (rec[i].data == NULL || rec[i].tag != TAG_CONF) return 1;
+    return 0;
+}
+
+static int is_done(const weft_record *rec, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (rec[i].tag == TAG_DONE) return 1;
+    return 0;
 }
 
 int weft_rundir_is_begun(const char *dir, weft_arena *mem)
 {
     weft_record *rec;
     int64_t n = 0;
-    int in_use, begun = 0;
+    int in_use;
     const char *journal = weft_rundir_journal(dir, 0, mem);
     if (!weft_file_is(journal)) return 0;
     if (weft_journal_read(journal, &rec, &n, &in_use, mem) != WEFT_OK) return 1;
-    for (int64_t i = 0; i < n; i++) begun |= rec[i].tag != TAG_CONF;
-    return begun;
+    return is_begun(rec, n);
 }
 
 /* Adds the records of the other teams' journals. */
@@ -104,7 +107,7 @@ static weft_status open_journal(weft_rundir *rundir, int how, weft_record **rec,
     weft_file_sweep(rundir->path, 1); /* the journal's lock is held */
     weft_retry_void(*rec, *n, how == WEFT_RETRY);
     if (how == WEFT_RESUME || how == WEFT_RETRY) return open_others(rundir, how, rec, n);
-    if (how == WEFT_BEGIN && is_begun(*rec, *n)) {
+    if (how == WEFT_BEGIN && is_begun(*rec, *n) && !is_done(*rec, *n)) {
         weft_journal_close(&rundir->journal);
         return weft_fail(WEFT_EFILE,
                          "%s is unfinished; continue it by `weft resume %s`, or "
