@@ -74,7 +74,6 @@ int weft_cli_is_packed(const char *path)
 static weft_status read_tokenizer(weft_h5 *file, const char *group, int *tokenizer,
                                   weft_arena *tmp)
 {
-    static const char *const section[] = {"ngram", "sgd", "fed"};
     static const weft_opt opt = {
         .name = "tokenizer/method", .type = WEFT_CHOICE, .words = WEFT_TOK_WORDS};
     const char *config;
@@ -83,8 +82,8 @@ static weft_status read_tokenizer(weft_h5 *file, const char *group, int *tokeniz
     weft_conf_init(&conf, tmp);
     TRY(weft_h5_read_attr(file, group, "config", &config));
     TRY(weft_conf_text(&conf, file->path, config));
-    for (int i = 0; i < 3; i++) {
-        const weft_entry *entry = weft_conf_find(&conf, section[i], opt.name);
+    for (int i = 0; i < conf.n; i++) {
+        const weft_entry *entry = weft_conf_find(&conf, conf.entry[i].section, opt.name);
         if (entry) TRY(weft_opt_parse(&opt, entry->value, &value));
     }
     *tokenizer = (int)value + 1;
