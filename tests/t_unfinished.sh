@@ -106,6 +106,23 @@ result $? "a run whose trials go on is written after a kill"
 h5 "$tmp/killed.h5" "with the weights of the best job" "$same"
 size=$(stat -c %s "$(ls "$tmp"/k.d/state-*-"$("$weft" report "$tmp/k.h5" 2>/dev/null | sed -n 's/.*best so far is job \([0-9]*\).*/\1/p')")")
 for state in "$tmp"/k.d/state-*; do printf 'x' | dd of="$state" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null; done
+# What a killed report leaves ends with numbers of host and process, as a copy of standard input does.
+mkfifo "$tmp/pipe" && mkdir "$tmp/own"
+"$weft" pack dense - -o "$tmp/rows.h5" <"$tmp/pipe" >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+exec 9>"$tmp/pipe"
+left=
+until [ "$left" ] || ! kill -0 $pid 2>/dev/null; do
+    left=$(readlink /proc/$pid/fd/* 2>/dev/null | sed -n 's/.*[.]scratch\([.][0-9a-f.]*\).*/\1/p')
+done
+kill -KILL $pid
+wait $pid 2>/dev/null
+exec 9>&-
+: >"$tmp/own/weft-report.tmp$left"
+TMPDIR=$tmp/own "$weft" report "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "a report of an unfinished run needs a file for a while"
+[ "$left" ] && [ -z "$(ls "$tmp/own")" ]
+result $? "that of a report which was killed goes with it"
 "$weft" report "$tmp/k.h5" -o "$tmp/bad.h5" 2>"$tmp/out"
 [ $? = 3 ] && grep -q '^weft: .*k.d/state-.* is damaged' "$tmp/out"
 result $? "weights that are damaged are refused"

@@ -2,7 +2,9 @@
 #include "summary.h"
 #include "result/unfinished.h"
 #include "rundir/formats.h"
+#include "weft/file.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,12 +276,16 @@ static weft_status read_all(weft_h5 *file, weft_summary *summary)
     return read_arms(file, &summary->arms);
 }
 
-/* Writes a temporary run file, reads it and removes it. */
+/* Writes a temporary run file, reads it and removes it, with what was left by others that
+ * were killed. */
 static weft_status read_unfinished(weft_summary *summary, weft_arena *mem)
 {
     const char *dir = getenv("TMPDIR");
-    char *path = weft_arena_text(mem, "%s/weft-report-XXXXXX", dir && *dir ? dir : "/tmp");
-    int fd = mkstemp(path);
+    const char *name = weft_arena_text(mem, "%s/weft-report", dir && *dir ? dir : "/tmp");
+    const char *path = weft_file_temp(name, mem);
+    weft_file_sweep(name, 0);
+    unlink(path); /* of a process that had the number of this one */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600); /* others may write there */
     if (fd < 0)
         return weft_fail(WEFT_EFILE,
                          "cannot make a file %s; set TMPDIR to a directory "
