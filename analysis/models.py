@@ -83,11 +83,29 @@ def rff(w, o, stat, x):
     return np.rint(q * z) * (math.sqrt(2 / wide) / 127)
 
 
+def landmarks(stat, x):
+    """Rows x, scaled, and the landmarks."""
+    d, m = x.shape[1], int(stat[0])
+    shift, scale, z = stat[1 : 1 + d], stat[1 + d : 1 + 2 * d], stat[1 + 2 * d : 1 + (2 + m) * d].reshape(m, d)
+    return ((x.astype(f4) - shift) * scale).astype(f8), z.astype(f8)
+
+
+def beyond(w, o, rows):
+    """What is to be told of rows outside the range of the training rows, where features go on growing; else nothing."""
+    if o.get("fmap.feature") != "nystrom" or o["nystrom.linear"] != "yes":
+        return ""
+    x, z = landmarks(states(w)[0], rows)
+    least, most = z.min(0), z.max(0)
+    past = np.maximum(least - x, x - most) / np.where(most > least, most - least, np.inf)
+    outside, far = (past > 0.1).any(1).sum(), np.where(past > 0.1, past, 0).max(0)
+    return outside and (f"{outside} of {len(x)} rows lie outside the range of the training rows, the farthest by {far.max():.3g} times its "
+                        f"width, in column {w['column'].asstr()[far.argmax()]}: there the linear part goes on as a line (nystrom.linear)")
+
+
 def kernel(o, stat, x):
     """The kernel between rows x and the landmarks."""
-    d, m = x.shape[1], int(stat[0])
-    shift, scale, z = stat[1 : 1 + d], stat[1 + d : 1 + 2 * d], stat[1 + 2 * d : 1 + (2 + m) * d].reshape(m, d).astype(f8)
-    x, gamma = ((x.astype(f4) - shift) * scale).astype(f8), float(o["nystrom.gamma"])
+    d, gamma = x.shape[1], float(o["nystrom.gamma"])
+    x, z = landmarks(stat, x)
     product = x @ z.T
     if o["nystrom.kernel"] == "laplacian":
         apart = sum(abs(x[:, k : k + 1] - z[:, k]) for k in range(d))
@@ -156,6 +174,11 @@ SECRET = bytes.fromhex(
 WORD = (1 << 64) - 1
 
 
+def states(w):
+    """Statistics and weights, of each fold."""
+    return w["state/folds"][:] if "folds" in w["state"] else [np.concatenate([w["state"][n][:].ravel() for n in w["tensors"].asstr()])]
+
+
 def maps(w, o, rows):
     """Scores of rows or texts by a linear model of features; with folds their mean over the maps of all."""
     classes, numbers = len(w["class"]), "target" in w
@@ -167,7 +190,7 @@ def maps(w, o, rows):
     else:
         wide, nstat = int(o["rff.features"]), 4 * rows.shape[1]
     wide, total = math.ceil(wide * w.attrs["size"]), 0
-    folds = w["state/folds"][:] if "folds" in w["state"] else [np.concatenate([w["state"][n][:].ravel() for n in w["tensors"].asstr()])]
+    folds = states(w)
     for state in folds:
         stat, last = state[:nstat], (len(state) - nstat) // (wide + 1)
         weights, b = state[nstat:-last].astype(f8).reshape(last, wide), state[-last:].astype(f8)

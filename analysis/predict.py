@@ -161,6 +161,8 @@ def predict(w, path):
         sys.exit(f"{path}: the winner has weights by client (context.form = {o['context.form']}), which `weft predict` tells")
     maps, texts = o["run.task"] == "fmap", o["run.task"] == "fmap" and o["fmap.feature"] == "ngram"
     rows = lines(w, path) if texts else table(w, path)
+    if not texts and (told := models.beyond(w, o, rows)):
+        print(f"{path}: {told}", file=sys.stderr)
     s = (models.maps if maps else models.network)(w, o, rows)
     if "target" in w:
         return w["target/shift"] + w["target/scale"] * s, "value"

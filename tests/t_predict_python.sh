@@ -84,6 +84,20 @@ result $? "values that differ late in their digits"
 sed '2s/red/pink/' "$tmp/new.csv" >"$tmp/pink.csv" && "$python" analysis/predict.py "$tmp/w.h5" "$tmp/pink.csv" >"$tmp/out" 2>"$tmp/log" &&
     grep -q "pink.csv: column 'colour' has levels that training rows have not, such as 'pink', in 1 of 60 rows; they count as none" "$tmp/log"
 result $? "a level that training rows have not is told"
+# A linear part goes on beyond the rows that were learnt from.
+awk 'BEGIN { print "age,size,price"; for (i = 0; i < 121; i++) { x = i % 11; y = int(i / 11); print x "," y "," 2 * x + y } }' >"$tmp/grid.csv"
+printf 'age,size\n5,5\n30,5\n-5,-10\n10.5,5\n' >"$tmp/far.csv"
+printf 'age,size\n0,10\n10,0\n10.5,5\n' >"$tmp/near.csv"
+"$weft" pack dense "$tmp/grid.csv" target=regression valid=0.05 test=0 -o "$tmp/grid.h5" >"$tmp/out" 2>"$tmp/log"
+tune grid fmap.feature=nystrom nystrom.landmarks=121 nystrom.linear=yes run.refit=yes && same "$tmp/far.csv"
+result $? "rows outside the range of the training rows"
+lines='[0-9]* of [0-9]* rows lie outside .*'
+[ "$(grep -c 'far.csv: 2 of 4 rows lie outside' "$tmp/log")" = 1 ]
+result $? "are told"
+[ "$(grep -o "$lines" "$tmp/log" | wc -l)" = 2 ] && [ "$(grep -o "$lines" "$tmp/log" | sort -u | wc -l)" = 1 ]
+result $? "in the words of weft predict"
+same "$tmp/near.csv" && ! grep -q "lie outside" "$tmp/log"
+result $? "rows within a tenth of the range are not"
 awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 17 "," (i % 17 > 8 ? "high" : "low") }' >"$tmp/one.csv"
 printf '\n"x"\n1\n\n0x9\n1d1\r\n""\n \n16\n\n' >"$tmp/lone.csv"
 "$weft" pack dense "$tmp/one.csv" label=y -o "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && tune one rff.features=50 && same "$tmp/lone.csv"
