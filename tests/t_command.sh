@@ -330,7 +330,7 @@ tune 1 parameters.how=good command.run='echo loss=2 >&2'
 says 'failed: it printed its loss to standard error; .*loss=2; see ' "a loss on standard error is told"
 tune 1 parameters.how=good command.run='exit 255'
 says 'failed: it ended with status 255; see ' "a status beyond all signals is of no signal"
-tune 1 parameters.how=good command.run='kill -TERM $$' command.time_limit=1
+tune 1 parameters.how=good command.run='kill -TERM $$' command.time_limit=$net
 says 'failed: signal 15 ended it; see ' "a program that was ended by a signal has not met its time limit"
 cat >"$tmp/bar" <<'END'
 BEGIN { for (i = 1; i <= 2000; i++) printf "\r%3d%%|###| %d/2000 [9.9it/s, loss=%.3f, v=0]", i / 20, i, 1 - 0.9 * i / 2000 }

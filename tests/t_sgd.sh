@@ -130,7 +130,7 @@ for case in "documents sgd.steps=100000000000" "clients run.task=fed fed.model=l
     [ $name = documents ] || sed '/^\[sgd\]/,$d' "$tmp/clients.ini" >"$tmp/long.ini"
     [ $name = clients ] || cp "$tmp/documents.ini" "$tmp/long.ini"
     rm -rf "$tmp"/run.*
-    timeout -s KILL 120 "$weft" tune "$tmp/long.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &
+    timeout -s KILL $net "$weft" tune "$tmp/long.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &
     run=$!
     until [ -s "$tmp/run.d/journal" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
     sleep 1
