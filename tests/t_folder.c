@@ -340,6 +340,7 @@ static void test_articles(void)
            strips(f, "", ""),
        "a footer follows the last blank line or line of hyphens");
     ok(strips(f, "body\n====\nme", "body\n====\nme"), "other signs divide nothing");
+    ok(strips(f | q, ">asked\n\nanswered", ""), "footers are removed before quotations");
     ok(strips(q, "you wrote:\n> x\n| y\n >z\nIn article 5\nAn In article\nQuoted from\nok",
               " >z\nAn In article\nok") &&
            strips(q, "a\n>b\n", "a\n") && strips(q, ">a\n>b", "") && strips(q, "", "") &&

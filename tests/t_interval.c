@@ -7,6 +7,7 @@
 #include "task/fed/lanes.h"
 #include "task/fed/local.h"
 #include "task/fed/round.h"
+#include "task/fed/score.h"
 #include "task/fed/turns.h"
 #include "weft/rng.h"
 #include "weft/student.h"
@@ -248,8 +249,19 @@ static void test_forms(void)
     ok(isnan(none.score) && isinf(none.half), "no samples give no score");
 }
 
+/* Of a client with more samples than are scored some from everywhere among them are. */
+static void test_spread(void)
+{
+    static const int64_t want[] = {0, 2, 5, 7};
+    int good = 1;
+    for (int i = 0; i < 4; i++) good &= fed_spread(i, 4, 10) == want[i];
+    ok(good, "four samples of ten are spread over them");
+    ok(fed_spread(9, 10, 10) == 9, "ten are all");
+}
+
 int main(void)
 {
+    test_spread();
     test_forms();
     test_one();
     test_coverage("sizes of Shakespeare", INFINITY, 0);

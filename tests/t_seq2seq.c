@@ -195,6 +195,26 @@ static void test_differences(const char *options, double dropout)
     is_near(most, 0, 1e-8, "gradient is that of central differences, dropout %g", dropout);
 }
 
+/* Along a gradient the loss changes by its length, which floats tell, too. */
+static void test_along(const char *options, double dropout)
+{
+    struct problem problem = problem_new(options, 9, 8, 3);
+    real *g = WEFT_NEW(mem, real, problem.n), *w = WEFT_NEW(mem, real, problem.n);
+    double length = 0, loss[2], step = 1e-2;
+    grad(&problem, dropout, 7, g);
+    memcpy(w, problem.w, (size_t)problem.n * sizeof *w);
+    for (int64_t i = 0; i < problem.n; i++) length += (double)g[i] * (double)g[i];
+    length = sqrt(length);
+    for (int k = 0; k < 2; k++) {
+        for (int64_t i = 0; i < problem.n; i++)
+            problem.w[i] =
+                (real)((double)w[i] + (2 * k - 1) * step * (double)g[i] / length);
+        loss[k] = grad(&problem, dropout, 7, problem.g).loss;
+    }
+    is_near((loss[1] - loss[0]) / (2 * step * 3), length, 2e-5 * length,
+            "the loss changes by the length of its gradient, dropout %g", dropout);
+}
+
 /* ---- batches of all sizes ---- */
 
 /* Sentences at once are those one by one: losses bit for bit, gradients up to rounding. */
@@ -420,6 +440,8 @@ int main(void)
     test_counts();
     test_setup();
     test_gold();
+    test_along("[seq2seq]\nhidden = 10\nembedding = 7\nlayers = 2\n", 0);
+    test_along("[seq2seq]\nhidden = 10\nembedding = 7\nlayers = 2\n", 0.3);
     test_differences("[seq2seq]\nembedding = 3\nhidden = 4\n", 0);
     test_differences(
         "[seq2seq]\nembedding = 4\nhidden = 4\nlayers = 3\nfeed = 1\ntied = 1\n", 0.3);

@@ -146,6 +146,8 @@ reads "more than a tenth as many as rows are predicted" t.csv "2 target 91 0 0 .
 told "which is told, too" "the labels of 900 rows are 91 different whole numbers: they are predicted as such"
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," i % 20 }' >"$tmp/t.csv"
 reads "but twenty are classes" t.csv " 19 [0-9]+ "
+awk 'BEGIN { for (i = 0; i < 120; i++) printf "%d,%03d\n", i % 7, i % 40 }' >"$tmp/t.csv"
+reads "so are codes with leading zeros, however many" t.csv " 000 [0-9]+ .* 039 [0-9]+ "
 { awk 'BEGIN { for (i = 0; i < 900; i++) print i * 7 % 11 "," i }' && printf '3,missing\n4,-\n'; } >"$tmp/t.csv"
 reads "texts that mean a gap among these are rows without a label" t.csv "900 rows .* 2 target 900 0 "
 awk 'BEGIN { for (i = 0; i < 60; i++) print i % 7 ",name" i }' >"$tmp/t.csv"

@@ -167,6 +167,7 @@ packed "so is one by its number" text "$tmp/mid.tsv" label=2
 classes "neg pos" "of which the header is none"
 refused 'label = grads names no column of .*mid.tsv; give first, last, a number' \
     "another name is refused" text "$tmp/mid.tsv" label=grads
+refused 'label = 0 names no column' "there is no column 0" text "$tmp/mid.tsv" label=0
 refused 'label = -9223372036854775808 names no column' \
     "and so is the least of all numbers" text "$tmp/mid.tsv" label=-9223372036854775808
 refused "text = grade is the column of the label" "a label is no text" text "$tmp/mid.tsv" label=grade text=grade

@@ -252,6 +252,22 @@ static void test_memory(weft_arena *mem)
     ok(weft_arena_held(mem) == used, "scratch memory is given back");
 }
 
+/* NLTK cuts the period that only signs which close something follow. */
+static void test_final_period(weft_arena *mem)
+{
+    static const char *const sign[] = {
+        "]", ")", "}", ">", "\xc2\xbb", "\xe2\x80\x9d", "\xe2\x80\x99"};
+    char room[MAX_CODE];
+    for (size_t i = 0; i < sizeof sign / sizeof *sign; i++) {
+        struct sink sink = {.text = room};
+        const char *text = weft_arena_text(mem, "a.b c.%s", sign[i]),
+                   *want = weft_arena_text(mem, "a.b c . %s", sign[i]);
+        weft_tokenize(WEFT_TOK_TREEBANK, text, strlen(text), add_text, &sink, mem);
+        ok(sink.length == strlen(want) && memcmp(room, want, sink.length) == 0,
+           "the last period is cut before %s", sign[i]);
+    }
+}
+
 static void test_lower_room(void)
 {
     char out[8] = "#######";
@@ -396,6 +412,7 @@ int main(int argc, char **argv)
     test_gold(mem);
     test_big(mem);
     test_memory(mem);
+    test_final_period(mem);
     test_lower_room();
     test_imdb(mem);
     weft_arena_free(mem);
