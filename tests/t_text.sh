@@ -110,6 +110,8 @@ silent "are no matter"
 packed "a line of names" text "$tmp/h.tsv"
 classes "neg pos" "is no class"
 told ": its first line is taken as a header, .* 'label'; header = no" "which is told"
+[ "$(awk '$1 == "neg" { print $2 + $3 + $4 }' "$tmp/out")" = 30 ]
+result $? "the others keep their texts"
 packed "by header = yes" text "$tmp/h.tsv" header=yes
 silent "without a word"
 packed "by header = no" text "$tmp/h.tsv" header=no
