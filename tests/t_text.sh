@@ -110,7 +110,9 @@ silent "are no matter"
 packed "a line of names" text "$tmp/h.tsv"
 classes "neg pos" "is no class"
 told ": its first line is taken as a header, .* 'label'; header = no" "which is told"
-[ "$(awk '$1 == "neg" { print $2 + $3 + $4 }' "$tmp/out")" = 30 ]
+{ cat "$tmp/h.tsv" && printf 'neg\tpoor film\n%.0s' 1 2 3 4 5 6; } >"$tmp/more.tsv"
+packed "with classes of unlike size" text "$tmp/more.tsv"
+[ "$(awk '$1 == "neg" { print $2 + $3 + $4 }' "$tmp/out")" = 36 ]
 result $? "the others keep their texts"
 packed "by header = yes" text "$tmp/h.tsv" header=yes
 silent "without a word"
