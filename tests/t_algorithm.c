@@ -120,6 +120,27 @@ static void test_first_round(struct toy *toy)
     is_near(off, 0, 1e-6, "feddyn begins by the steps of fedprox");
 }
 
+/* The result is the average over rounds of the weights that clients receive. */
+static void test_average(struct toy *toy, const char *algorithm)
+{
+    const char *plain = "[server]\nmomentum = 0.5\n",
+               *tail = "[server]\nmomentum = 0.5\naverage = tail\ntail = 0.5\n";
+    double mean[W] = {0}, off = 0;
+    struct stand *last = NULL;
+    for (int r = 1; r <= ROUNDS; r++) {
+        last = trained(toy, with(algorithm, plain), 1, r);
+        for (int i = 0; i < W; i++)
+            mean[i] += (r == 1 ? 1 : 3.0 / (r + 2)) * ((double)last->state.x[i] - mean[i]);
+    }
+    struct stand *stand = trained(toy, with(algorithm, tail), 1, ROUNDS);
+    for (int i = 0; i < W; i++) off = worse(off, fabs((double)stand->state.x[i] - mean[i]));
+    is_near(off, 0, 1e-6, "%s: the result is the average of the weights", algorithm);
+    int64_t behind = stand->state.nx - last->state.nx;
+    is_near((double)behind, W, 0, "%s: for one vector more", algorithm);
+    ok(same(stand->state.x + stand->state.nx - 2 * W, last->state.x, W),
+       "%s: clients never receive it", algorithm);
+}
+
 static void test_fednova(void)
 {
     int64_t count[4][WEFT_NPART] = {{8, 2, 1}, {8, 2, 1}, {8, 2, 1}, {8, 2, 1}};
@@ -295,6 +316,9 @@ int main(int argc, char **argv)
     test_equal(toy);
     test_first_round(toy);
     test_fednova();
+    test_average(toy, "fedavg");
+    test_average(toy, "scaffold");
+    test_average(toy, "ditto");
     test_strong_ditto(toy);
     test_beyond(toy);
     test_one_hot(toy);

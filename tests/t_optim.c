@@ -168,6 +168,38 @@ static void test_server_adaptive(void)
     is_near(rounds_of(&server, delta), 1 + 0.025, tolerance, "their rate decays too");
 }
 
+/* Of weights 1, 4, 2, 8. */
+static double averaged(const weft_server *server)
+{
+    const real w[4] = {1, 4, 2, 8};
+    real average[1] = {(real)NAN}; /* needs no preparation */
+    for (int t = 0; t < 4; t++) weft_server_average(server, t, 1, w + t, average);
+    return (double)average[0];
+}
+
+static void test_server_average(void)
+{
+    weft_server server = {.average = WEFT_EXPONENTIAL, .newest = 0.01};
+    is_near(averaged(&server), 15.0 / 4, tolerance, "an average begins as the mean");
+    server.newest = 0.5; /* from the second round on: 1, 2.5, 2.25, 5.125 */
+    is_near(averaged(&server), 5.125, tolerance, "newer weights count more, by newest");
+    server = (weft_server){.average = WEFT_TAIL, .tail = 1};
+    is_near(averaged(&server), 15.0 / 4, tolerance, "the tail of all is the mean");
+    /* h = 2: shares 3/4, 3/5, 3/6: 1, 3.25, 2.5, 5.25 */
+    server.tail = 0.5;
+    is_near(averaged(&server), 5.25, tolerance, "the tail of a half by hand");
+    /* ages of weights after many rounds, by an average of their numbers */
+    real number = 0, mean = 0;
+    for (int t = 0; t < 10000; t++) {
+        number = (real)t;
+        weft_server_average(&server, t, 1, &number, &mean);
+    }
+    is_near((10000 - (double)mean) / 10000, 0.25, 1e-3,
+            "the mean age of its weights is half of it");
+    server.average = WEFT_LAST;
+    ok(isnan(averaged(&server)), "the last weights need no average");
+}
+
 int main(void)
 {
     test_pytorch();
@@ -175,5 +207,6 @@ int main(void)
     test_diverged();
     test_server_sgd();
     test_server_adaptive();
+    test_server_average();
     return tap_done();
 }

@@ -23,6 +23,14 @@ static const weft_opt server_opts[] = {
     WEFT_REAL_OPT("tau", weft_server, tau, "0.001", 1e-12, 1e3,
                   "adam, yogi: adaptivity, added to the root of the square",
                   .role = WEFT_PER_TRIAL),
+    WEFT_CHOICE_OPT("average", weft_server, average, "none", "none|exponential|tail",
+                    "the weights that are scored at the end of a job, kept and exported: "
+                    "the last, or an average over rounds, which clients never receive. "
+                    "exponential: newer ones weigh more, by server.newest; tail: as the "
+                    "mean of the last share server.tail of all rounds"),
+    WEFT_REAL_OPT("newest", weft_server, newest, "0.05", 1e-6, 1,
+                  "share of the newest weights in the average; more in the first rounds"),
+    WEFT_REAL_OPT("tail", weft_server, tail, "0.2", 1e-6, 1, "share of the rounds; 1: all"),
     {0},
 };
 
@@ -30,6 +38,8 @@ static const weft_when server_when[] = {{"momentum", "optimizer", "sgd"},
                                         {"beta1", "optimizer", "adam|yogi"},
                                         {"beta2", "optimizer", "adam|yogi"},
                                         {"tau", "optimizer", "adam|yogi"},
+                                        {"newest", "average", "exponential"},
+                                        {"tail", "average", "tail"},
                                         {0}};
 
 const weft_kind weft_server_kind = {.name = "server",
@@ -84,4 +94,18 @@ void weft_server_step(const weft_server *server, int64_t round, int64_t n, real 
         slots[i] = (real)server->momentum * slots[i] + delta[i];
         w[i] += (real)lr * slots[i];
     }
+}
+
+void weft_server_average(const weft_server *server, int64_t round, int64_t n, const real *w,
+                         real *average)
+{
+    if (server->average == WEFT_LAST) return;
+    double before = (double)round, more = 2 / server->tail - 2;
+    double share = server->average == WEFT_TAIL ? (1 + more) / (before + 1 + more)
+                                                : fmax(1 / (before + 1), server->newest);
+    for (int64_t i = 0; i < n; i++)
+        average[i] =
+            round == 0
+                ? w[i]
+                : (real)((double)average[i] + share * ((double)w[i] - (double)average[i]));
 }

@@ -2,8 +2,9 @@
  * a cohort of clients trains the server's weights on local samples, each client with a
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
- * of a trial: x = [weights][further numbers of the server][vectors of its optimizer], aux =
- * [state of the trial, trial.c], and what clients keep. */
+ * of a trial: x = [weights][further numbers of the server][weights that are trained, where
+ * those before are their average][vectors of its optimizer], aux = [state of the trial,
+ * trial.c], and what clients keep. */
 #include "fed.h"
 #include "balance.h"
 #include "cohort.h"
@@ -320,6 +321,7 @@ static void fed_start(const void *self, const weft_job *job, weft_state *state)
                                 .x = state->x,
                                 .shared = state->x + fed->at.shared};
     if (fed->algorithm->start) fed->algorithm->start(&aggregate, fed->env.seed);
+    memcpy(state->x + fed->at.live, state->x, (size_t)fed->at.nlive * sizeof *state->x);
     fed_trial_start(fed, state);
 }
 

@@ -107,10 +107,12 @@ typedef struct fed_workspace {
     double bytes;     /* its size */
 } fed_workspace;
 
-/* The numbers of a state x behind the weights: offsets of the server's further numbers, and
- * of the vectors of its optimizer. */
+/* The numbers of a state x behind the weights: offsets of the server's further numbers, of
+ * the weights that are trained where those at the beginning are their average, and of the
+ * vectors of its optimizer. */
 typedef struct fed_layout {
-    int64_t shared, slots;
+    int64_t shared, live, slots;
+    int64_t nlive;         /* weights that are trained; 0: those at the beginning are */
     int64_t nshared, each; /* each: numbers of the row of a client in what is kept: the
                               turns that it has finished, then what the algorithm keeps; 0:
                               nothing is kept */

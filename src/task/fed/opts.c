@@ -129,6 +129,11 @@ weft_status fed_opts_look(const fed_task *fed)
                          "fed.new_epochs = %d: there are no new clients; give "
                          "fed.new_clients, their share, or take it out",
                          fed->new_epochs);
+    if (fed->server.average != WEFT_LAST && fed->select != FED_EVAL)
+        weft_log(WEFT_WARN,
+                 "rounds score the weights that clients receive, not their average, which "
+                 "server.average makes the result; give fed.select = eval and "
+                 "fed.eval_clients (0: all) to compare configurations by it");
     if (!fed->algorithm->plain || fed->average == FED_PLAIN) return WEFT_OK;
     if (weft_conf_find(fed->env.conf, "fed", "average"))
         weft_log(WEFT_WARN,

@@ -267,6 +267,8 @@ static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_st
     else
         weft_aggregate_step(&aggregate);
     if (fed->net->project) fed->net->project(fed->model, trial->x);
+    weft_server_average(&server, (int64_t)trial->head->steps, fed->at.nlive, trial->x,
+                        trial->x + layout->live);
     trial->head->steps++;
 }
 
@@ -431,8 +433,8 @@ static int scale_more(fed_task *fed, struct cohort *cohort, const real *x, weft_
     return weft_exact_scale(more);
 }
 
-weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial,
-                      double *row, weft_arena *tmp)
+static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *trial,
+                         double *row, weft_arena *tmp)
 {
     TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
@@ -450,4 +452,24 @@ weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial
     write_record(fed, &cohort, trial, row);
     trial->head->round++;
     return WEFT_OK;
+}
+
+/* Exchanges the weights at the beginning of x, an average, with those that are trained. */
+static void exchange_live(const fed_layout *layout, real *x)
+{
+    real *live = x + layout->live;
+    for (int64_t i = 0; i < layout->nlive; i++) {
+        real average = x[i];
+        x[i] = live[i];
+        live[i] = average;
+    }
+}
+
+weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial,
+                      double *row, weft_arena *tmp)
+{
+    exchange_live(&fed->at, trial->x);
+    weft_status st = train(fed, job, trial, row, tmp);
+    exchange_live(&fed->at, trial->x);
+    return st;
 }

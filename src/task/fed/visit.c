@@ -40,7 +40,9 @@ fed_layout fed_layout_of(const fed_task *fed)
     fed_layout layout = {.shared = fed->nweight,
                          .nshared = amounts.shared,
                          .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
-    layout.slots = layout.shared + layout.nshared;
+    layout.live = layout.shared + layout.nshared;
+    layout.nlive = fed->server.average == WEFT_LAST ? 0 : fed->nweight;
+    layout.slots = layout.live + layout.nlive;
     return layout;
 }
 
