@@ -288,6 +288,12 @@ static void observed_explore(const void *self, int64_t trial, const double *from
     observed->own->explore(observed->self, trial, from, conf);
 }
 
+static void observed_place(void *self, int64_t trial, double *conf)
+{
+    struct observed *observed = self;
+    observed->own->place(observed->self, trial, conf);
+}
+
 static int64_t observed_first(const void *self)
 {
     const struct observed *observed = self;
@@ -309,6 +315,7 @@ static weft_tuner observed_tuner(const weft_tuner *own)
     tuner.jobs = observed_jobs;
     tuner.ended = observed_ended;
     if (tuner.explore) tuner.explore = observed_explore;
+    if (tuner.place) tuner.place = observed_place;
     if (tuner.first) tuner.first = observed_first;
     if (tuner.extent) tuner.extent = observed_extent;
     return tuner;

@@ -150,7 +150,7 @@ static inline void begin_own(const weft_job *job, const test_search *search,
     const weft_tuner *tuner = search->search.tuner;
     double *own = past->trial[job->trial].own;
     if (tuner->shared != WEFT_SHARES_NOTHING) return;
-    if (search->search.sampler->told)
+    if (search->search.sampler->told || tuner->place)
         memcpy(own, search->search.trial[job->trial].conf,
                (size_t)search->space->dim * sizeof *own);
     else if (job->from < 0)

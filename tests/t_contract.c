@@ -30,6 +30,7 @@ static const char *const settings[][2] = {
     {"ws_sha", "resource = 1"},
     {"ws_eg", "resource = 1\nrounds = 4\nswitch = 2"},
     {"ws_one", "resource = 4"},
+    {"one", "resource = 24\nexplore = 0.5\nparts = 3\nothers = 2"},
     {"tpe", "startup = 2"},
     {"kde", "points = 2"},
     {"forest", "design = 2\ntrees = 2\ngenerations = 2"},
@@ -116,8 +117,10 @@ static weft_status read_search(struct bench *bench, const struct combo *combo,
     bench->search.tuner = &bench->table;
     bench->search.tuner_self = &bench->tuner;
     bench->proposes = watched_sampler(combo->sampler);
-    bench->sampler = (struct watched){
-        .own = combo->sampler, .self = bench->search.sampler_self, .wrong = how->wrong};
+    bench->sampler = (struct watched){.own = combo->sampler,
+                                      .self = bench->search.sampler_self,
+                                      .wrong = how->wrong,
+                                      .placed = combo->tuner->place != NULL};
     bench->search.sampler = &bench->proposes;
     bench->search.sampler_self = &bench->sampler;
     return weft_search_setup(&bench->search, &bench->space, 3, bench->mem);
@@ -370,7 +373,7 @@ static const char *caught_by_teams(const struct combo *combo, int fault)
 /* A mistake that changes what the schedule asks is caught; one that goes by something else
  * than losses wherever the schedule goes by losses: then the worst kept changes it, too.
  * The end of a trial of a population is told by `ended`, too, so that no job need be the
- * last. */
+ * last; where no trial's resource is known beforehand, none is too much. */
 static void test_fault(const weft_tuner *tuner, int fault)
 {
     size_t mark = weft_arena_mark(mem);
@@ -380,6 +383,7 @@ static void test_fault(const weft_tuner *tuner, int fault)
                    other = faulty(&combo, outside ? WORST : fault);
     int matters = (other.refused || whole.jobs != other.jobs) &&
                   !(fault == LAST_NEVER && tuner->explore) &&
+                  !(fault == RESOURCE && !tuner->extent && tuner->place) &&
                   !(fault == BY_TEAM && world.size == 1);
     const char *caught = NULL;
     if (matters && world.size == 1) caught = caught_by_one(&combo, fault);

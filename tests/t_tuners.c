@@ -111,6 +111,9 @@ static const struct schedule schedules[] = {
     {"pbt",
      "population = 4\nmax_resource = 50\nexploit = tournament\nsync = yes\nwinner = best",
      0, fed},
+    {"one", "", 0, fed},
+    {"one", "resource = 100", 0, fed},
+    {"one", "resource = 77\neach = 3\nexplore = 0.6\nparts = 3\nothers = 5", 0, fed},
 };
 
 /* Around the configuration of a trial; a mixing without a line by its defaults. */

@@ -15,7 +15,8 @@ struct arguments {
 };
 
 static const weft_opt client_opts[] = {
-    WEFT_REAL_OPT("x", struct arguments, x, "0", 0, 1, "a number", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("x", struct arguments, x, "0", 0, 1, "a number", .role = WEFT_PER_SAMPLE,
+                  .leads = 1),
     WEFT_INT_OPT("n", struct arguments, n, "1", 1, 99, "a whole number",
                  .role = WEFT_PER_SAMPLE),
     {0},

@@ -24,6 +24,7 @@ typedef struct watched_trial {
 } watched_trial;
 
 struct watched {
+    int placed; /* 1: the schedule changes what is proposed */
     const weft_sampler *own;
     void *self;
     const weft_space *space;
@@ -90,8 +91,8 @@ static inline void watched_pending(void *self, int64_t n, const double *conf,
     watched_trial *trial = &watched->trial[at];
     if (at == watched->n) {
         watched->n++;
-        memcpy(trial->conf, watched->proposed ? watched->proposal : conf,
-               watched_bytes(watched));
+        int same = watched->proposed && !watched->placed;
+        memcpy(trial->conf, same ? watched->proposal : conf, watched_bytes(watched));
         watched->proposed = 0;
     }
     watched_fault(watched, memcmp(trial->conf, conf, watched_bytes(watched)) == 0,

@@ -51,6 +51,9 @@ typedef struct weft_opt {
                    for a number: a word that stands for its lower bound ("auto"), or NULL */
     const char *about;   /* one line, with the unit */
     weft_axis_role role; /* see weft_opt_tunable */
+    int own;             /* 1: a key of the user's, whose `def` is only some value */
+    int leads;           /* 1: most depends on it, as on a learning rate: searches that take
+                            axes one by one begin with it */
 } weft_opt;
 
 /* The rows of a table. The option sets `member` of the struct `object`: a member of another

@@ -72,6 +72,9 @@ WEFT_CHECKED weft_status weft_space_read(weft_space *space, weft_conf *conf,
  * function of (seed, i, axis); the first are those of space->first. A grid has each
  * configuration only once, also where axes do not exist. */
 void weft_space_config(const weft_space *space, int64_t i, double *conf);
+/* The configuration of the options' defaults, or of the values of their axes next to them;
+ * keys of the user's have none and keep the value in conf[dim]. */
+void weft_space_defaults(const weft_space *space, double *conf);
 /* 1 if axis a exists in the configuration. Reads only the values of axes that come before a
  * in space->order. Cost O(conditions). */
 int weft_space_is_active(const weft_space *space, const double *conf, int a);

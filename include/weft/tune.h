@@ -83,6 +83,9 @@ typedef struct weft_tuner {
      * is not set. Depends on the options only; may be called before setup. NULL: the
      * schedule has no such option. */
     const char *(*early)(const void *self);
+    /* Changes the configuration conf[dim] that a new trial, which copies none, was given by
+     * the list of known ones or the sampler. NULL: it keeps that. */
+    void (*place)(void *self, int64_t trial, double *conf);
     /* Computes the configuration conf[dim] of a new trial that copies the weights of a
      * trial with configuration from[dim]. NULL: both are equal. */
     void (*explore)(const void *self, int64_t trial, const double *from, double *conf);

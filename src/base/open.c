@@ -115,6 +115,7 @@ static weft_status make(const weft_entry *entry, weft_opt *opt, weft_arena *mem)
 {
     opt->name = entry->key;
     opt->about = "the user's own";
+    opt->own = 1;
     opt->type = WEFT_TEXT;
     opt->def = entry->value;
     const char *when = weft_clause(entry->value, "when"), *value = entry->value;

@@ -45,6 +45,20 @@ void weft_space_config(const weft_space *space, int64_t i, double *conf)
         grid_config(space, i, conf);
 }
 
+void weft_space_defaults(const weft_space *space, double *conf)
+{
+    for (int a = 0; a < space->dim; a++) {
+        const weft_axis *axis = &space->axis[a];
+        double value;
+        if (axis->opt->own) continue;
+        weft_check(weft_opt_parse(axis->opt, axis->opt->def, &value) == WEFT_OK,
+                   "default of %s: %s", axis->opt->name, weft_error());
+        conf[a] = axis->nvalue > 0 ? axis->value[weft_axis_index(axis, value)]
+                                   : fmin(fmax(value, axis->lo), axis->hi);
+    }
+    weft_space_settle(space, (uint64_t)space->seed, 0, conf);
+}
+
 void weft_space_perturb(const weft_space *space, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf)
 {

@@ -144,6 +144,10 @@ static void begin_trial(weft_search *search, const weft_job *job)
         else
             search->sampler->propose(search->sampler_self, new.id, new.conf);
         check_conf(search, &search->sampler->kind, job->trial, new.conf);
+        if (search->tuner->place) {
+            search->tuner->place(search->tuner_self, job->trial, new.conf);
+            check_conf(search, &search->tuner->kind, job->trial, new.conf);
+        }
     } else {
         const weft_search_trial *from = &search->trial[job->from];
         new.resource = from->resource;

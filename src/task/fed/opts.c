@@ -69,7 +69,7 @@ const weft_opt fed_task_opts[] = {
 
 static const weft_opt client_opts[] = {
     WEFT_REAL_OPT("lr", fed_training, sgd.lr, "0.1", 0, 1e6, "learning rate",
-                  .role = WEFT_PER_SAMPLE),
+                  .role = WEFT_PER_SAMPLE, .leads = 1),
     WEFT_REAL_OPT("momentum", fed_training, sgd.momentum, "0", 0, 1,
                   "momentum of SGD, reset in every round", .role = WEFT_PER_SAMPLE),
     WEFT_REAL_OPT("weight_decay", fed_training, sgd.weight_decay, "0", 0, 1e6,

@@ -104,7 +104,7 @@ static const weft_opt train_opts[] = {
                     "update rule", .role = WEFT_SHAPE),
     WEFT_REAL_OPT("lr", sgd_train, descent.lr, "0.1", 1e-12, 1e6,
                   "initial learning rate; the paper of Adadelta has 1",
-                  .role = WEFT_PER_TRIAL),
+                  .role = WEFT_PER_TRIAL, .leads = 1),
     WEFT_REAL_OPT("momentum", sgd_train, descent.momentum, "0", 0, 0.9999,
                   "sgd: momentum, the fraction of the last step that is added",
                   .role = WEFT_PER_TRIAL),

@@ -1,0 +1,405 @@
+/* One training that finds its settings first: candidates are trained a little from the
+ * first weights, the defaults among them; the best of them go on to three times as much,
+ * and the best of these with all that is left of the resource, so that its own part is not
+ * lost. The axis on which most depends, a learning rate, is walked from its default, in
+ * factors of 4 until there are worse ones on both sides and then of 2. Early results from
+ * the first weights order rates nearly as long trainings do; signals that look ahead from
+ * trained weights prefer small rates: Wu, Ren, Liao, Grosse, "Understanding short-horizon
+ * bias in stochastic meta-optimization", ICLR 2018. The rest is trained in parts, each a
+ * trial that copies the one before it. After a part that diverged, or lost half of what the
+ * parts had won, beyond the intervals of both losses, the next candidate goes on from the
+ * weights before it. */
+#include "weft/hash.h"
+#include "weft/rng.h"
+#include "weft/tune.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NOBODY = -1 };
+enum { STEPS = 40, WIDE = 2 }; /* steps of the walk on a side; between its first points */
+enum { MORE = 2 };             /* times `each` that finalists get in addition */
+
+struct candidate {
+    double *conf;   /* [dim] */
+    weft_rank rank; /* of its last result */
+    double bound;   /* of that loss */
+    int step;       /* factors of 2 from the start of the walk; STEPS + 1: it is no part */
+    int jobs, told; /* asked for, told: candidates with more results are ahead */
+    int failed;     /* 1: its part was worse */
+};
+
+struct one {
+    /* options */
+    int64_t resource, each, others, finalists, parts;
+    double explore;
+    /* state */
+    const weft_space *space;
+    uint64_t seed;
+    int lead;                    /* first axis; NOBODY: there is none */
+    int64_t most;                /* candidates */
+    int64_t planned, asked;      /* of these */
+    int64_t crossed;             /* of those planned, with other settings */
+    int64_t open;                /* jobs that are asked and not told yet */
+    struct candidate *candidate; /* [most] */
+    int64_t begun;               /* candidate from which the first axis is walked, */
+    int64_t base;                /* and with which those are crossed that are planned */
+    int64_t of[2 * STEPS + 1];   /* candidate at each step from there; NOBODY */
+    int64_t finals;              /* finalists asked for */
+    int64_t best;                /* candidate whose part is trained; NOBODY: it explores */
+    int64_t left, part;          /* resource that is not asked for; resource of a part */
+    int64_t trial;               /* of the last part; NOBODY before it */
+    int64_t good;                /* trial whose weights the next part copies; NOBODY */
+    double loss, bound;          /* of that trial */
+    double least;                /* loss of any part so far */
+};
+
+static const weft_opt one_opts[] = {
+    WEFT_RESOURCE_OPT(struct one, resource, "in all, with that of candidates"),
+    WEFT_REAL_OPT("explore", struct one, explore, "0.25", 0, 0.9,
+                  "share of the resource that candidates may have"),
+    WEFT_LONG_OPT("each", struct one, each, "0", 0, 1e9,
+                  "resource of a candidate; 0: a fiftieth of all, at least 1"),
+    WEFT_LONG_OPT(
+        "others", struct one, others, "-1", -1, 1e6,
+        "candidates that differ in more than the learning rate, at most; -1: none "
+        "if that has a range, else as many as explore allows",
+        .words = "auto"),
+    WEFT_LONG_OPT("finalists", struct one, finalists, "2", 1, 1000,
+                  "candidates that are trained three times as long before the best is "
+                  "chosen; 1: none is"),
+    WEFT_LONG_OPT("parts", struct one, parts, "8", 1, 1000,
+                  "parts of the training behind, after each of which the last is taken "
+                  "back if it was worse"),
+    {0},
+};
+
+/* ---- setup ---- */
+
+/* Only random spaces have more values than are listed. */
+static int lead_of(const weft_space *space)
+{
+    if (space->source != 0) return NOBODY;
+    for (int a = 0; a < space->dim; a++)
+        if (space->axis[a].opt->leads && space->axis[a].nwhen == 0) return a;
+    return NOBODY;
+}
+
+static weft_status one_setup(void *self, const weft_space *space, uint64_t seed,
+                             weft_arena *mem)
+{
+    struct one *one = self;
+    if (one->resource == 0) one->resource = 1;
+    if (one->each == 0) one->each = one->resource >= 100 ? one->resource / 50 : 1;
+    one->space = space;
+    one->seed = seed;
+    one->lead = lead_of(space);
+    one->most = (int64_t)(one->explore * (double)one->resource / (double)one->each);
+    if (one->finalists == 1 || one->most < (2 * MORE + 1) * one->finalists / 2)
+        one->finalists = 0;
+    one->most -= MORE * one->finalists;
+    if (one->others < 0) one->others = one->lead == NOBODY ? one->most : 0;
+    if (space->source != 0 && one->most > space->count) one->most = space->count;
+    if (one->most < 2 || space->dim == 0) one->most = one->finalists = 0;
+    one->candidate = WEFT_NEW(mem, struct candidate, one->most + 1);
+    double *conf = WEFT_NEW(mem, double, (one->most + 1) * space->dim);
+    for (int64_t i = 0; i <= one->most; i++) one->candidate[i].conf = conf + i * space->dim;
+    for (int k = 0; k <= 2 * STEPS; k++) one->of[k] = NOBODY;
+    one->best = one->begun = one->base = one->trial = one->good = NOBODY;
+    one->left = one->resource;
+    one->loss = one->least = INFINITY;
+    return WEFT_OK;
+}
+
+/* ---- candidates ---- */
+
+static int is_ahead(const struct candidate *one, const struct candidate *other)
+{
+    if (one->told != other->told) return one->told > other->told;
+    return weft_rank_before(one->rank, other->rank);
+}
+
+/* The best candidate, of those that have at most `jobs` jobs and did not fail; NOBODY. */
+static int64_t best_of(const struct one *one, int jobs)
+{
+    int64_t best = NOBODY;
+    for (int64_t i = 0; i < one->asked; i++) {
+        const struct candidate *candidate = &one->candidate[i];
+        if (candidate->failed || candidate->jobs > jobs) continue;
+        if (best == NOBODY || is_ahead(candidate, &one->candidate[best])) best = i;
+    }
+    return best;
+}
+
+/* The value on the first axis `step` factors of 2, or places of a list, from the start;
+ * NAN: it is not on the axis. */
+static double value_at(const struct one *one, int step)
+{
+    const weft_axis *axis = &one->space->axis[one->lead];
+    double start = one->candidate[one->begun].conf[one->lead];
+    if (axis->nvalue > 0) {
+        int at = weft_axis_index(axis, start) + step;
+        return at >= 0 && at < axis->nvalue ? axis->value[at] : (double)NAN;
+    }
+    double value = ldexp(start, step);
+    if (axis->opt->type != WEFT_REAL) value = round(value);
+    return value >= axis->lo && value <= axis->hi ? value : (double)NAN;
+}
+
+static void plan(struct one *one, int step)
+{
+    if (one->planned == one->most) return;
+    if (step <= STEPS) one->of[STEPS + step] = one->planned;
+    one->candidate[one->planned++].step = step;
+}
+
+/* Plans the candidate at that step, unless there is one, or cannot be. */
+static void plan_step(struct one *one, int step)
+{
+    if (step < -STEPS || step > STEPS || one->of[STEPS + step] != NOBODY) return;
+    if (!isnan(value_at(one, step))) plan(one, step);
+}
+
+/* 1: there is a candidate at `step`, or between it and the one `far` steps on. */
+static int is_closed(const struct one *one, int step, int side)
+{
+    for (int k = 1; k <= WIDE; k++) {
+        int at = step + side * k;
+        if (at >= -STEPS && at <= STEPS && one->of[STEPS + at] != NOBODY) return 1;
+    }
+    return 0;
+}
+
+/* Candidates around the best on the first axis: where there is none within WIDE steps on a
+ * side, the one WIDE steps away; if both sides have one, those next to it. */
+static void plan_line(struct one *one)
+{
+    int best = 0;
+    for (int k = -STEPS; k <= STEPS; k++) {
+        int64_t i = one->of[STEPS + k], old = one->of[STEPS + best];
+        if (i != NOBODY &&
+            weft_rank_before(one->candidate[i].rank, one->candidate[old].rank))
+            best = k;
+    }
+    int64_t before = one->planned;
+    for (int side = -1; side <= 1; side += 2)
+        if (!is_closed(one, best, side)) plan_step(one, best + side * WIDE);
+    if (one->planned > before) return;
+    for (int side = -1; side <= 1; side += 2) plan_step(one, best + side);
+}
+
+/* Plans the next candidates, once all before them are told. */
+static void plan_next(struct one *one)
+{
+    const weft_space *space = one->space;
+    int64_t listed = space->listed > 0 ? space->listed : 1;
+    if (one->planned == 0) {
+        while (one->planned < listed && one->planned < one->most) plan(one, STEPS + 1);
+        return;
+    }
+    if (one->lead != NOBODY) {
+        if (one->begun == NOBODY) {
+            one->begun = best_of(one, 1);
+            one->of[STEPS] = one->begun;
+        }
+        plan_line(one);
+        if (one->planned > one->asked) return;
+    }
+    one->base = best_of(one, 1);
+    int others = space->dim - (one->lead != NOBODY);
+    while (others > 0 && one->crossed < one->others && one->planned < one->most) {
+        one->crossed++;
+        plan(one, STEPS + 1);
+    }
+}
+
+/* Of a candidate that is crossed: each axis keeps, with probability 1/2, the value of the
+ * best; one does not, by draw. The first axis moves by up to one step. */
+static void cross(const struct one *one, int64_t trial, const double *best, double *conf)
+{
+    const weft_space *space = one->space;
+    weft_rng4 rng = weft_rng_at(one->seed, WEFT_RNG_TUNER, (uint64_t)trial, 0,
+                                weft_hash("cross", 5, 0));
+    int other = space->dim - (one->lead != NOBODY), anew = -1;
+    if (other > 0) anew = (int)(weft_rng_unit(rng.v[0]) * other);
+    for (int a = 0; a < space->dim; a++) {
+        if (a == one->lead) continue;
+        rng = weft_rng_at(one->seed, WEFT_RNG_TUNER, (uint64_t)trial,
+                          weft_axis_key(&space->axis[a]), weft_hash("cross", 5, 0));
+        if (anew-- != 0 && weft_rng_unit(rng.v[0]) < 0.5) conf[a] = best[a];
+    }
+    if (one->lead == NOBODY) return;
+    const weft_axis *axis = &space->axis[one->lead];
+    int step = (int)(3 * weft_rng_unit(rng.v[1])) - 1;
+    double value = axis->nvalue > 0 ? weft_axis_step(axis, best[one->lead], step)
+                                    : ldexp(best[one->lead], step);
+    conf[one->lead] = fmin(fmax(value, axis->lo), axis->hi);
+}
+
+/* The configuration of a candidate; on entry that of the sampler. */
+static void one_place(void *self, int64_t trial, double *conf)
+{
+    struct one *one = self;
+    const weft_space *space = one->space;
+    size_t bytes = (size_t)space->dim * sizeof *conf;
+    weft_check(trial >= 0 && trial <= one->most, "trial %lld of %lld", (long long)trial,
+               (long long)one->most);
+    struct candidate *candidate = &one->candidate[trial];
+    if (trial >= space->listed && one->lead != NOBODY && one->begun != NOBODY) {
+        if (candidate->step <= STEPS) {
+            memcpy(conf, one->candidate[one->begun].conf, bytes);
+            conf[one->lead] = value_at(one, candidate->step);
+        } else {
+            cross(one, trial, one->candidate[one->base].conf, conf);
+        }
+        weft_space_settle(space, one->seed, (uint64_t)trial, conf);
+    } else if (trial == 0 && space->source == 0 && space->listed == 0) {
+        weft_space_defaults(space, conf);
+    }
+    if (bytes > 0) memcpy(candidate->conf, conf, bytes);
+}
+
+/* ---- the training behind ---- */
+
+/* A part is trained with the settings of the candidate whose turn it is. */
+static void one_explore(const void *self, int64_t trial, const double *from, double *conf)
+{
+    const struct one *one = self;
+    (void)trial;
+    (void)from;
+    if (one->space->dim > 0)
+        memcpy(conf, one->candidate[one->best].conf,
+               (size_t)one->space->dim * sizeof *conf);
+}
+
+static void commit(struct one *one)
+{
+    one->best = one->asked > 0 ? best_of(one, 2) : 0;
+    if (one->asked > 0) {
+        const struct candidate *best = &one->candidate[one->best];
+        one->trial = one->asked - 1;
+        one->good = one->best;
+        one->loss = one->least = best->rank.loss;
+        one->bound = best->bound;
+    }
+    one->part = (one->left + one->parts - 1) / one->parts;
+}
+
+static weft_asked ask_part(struct one *one, weft_job *job)
+{
+    if (one->open > 0) return WEFT_WAIT;
+    if (one->left == 0) return WEFT_DONE;
+    int64_t more = one->left < one->part ? one->left : one->part;
+    *job = weft_job_new(++one->trial, (double)more, NULL);
+    job->from = one->good;
+    job->last = one->left == more;
+    job->eligibility = WEFT_WINS_LOSS;
+    one->left -= more;
+    one->open = 1;
+    return WEFT_JOB;
+}
+
+static weft_asked ask_candidate(struct one *one, int64_t i, int64_t more, weft_job *job)
+{
+    *job = weft_job_new(i, (double)more, NULL);
+    job->index = one->candidate[i].jobs++;
+    job->eligibility = WEFT_WINS_LAST;
+    one->left -= more;
+    one->open++;
+    return WEFT_JOB;
+}
+
+static weft_asked one_ask(void *self, weft_job *job)
+{
+    struct one *one = self;
+    if (one->best != NOBODY) return ask_part(one, job);
+    if (one->asked == one->planned && one->finals == 0) {
+        if (one->open > 0) return WEFT_WAIT;
+        plan_next(one);
+    }
+    if (one->asked < one->planned) return ask_candidate(one, one->asked++, one->each, job);
+    if (one->finals < one->finalists && one->finals < one->asked) {
+        one->finals++;
+        return ask_candidate(one, best_of(one, 1), MORE * one->each, job);
+    }
+    if (one->open > 0) return WEFT_WAIT;
+    commit(one);
+    return ask_part(one, job);
+}
+
+/* The part's result: the next goes on from it, or another candidate from the last one. */
+static void tell_part(struct one *one, const weft_result *res)
+{
+    struct candidate *own = &one->candidate[one->best];
+    double bound = isfinite(res->bound) ? res->bound : 0;
+    int lost = res->loss > one->loss + one->bound + bound &&
+               res->loss > (own->rank.loss + one->least) / 2;
+    if (own->told > 0 && (lost || !isfinite(res->loss))) {
+        own->failed = 1;
+        int64_t next = best_of(one, 2);
+        if (next != NOBODY) {
+            one->best = next;
+            return;
+        }
+        own->failed = 0;
+    }
+    one->good = res->trial;
+    one->loss = res->loss;
+    one->bound = bound;
+    if (res->loss < one->least) one->least = res->loss;
+}
+
+static void one_tell(void *self, const weft_result *res)
+{
+    struct one *one = self;
+    int part = one->best != NOBODY;
+    weft_check(one->open > 0 && (part ? res->trial == one->trial
+                                      : res->trial >= 0 && res->trial < one->asked),
+               "told of trial %lld, which has no job", (long long)res->trial);
+    one->open--;
+    if (part) {
+        tell_part(one, res);
+        return;
+    }
+    struct candidate *candidate = &one->candidate[res->trial];
+    candidate->rank = weft_result_rank(res);
+    candidate->bound = isfinite(res->bound) ? res->bound : 0;
+    candidate->told++;
+}
+
+static int one_ended(const void *self, int64_t trial)
+{
+    const struct one *one = self;
+    int open = one->open > 0;
+    if (one->best == NOBODY) return 0;
+    return !((open || one->left > 0) && trial == one->good) &&
+           !(open && trial == one->trial);
+}
+
+static int64_t one_jobs(const void *self)
+{
+    const struct one *one = self;
+    int64_t candidates = one->best == NOBODY ? one->most : one->asked,
+            finals = one->best == NOBODY ? one->finalists : one->finals;
+    int64_t rest = one->resource - (candidates + MORE * finals) * one->each;
+    int64_t part = (rest + one->parts - 1) / one->parts;
+    return candidates + finals + (rest + part - 1) / part;
+}
+
+extern const weft_tuner weft_tuner_one;
+const weft_tuner weft_tuner_one = {
+    .kind = {.name = "one",
+             .about =
+                 "one training that finds its settings first, then spends all the rest",
+             .size = sizeof(struct one),
+             .opts = one_opts},
+    .setup = one_setup,
+    .ask = one_ask,
+    .tell = one_tell,
+    .jobs = one_jobs,
+    .ended = one_ended,
+    .place = one_place,
+    .explore = one_explore,
+    .sizes = "one.explore and one.each",
+    .waits = 1,
+};

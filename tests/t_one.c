@@ -1,0 +1,327 @@
+/* Schedule one: which candidates it tries, that the best gets all that is left, and what it
+ * does when a part of the training behind was worse.
+ * RUN: np=1 */
+#include "parts.h"
+#include "tap.h"
+#include "weft/registry.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { JOBS = 200 };
+
+struct settings {
+    double lr, momentum;
+    int batch;
+};
+
+static const weft_opt client_opts[] = {
+    WEFT_REAL_OPT("lr", struct settings, lr, "0.1", 0, 1e6, "rate", .role = WEFT_PER_SAMPLE,
+                  .leads = 1),
+    WEFT_INT_OPT("batch", struct settings, batch, "16", 1, 99, "samples",
+                 .role = WEFT_PER_SAMPLE),
+    {0},
+};
+static const weft_opt server_opts[] = {
+    WEFT_REAL_OPT("momentum", struct settings, momentum, "0", 0, 1, "of the server",
+                  .role = WEFT_PER_TRIAL),
+    {0},
+};
+static const weft_kind client_kind = {"client", "c", sizeof(struct settings), client_opts,
+                                      NULL};
+static const weft_kind server_kind = {"server", "s", sizeof(struct settings), server_opts,
+                                      NULL};
+
+static weft_arena *mem;
+
+/* What was asked, in order. */
+struct asked {
+    weft_job job;
+    struct settings set;
+    double total; /* resource of the trial, with that of what it copies */
+    double loss;
+};
+
+struct sim {
+    weft_space space;
+    weft_search search;
+    struct asked asked[JOBS];
+    int n;
+    double spent;
+    double (*loss)(const struct asked *asked, int number);
+};
+
+static void tell(struct sim *sim, int i)
+{
+    struct asked *asked = &sim->asked[i];
+    double arm[WEFT_ARM_COLUMNS];
+    weft_result res = weft_result_in(1, arm);
+    weft_result_begin(&res, &asked->job);
+    asked->loss = res.loss = sim->loss(asked, i);
+    res.job = asked->job.id;
+    res.trial = asked->job.trial;
+    res.bound = 0.01;
+    weft_search_tell(&sim->search, &res);
+}
+
+/* Runs a search whose jobs are told in batches, the last first. */
+static struct sim *run(const char *text, double (*loss)(const struct asked *, int))
+{
+    static const weft_kind *const kinds[] = {&client_kind, &server_kind};
+    struct sim *sim = WEFT_NEW(mem, struct sim, 1);
+    weft_conf conf;
+    sim->loss = loss;
+    weft_conf_init(&conf, mem);
+    weft_check(weft_conf_text(&conf, "t.ini", text) == WEFT_OK &&
+                   weft_space_read(&sim->space, &conf, kinds, 2, 7, mem) == WEFT_OK &&
+                   search_bind(&sim->search, &weft_tuner_one, &conf) == WEFT_OK &&
+                   weft_search_setup(&sim->search, &sim->space, 3, mem) == WEFT_OK,
+               "%s", weft_error());
+    double total[JOBS] = {0};
+    for (int open = 0;;) {
+        struct asked *asked = &sim->asked[sim->n];
+        weft_asked is = weft_search_ask(&sim->search, &asked->job);
+        if (is == WEFT_DONE) return sim;
+        if (is == WEFT_WAIT) {
+            weft_check(open > 0, "it waits for nothing");
+            for (int i = sim->n - 1; i >= sim->n - open; i--) tell(sim, i);
+            open = 0;
+            continue;
+        }
+        weft_job *job = &asked->job;
+        job->id = sim->n++;
+        weft_check(sim->n < JOBS, "too many jobs");
+        weft_space_put(&sim->space, job->mix.conf, &client_kind, &asked->set);
+        weft_space_put(&sim->space, job->mix.conf, &server_kind, &asked->set);
+        if (job->from >= 0) total[job->trial] = total[job->from];
+        asked->total = total[job->trial] += job->resource;
+        sim->spent += job->resource;
+        open++;
+    }
+}
+
+static const char *const rates = "[client]\nlr = log 1e-5 .. 1000\n"
+                                 "[one]\nresource = 500\nexplore = 0.2\nfinalists = 1\n";
+
+/* The rates that were tried, in order, against those expected, in steps of 2 from 0.1. */
+static int tried(const struct sim *sim, int n, const int *step)
+{
+    int same = 1;
+    for (int i = 0; i < n; i++)
+        same &= fabs(log2(sim->asked[i].set.lr / 0.1) - step[i]) < 1e-9;
+    return same && sim->asked[n].job.from >= 0;
+}
+
+static double off(const struct asked *asked, double best)
+{
+    return fabs(log2(asked->set.lr / best));
+}
+
+static double near(const struct asked *asked, int number)
+{
+    (void)number;
+    return off(asked, 0.2);
+}
+
+static double far(const struct asked *asked, int number)
+{
+    (void)number;
+    return off(asked, 6.4);
+}
+
+static double low(const struct asked *asked, int number)
+{
+    (void)number;
+    return off(asked, 1e-4);
+}
+
+static double equal(const struct asked *asked, int number)
+{
+    (void)asked;
+    (void)number;
+    return 0.5;
+}
+
+static void test_rates(void)
+{
+    struct sim *sim = run(rates, near);
+    ok(tried(sim, 5, (int[]){0, -2, 2, -1, 1}), "rates: the default, by 4, then by 2");
+    is_near(sim->asked[5].set.lr, 0.2, 1e-12, "the best of them is trained on");
+    is_near((double)sim->asked[5].job.from, 4, 0, "from its own weights");
+    is_near(sim->spent, 500, 0, "with all that is left of the resource");
+    is_near(sim->asked[0].job.resource, 10, 0, "of which a candidate has a fiftieth");
+    is_near(sim->asked[sim->n - 1].total, 460, 0, "and the winner the most");
+    sim = run(rates, far);
+    ok(tried(sim, 8, (int[]){0, -2, 2, 4, 6, 8, 5, 7}), "a far rate is walked to, upwards");
+    is_near(sim->asked[8].set.lr, 6.4, 1e-12, "and is found");
+    sim = run(rates, low);
+    ok(tried(sim, 10, (int[]){0, -2, 2, -4, -6, -8, -10, -12, -11, -9}),
+       "and downwards, as far as candidates go");
+    sim = run(rates, equal);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12, "of equal ones the defaults win");
+    sim =
+        run("[client]\nlr = log 0.05 .. 0.15\n[one]\nresource = 500\nfinalists = 1\n", far);
+    ok(tried(sim, 2, (int[]){0, -1}), "no rate is beyond its range");
+    sim = run("[space]\nfirst = client.lr=3.2\n[client]\nlr = log 1e-5 .. 1000\n"
+              "[one]\nresource = 500\n",
+              far);
+    is_near(sim->asked[0].set.lr, 3.2, 1e-12, "known ones are in place of the defaults");
+    is_near(sim->asked[sim->n - 1].set.lr, 6.4, 1e-12, "and are walked from");
+    sim = run("[client]\nlr = 0.01 | 0.1 | 0.2 | 0.4\n[one]\nresource = 500\n", near);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.2, 1e-12, "values of a list are places");
+}
+
+/* The rate that is best at first is not after more. */
+static double turns(const struct asked *asked, int number)
+{
+    (void)number;
+    return asked->total > 10 ? off(asked, 0.1) : off(asked, 0.2);
+}
+
+static void test_finals(void)
+{
+    const char *text = "[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\n";
+    struct sim *sim = run(text, turns);
+    const struct asked *final = sim->asked + 5;
+    is_near(final[0].set.lr, 0.2, 1e-12, "finalists: the best");
+    is_near(final[1].set.lr, 0.1, 1e-12, "and the next, of equal ones the first");
+    is_near((double) final[0].job.index, 1, 0, "go on");
+    is_near(final[1].total, 30, 0, "to three times as much");
+    is_near(final[2].set.lr, 0.1, 1e-12, "then the best of them has the rest");
+    is_near((double) final[2].job.from, 0, 0, "on its own weights");
+    is_near(sim->asked[sim->n - 1].total, 500 - 30 - 3 * 10, 0, "all that is left");
+    sim = run(text, low);
+    is_near((double)sim->asked[8].job.index, 1, 0, "eight candidates are the most");
+}
+
+/* ---- other axes ---- */
+
+static double both(const struct asked *asked, int number)
+{
+    (void)number;
+    return off(asked, 0.2) + fabs(asked->set.momentum - 0.9) +
+           fabs(asked->set.batch - 16.0) / 100;
+}
+
+static void test_others(void)
+{
+    struct sim *sim = run(
+        "[client]\nlr = log 1e-5 .. 1000\nbatch = 1 .. 99\n[server]\nmomentum = 0 .. 1\n"
+        "[one]\nresource = 1000\nexplore = 0.4\neach = 10\n"
+        "others = 100\nfinalists = 1\n",
+        both);
+    int steps = 1, changed = 1, kept[2] = {0}, n = 0;
+    for (int i = 5; i < sim->n && sim->asked[i].job.from < 0; i++, n++) {
+        double step = log2(sim->asked[i].set.lr / 0.1);
+        int momentum = sim->asked[i].set.momentum > 0,
+            batch = sim->asked[i].set.batch != 16;
+        steps &= fabs(step - round(step)) < 1e-9;
+        changed &= momentum || batch;
+        kept[0] += !momentum;
+        kept[1] += !batch;
+    }
+    is_near(n, 35, 0, "candidates with other settings follow, as many as may be");
+    ok(steps, "their rates are steps from the best");
+    ok(changed, "each has another value on some axis");
+    ok(kept[1] > 0 && kept[1] < n, "some keep the best batch, others have their own");
+    const struct asked *last = &sim->asked[sim->n - 1];
+    double best = INFINITY;
+    for (int i = 0; i < 5 + n; i++) best = fmin(best, sim->asked[i].loss);
+    is_near(last->loss, best, 1e-12, "the best of all goes on");
+    ok(best < 0.9, "which is better than the best rate alone");
+    is_near(sim->spent, 1000, 0, "with all that is left");
+    sim = run("[server]\nmomentum = 0 .. 1\n[one]\nresource = 500\n"
+              "explore = 0.2\nfinalists = 1\n",
+              both);
+    is_near(sim->asked[0].set.momentum, 0, 0, "without a rate: the defaults");
+    int differ = 1;
+    for (int i = 2; i < 10; i++)
+        differ &= fabs(sim->asked[i].set.momentum - sim->asked[i - 1].set.momentum) > 0;
+    ok(differ, "and what the sampler proposes");
+}
+
+/* ---- parts that were worse ---- */
+
+/* The third part of the best candidate diverges, and so does every later one of its rate.
+ */
+static double breaks(const struct asked *asked, int number)
+{
+    if (asked->job.from < 0) return off(asked, 0.2) + 1;
+    if (number > 6 && asked->set.lr > 0.15) return INFINITY;
+    return 1 - number / 100.0;
+}
+
+/* It loses all that was won, within the intervals of both losses, 0.01 each. */
+static double wavers(const struct asked *asked, int number)
+{
+    if (asked->job.from < 0) return off(asked, 0.2) + 0.51;
+    return number % 2 ? 0.519 : 0.5;
+}
+
+/* It loses less than half of what was won. */
+static double sinks(const struct asked *asked, int number)
+{
+    if (asked->job.from < 0) return off(asked, 0.2) + 1;
+    return 0.5 + 0.01 * (number - 5) * (number - 5) / 2;
+}
+
+static double rises(const struct asked *asked, int number)
+{
+    if (asked->job.from < 0) return off(asked, 0.2) + 1;
+    return number == 7 ? 0.76 : 0.5;
+}
+
+static double hopeless(const struct asked *asked, int number)
+{
+    (void)asked;
+    (void)number;
+    return INFINITY;
+}
+
+static void test_worse(void)
+{
+    struct sim *sim = run(rates, breaks);
+    const struct asked *part = sim->asked + 5;
+    ok(isinf(part[2].loss), "a part diverges");
+    is_near(part[3].set.lr, 0.1, 1e-12, "the next candidate follows");
+    is_near((double)part[3].job.from, (double)part[1].job.trial, 0,
+            "from the weights before that part");
+    is_near(part[4].set.lr, 0.1, 1e-12, "and keeps its turn");
+    is_near((double)part[4].job.from, (double)part[3].job.trial, 0, "and its weights");
+    is_near(sim->spent, 500, 0, "within the same resource");
+    sim = run(rates, wavers);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.2, 1e-12,
+            "a loss that rises within the intervals changes nothing");
+    sim = run(rates, sinks);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.2, 1e-12, "nor one that rises a little");
+    sim = run(rates, rises);
+    is_near(sim->asked[8].set.lr, 0.1, 1e-12,
+            "one that loses more than half of what was won does");
+    sim = run(rates, hopeless);
+    is_near(sim->spent, 500, 0, "it ends where all diverge");
+}
+
+static void test_small(void)
+{
+    for (int resource = 1; resource < 30; resource++) {
+        struct sim *sim = run(weft_arena_text(mem,
+                                              "[client]\nlr = log 0.01 .. 1\n[one]\n"
+                                              "resource = %d\n",
+                                              resource),
+                              near);
+        ok(fabs(sim->spent - resource) < 1e-9 && fabs(sim->asked[0].set.lr - 0.1) < 1e-12,
+           "a resource of %d begins with the defaults", resource);
+    }
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    test_rates();
+    test_finals();
+    test_others();
+    test_worse();
+    test_small();
+    weft_arena_free(mem);
+    return tap_done();
+}
