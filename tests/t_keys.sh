@@ -165,6 +165,19 @@ refused 'run.tuner = ws_sha .*fmap.resource = iterations trains one' "shared fit
 refused 'run.mixing = fedex with run.task = fmap' "nor those of mixtures" fmap.resource=iterations run.tuner=sha run.mixing=fedex
 taken "^task's defaults +random.resource = 40\$" "fits that are divided have as many iterations as make a whole one" \
     fmap.resource=iterations run.tuner=random
+rows='fmap.resource=rows'
+refused 'run.tuner = ws_sha .*fmap.resource = rows trains one' "nor are fits shared that are of some rows" $rows run.tuner=ws_sha
+refused 'sha.max_resource = 601: .*img.h5 has 600 rows for training; expected at most as many' \
+    "more rows than there are" $rows run.tuner=sha sha.max_resource=601
+refused 'hyperband.max_resource = 601: .*img.h5 has 600 rows' "under other schedules, too" $rows run.tuner=hyperband \
+    hyperband.max_resource=601
+refused 'random.resource = 601: .*img.h5 has 600 rows' "or none" $rows run.tuner=random random.resource=601
+refused 'sha.max_resource = 501: .*img.h5 has 500 rows' "of which folds hold some out" $rows run.tuner=sha fmap.folds=3 \
+    sha.max_resource=501
+taken "^task's defaults +sha.max_resource = 600\$" "by default the last survivors have them all" $rows run.tuner=sha
+taken "^task's defaults +hyperband.min_resource = 22, hyperband.max_resource = 600\$" "after three eliminations" $rows \
+    run.tuner=hyperband
+taken "^task's defaults +random.resource = 600\$" "and so has the map of a random search" $rows run.tuner=random
 fits() # SETTING...: the error of the winner, and its settings for training it alone
 {
     "$weft" tune "$tmp/in.ini" run.tuner=random space.configs=4 rff.features=500 -o "$tmp/fit.h5" --force "$@" \

@@ -122,6 +122,8 @@ floats|floats|0.004|0.002|inputs/demo-images.ini rff.features=1094 space.configs
 structured|floats|0.004|0.002|inputs/demo-images.ini fmap.model=logistic rff.features=300 space.configs=4 rff.kernel=gaussian rff.projection=structured
 numbers|numbers|0.004|0.002|inputs/demo-images.ini rff.features=300 space.configs=6
 folds|numbers|0.01|0.004|inputs/demo-images.ini fmap.folds=3 rff.features=300 space.configs=4
+rows|floats|0.006|0.004|inputs/demo-images.ini run.tuner=hyperband fmap.resource=rows rff.features=300 hyperband.min_resource=180
+fewer|documents|0.01|0.006|inputs/demo.ini run.tuner=asha fmap.resource=rows space.configs=8 run.workers=3
 texts|documents|0.01|0.008|inputs/demo.ini fmap.folds=3 fmap.model=svm space.configs=4
 squares|numbers|1|0.5|inputs/table-network.ini sgd.folds=2 asha.trials=3 asha.max_resource=8 mlp.hidden=16
 bytes|images|0.003|0.002|inputs/demo-images.ini rff.features=500 space.configs=6

@@ -12,6 +12,8 @@
 typedef struct weft_arena weft_arena;
 /* An empty arena. To be freed by weft_arena_free. */
 weft_arena *weft_arena_new(void);
+/* The same, which is freed with `outer`, and not by itself: weft_arena_reset empties it. */
+weft_arena *weft_arena_within(weft_arena *outer);
 /* Frees the arena and all memory allocated from it. NULL allowed. */
 void weft_arena_free(weft_arena *arena);
 /* `count` elements of `size` bytes, zeroed; count 0 allowed. Cost O(count size). */

@@ -33,6 +33,10 @@ int64_t weft_folds_most(int64_t n, const int32_t *group);
  * row. Cost O(n log n). */
 int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double share,
                          uint64_t seed);
+/* An order of n rows every beginning of which has each class in its share, within a row, by
+ * chance; label[n], 0 .. classes - 1. Owned by mem. Cost O(n log n). */
+const int64_t *weft_folds_order(int64_t n, const int32_t *label, int classes, uint64_t seed,
+                                weft_arena *mem);
 /* The groups of the rows of the train and valid parts of data that are open on this rank
  * alone, those of train first, owned by mem; *group NULL: there are none. Warns where rows
  * were packed in groups that the file does not keep. EFILE. */
@@ -51,6 +55,10 @@ WEFT_CHECKED weft_status weft_folds_open(weft_folds *folds, weft_data *base,
  * rank's rows, of documents their places. */
 void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
                      weft_arena *mem);
+/* Replaces the training rows of *data, base or a fold, by the rows row[n] of both parts, in
+ * that order. Collective over base->team. Cost and memory: a copy of this rank's rows. */
+void weft_folds_sample(const weft_folds *folds, int64_t n, const int64_t *row,
+                       weft_data *data, weft_arena *mem);
 /* Bytes of this rank's copies of one fold, about. */
 double weft_folds_bytes(const weft_folds *folds);
 

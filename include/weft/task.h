@@ -65,9 +65,8 @@ enum { WEFT_MOST_REPORTS = 1000000 };
 
 typedef struct weft_task {
     weft_kind kind;
-    const weft_kind *const
-        *parts; /* further sections of its options, ended by NULL; or NULL */
-    const weft_choice *choices; /* NULL: none */
+    const weft_kind *const *parts; /* further sections of options, or NULL; NULL ends it */
+    const weft_choice *choices;    /* NULL: none */
     int files; /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
                   refers to: the job makes it, the run removes it; */
     const weft_holder *holder; /* or it is in memory until it is asked for. NULL: never */
@@ -75,9 +74,11 @@ typedef struct weft_task {
     int scaled;   /* 1: its models take numbers as they are: run.scale = auto is for it */
     int balances; /* 1: it trains by weights of classes where env->balanced says so */
     int moves;    /* 1: its steps change a job's mixture by job->update */
-    /* That trains a configuration: for a tuner's resource = 0. Depends on the options only,
-     * before setup. NULL: always 1. */
+    /* That trains a configuration: for a tuner's resource = 0. By the options only, before
+     * setup. NULL: 1. The most that a trial can have, with the packed file `data`, and a
+     * tuner's default for it; 0, or NULL: any. */
     int64_t (*resource)(const void *self);
+    int64_t (*most)(const void *self, const char *data);
     weft_need data;
     int numbers; /* 1: rows may have numbers to predict, and weights */
     /* Tables of what it measures: `metrics` of a job, the first being its validation loss;
@@ -104,8 +105,8 @@ typedef struct weft_task {
      * NULL: the largest of one configuration. If naux differs from that of the state at the
      * job's start, the elements that both have are copied and the others are 0. */
     void (*nstate)(const void *self, const weft_job *job, weft_state *size);
-    /* The tensors that `score` needs, stored at the beginning of x after the job, in order
-     * and without gaps. Returns their number. NULL: always none. */
+    /* The tensors that `score` needs, at the beginning of x after the job, in order,
+     * without gaps. Returns their number. NULL: always none. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
     /* Sets by[..], zero on entry, to 1 for tensors with a row for each client of the data:
@@ -118,8 +119,8 @@ typedef struct weft_task {
     /* Sets *out, zero on entry, if the tensors after the job refer to words by number.
      * NULL: they never do. */
     void (*words)(const void *self, const weft_job *job, weft_word_weights *out);
-    /* Fills the state before the first job of a trial; all zeros on entry. NULL: it stays
-     * zero. */
+    /* Fills the state, zero on entry, before the first job of a trial. NULL: it stays so.
+     */
     void (*start)(const void *self, const weft_job *job, weft_state *state);
     /* Jobs with equal affinity are best done one after the other. NULL: all are alike. */
     int64_t (*affinity)(const void *self, const weft_job *job);
@@ -157,10 +158,9 @@ typedef struct weft_task {
                         double *row, weft_result *res);
     /* Of a task whose jobs are done elsewhere, several at once, by whoever takes them:
      * hands offer->job over, or waits a moment for the result of one that it has handed
-     * over. The id of that job is *job, -1: neither. A result is given to `step`, which is
-     * called next. To restore a state, `step` is called without one: res->loss is then what
-     * was told. NULL: `step` does the jobs. WEFT_STOP: nobody is there to do them. One
-     * rank. */
+     * over. The id of that job is *job, -1: neither. A result is given to `step`, called
+     * next. To restore a state, `step` is called without one: res->loss is then what was
+     * told. NULL: `step` does the jobs. WEFT_STOP: nobody is there to do them. One rank. */
     weft_status (*trade)(void *self, const weft_offer *offer, int64_t *job);
     /* How often a job that failed is tried again. NULL: never. */
     int (*retries)(const void *self);
@@ -169,14 +169,14 @@ typedef struct weft_task {
      * themselves. NULL: no job of the task fails. WEFT_STOP, EFILE. Collective. */
     weft_status (*probe)(void *self, const weft_job *job, int *works);
     /* Has programs repeat a few pieces of what they do. *told, owned by the task: lines
-     * that say whether bits agree; NULL: weft does all itself. repeats NULL: no program
-     * does what counts. ECONF, EDATA, EFILE, EWORKER, WEFT_STOP. Collective. */
+     * that say whether bits agree; NULL: weft does all. repeats NULL: no program does what
+     * counts. ECONF, EDATA, EFILE, EWORKER, WEFT_STOP. Collective. */
     weft_status (*repeats)(void *self, const char **told);
-    /* 1: a winner that is a mixture is scored under the mixture, as in the task's own
-     * evaluations; 0 or NULL: under its winning configuration. */
+    /* 1: a winner that is a mixture is scored under it; 0 or NULL: under the winner of it.
+     */
     int (*mixes)(const void *self);
-    /* Minimum of the first metric over all configurations of the space trained with at most
-     * `resource`, for the regrets in the run file; NAN: not known. NULL: never known. */
+    /* Minimum of the first metric over the space with at most `resource`, for the regrets
+     * in the run file; NAN: not known. NULL: never known. */
     double (*optimum)(const void *self, double resource);
     /* Scores of the tensors at the beginning of x, and of what is kept, under the job's
      * mixture, on a part; they are not told to tuners. NULL for a task without data. EFILE;

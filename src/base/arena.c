@@ -37,6 +37,8 @@ struct weft_arena {
     struct block *last;  /* NULL: empty */
     struct block *spare; /* NULL: none */
     size_t held;
+    struct weft_arena *inner; /* the arenas within it, each the `next` of one; NULL: none */
+    struct weft_arena *next;
 };
 
 /* Memory comes from calloc, which does not write to pages that the system has zeroed. */
@@ -63,6 +65,13 @@ weft_arena *weft_arena_new(void)
     return arena;
 }
 
+weft_arena *weft_arena_within(weft_arena *outer)
+{
+    weft_arena *arena = weft_arena_new();
+    arena->next = outer->inner;
+    return outer->inner = arena;
+}
+
 /* Releases what a block holds from `used` on. */
 static void shrink(struct block *block, size_t used)
 {
@@ -87,6 +96,10 @@ static void block_drop(weft_arena *arena, struct block *block)
 void weft_arena_free(weft_arena *arena)
 {
     if (!arena) return;
+    for (weft_arena *inner = arena->inner, *next; inner; inner = next) {
+        next = inner->next;
+        weft_arena_free(inner);
+    }
     weft_arena_reset(arena, 0);
     free(arena->spare);
     free(arena);

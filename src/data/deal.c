@@ -1,4 +1,5 @@
-/* Which fold holds a row out: rows by chance, or whole groups of rows. */
+/* Which fold holds a row out: rows by chance, or whole groups of rows; and in which order
+ * rows are taken where only some are. */
 #include "weft/folds.h"
 #include "weft/log.h"
 #include "weft/shuffle.h"
@@ -99,6 +100,41 @@ static char *take_groups(int64_t groups, const int64_t *size, double left, uint6
     }
     if (n == 0 && smallest >= 0) taken[smallest] = 1;
     return taken;
+}
+
+/* A row of a class that has N: as number r in a random order of these it stands at
+ * (r + 1/2) / N. */
+struct seat {
+    double at;
+    int64_t place, row; /* place in a random order of all */
+};
+
+static int by_seat(const void *a, const void *b)
+{
+    const struct seat *x = a, *y = b;
+    if (x->at < y->at || x->at > y->at) return x->at < y->at ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+const int64_t *weft_folds_order(int64_t n, const int32_t *label, int classes, uint64_t seed,
+                                weft_arena *mem)
+{
+    int64_t *order = WEFT_NEW(mem, int64_t, n);
+    weft_arena *tmp = weft_arena_new();
+    int64_t *count = WEFT_NEW(tmp, int64_t, classes),
+            *seen = WEFT_NEW(tmp, int64_t, classes);
+    struct seat *seat = WEFT_NEW(tmp, struct seat, n);
+    weft_shuffle(n, seed, order, tmp);
+    for (int64_t i = 0; i < n; i++) count[label[i]]++;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t c = label[order[i]];
+        double at = ((double)seen[c]++ + 0.5) / (double)count[c];
+        seat[i] = (struct seat){.at = at, .place = i, .row = order[i]};
+    }
+    qsort(seat, (size_t)n, sizeof *seat, by_seat);
+    for (int64_t i = 0; i < n; i++) order[i] = seat[i].row;
+    weft_arena_free(tmp);
+    return order;
 }
 
 int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double share,

@@ -154,3 +154,10 @@ void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
     weft_answers_count(data);
     weft_arena_free(tmp);
 }
+
+void weft_folds_sample(const weft_folds *folds, int64_t n, const int64_t *row,
+                       weft_data *data, weft_arena *mem)
+{
+    data->part[WEFT_TRAIN] = take_rows(folds, n, row, mem);
+    weft_answers_count(data);
+}

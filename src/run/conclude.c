@@ -235,7 +235,9 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
     outcome->vocab = weft_word_weights_of(run, &sched->queue.winner.job).vocab;
     outcome->grows = sched->queue.n == 1 && weft_run_may_grow(run);
     outcome->longer = run->search.tuner->grows != NULL;
-    outcome->by_resource = run->task->units || weft_run_resource(run) > 1;
+    outcome->by_resource =
+        run->task->units || weft_run_resource(run) > 1 ||
+        (run->task->most && run->task->most(run->task_self, run->opts.data) > 0);
     outcome->winner = &sched->queue.winner;
     outcome->members = run->task->members;
     if (!isfinite(sched->queue.winner.res.loss))

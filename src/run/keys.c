@@ -211,6 +211,15 @@ static int is_among(const weft_opt *opt, const void *self, const char *words)
     return 0;
 }
 
+int weft_run_reads(const weft_kind *kind, const void *self, const char *name)
+{
+    for (const weft_when *when = kind->when; when && when->name; when++)
+        if (strcmp(when->name, name) == 0 &&
+            !is_among(option_of(kind, when->of), self, when->is))
+            return 0;
+    return 1;
+}
+
 /* Checks the options of a section in use that depend on others. Where the other is an axis,
  * some configurations may read them. */
 static weft_status check_when(weft_run *run, const weft_kind *kind)

@@ -10,6 +10,9 @@
  * and values equal to the default. Sets run->unread. ECONF. */
 WEFT_CHECKED weft_status weft_run_keys(weft_run *run, int fresh);
 
+/* 1: an option of a plug-in is read with the others as they are in self. */
+int weft_run_reads(const weft_kind *kind, const void *self, const char *name);
+
 /* Replaces an entry of a run that is resumed by the assignment "section.key=value" of an
  * option on which no result depends (WEFT_PER_SESSION), or that may grow (WEFT_GROWS). Sets
  * *grown to 1 if it has grown. The value that it has already changes nothing. ECONF:

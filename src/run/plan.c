@@ -4,6 +4,7 @@
  * actually done, on states that are then discarded, and the time of all jobs is
  * extrapolated from them. */
 #include "order.h"
+#include "price.h"
 #include "sched/flight.h"
 #include "setup.h"
 #include "weft/clock.h"
@@ -65,16 +66,18 @@ static void add_again(const weft_run *run, const weft_job *job, double unit,
     if (!run->opts.refit) return;
     weft_arena *tmp = weft_arena_new();
     weft_result res = weft_result_new(1, weft_metrics_count(run->task->metrics), tmp);
-    res.resource = job->resource;
-    if (job->trial < plan->roomtrial) res.resource += plan->trained[job->trial];
+    res.resource = plan->trained[job->trial];
     plan->again = fmax(plan->again, unit * run->task->refit(run->task_self, &res));
     weft_arena_free(tmp);
 }
 
-static void add_cost(const weft_run *run, const weft_job *job, struct plan *plan)
+/* seconds: virtual ones of the job */
+static void add_cost(const weft_run *run, const weft_job *job, double seconds,
+                     struct plan *plan)
 {
     weft_cost cost = {0};
     run->task->cost(run->task_self, job, &cost);
+    cost.flops *= weft_run_used(run, job, seconds);
     add_again(run, job, cost.again, plan);
     int64_t units = run->task->units ? run->task->units(run->task_self, job) : 1;
     if (plan->jobs < TRIED) {
@@ -113,9 +116,9 @@ static weft_asked ask_all(weft_run *run, weft_flights *flights, struct plan *pla
         asked = weft_search_ask(&run->search, &job);
         if (asked != WEFT_JOB) break;
         job.id = plan->jobs;
-        add_cost(run, &job, plan);
-        weft_flight *flight =
-            weft_flights_start(flights, &job, seconds_of(run, &job, plan));
+        double seconds = seconds_of(run, &job, plan);
+        add_cost(run, &job, seconds, plan);
+        weft_flight *flight = weft_flights_start(flights, &job, seconds);
         invent_result(&flight->record.job, &flight->record.res);
         weft_flights_known(flights, flight);
     }

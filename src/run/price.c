@@ -3,6 +3,7 @@
  * its resource it used. */
 #include "price.h"
 
+#include <math.h>
 #include <string.h>
 
 /* 1: the sampler prefers cheap configurations. */
@@ -26,6 +27,12 @@ static weft_price price_of(const weft_run *run)
 {
     if (run->task->price) return run->task->price(run->task_self);
     return run->task->seconds ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
+}
+
+double weft_run_used(const weft_run *run, const weft_job *job, double seconds)
+{
+    int shares = run->task->price && price_of(run) == WEFT_PRICE_OPERATIONS;
+    return shares && job->resource > 0 ? fmax(seconds / job->resource, 1) : 1;
 }
 
 weft_status weft_run_price(weft_run *run)

@@ -75,6 +75,43 @@ static weft_status check_single(const weft_run *run)
                      run->opts.tuner, single(run));
 }
 
+static void set_resource(weft_run *run, const weft_opt *opt, int64_t value)
+{
+    weft_search *search = &run->search;
+    weft_opt_set(opt, search->tuner_self, (double)value);
+    set_default(run, search->tuner->kind.name, opt->name,
+                weft_arena_text(run->mem, "%lld", (long long)value));
+}
+
+/* Where the task has a largest resource: ECONF, if the tuner has more. What is not given of
+ * max_resource becomes that; of min_resource, a share that leaves three eliminations; of
+ * interval, a tenth. */
+static weft_status bound_resource(weft_run *run, int64_t most)
+{
+    void *self = run->search.tuner_self;
+    const weft_kind *kind = &run->search.tuner->kind;
+    int64_t least = most;
+    for (const weft_opt *opt = kind->opts; opt->name; opt++) {
+        const weft_entry *entry = weft_conf_find(run->conf, kind->name, opt->name);
+        int given = entry && !weft_conf_is_default(entry);
+        int max = strcmp(opt->name, "max_resource") == 0;
+        double value = weft_opt_value(opt, self);
+        if ((max || strcmp(opt->name, "resource") == 0) && given && value > (double)most)
+            return weft_entry_fail(
+                entry, "%s has %lld rows for training; expected at most as many",
+                run->opts.data, (long long)most);
+        for (int k = 0; k < 3 && strcmp(opt->name, "reduction") == 0; k++)
+            least /= (int64_t)value;
+        if (max && !given) set_resource(run, opt, most);
+        if (strcmp(opt->name, "interval") == 0 && !given)
+            set_resource(run, opt, most < 10 ? 1 : most / 10);
+        if (strcmp(opt->name, "min_resource") == 0 && !given &&
+            weft_run_reads(kind, self, opt->name))
+            set_resource(run, opt, least < 1 ? 1 : least);
+    }
+    return WEFT_OK;
+}
+
 /* Binds the tuner, and sets the resource of its jobs to the task's default if it is not
  * given. */
 static weft_status bind_tuner(weft_run *run)
@@ -88,14 +125,12 @@ static weft_status bind_tuner(weft_run *run)
     TRY(check_single(run));
     const weft_kind *kind = &search->tuner->kind;
     TRY(bind_part(run, kind, &search->tuner_self));
-    for (const weft_opt *opt = kind->opts; opt->name; opt++) {
-        if (strcmp(opt->name, "resource") != 0 ||
-            weft_opt_value(opt, search->tuner_self) > 0)
-            continue;
-        weft_opt_set(opt, search->tuner_self, (double)weft_run_resource(run));
-        set_default(run, kind->name, opt->name,
-                    weft_arena_text(run->mem, "%lld", (long long)weft_run_resource(run)));
-    }
+    int64_t most = run->task->most ? run->task->most(run->task_self, run->opts.data) : 0;
+    if (most > 0) TRY(bound_resource(run, most));
+    for (const weft_opt *opt = kind->opts; opt->name; opt++)
+        if (strcmp(opt->name, "resource") == 0 &&
+            !(weft_opt_value(opt, search->tuner_self) > 0))
+            set_resource(run, opt, most > 0 ? most : weft_run_resource(run));
     return bind_parts(run);
 }
 

@@ -4,8 +4,10 @@
  * these, and the weights are sent to all ranks. A fit depends only on its map, so that it
  * has the same bits as one that is done in its job. */
 #include "ahead.h"
+#include "folds.h"
 #include "weft/par.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { EACH = 4 }; /* largest number of fits per rank at once, which a kill would lose */
@@ -24,18 +26,18 @@ struct whole {
     const void *solver;
 };
 
-/* fold NULL: any */
-static fmap_early *find(const fmap_task *fmap, int64_t job, const fmap_fold *fold)
+/* fold -1: any */
+static fmap_early *find(const fmap_task *fmap, int64_t job, int fold)
 {
     fmap_early *early = fmap->early;
-    while (early && (early->job != job || (fold && early->fold != fold)))
+    while (early && (early->job != job || (fold >= 0 && early->fold != fold)))
         early = early->next;
     return early;
 }
 
-static fmap_early *early_new(fmap_task *fmap, int64_t job, const fmap_fold *fold)
+static fmap_early *early_new(fmap_task *fmap, int64_t job, int fold)
 {
-    fmap_early *early = find(fmap, -1, NULL);
+    fmap_early *early = find(fmap, -1, -1);
     if (!early) {
         early = WEFT_NEW(fmap->env.mem, fmap_early, 1);
         early->x = WEFT_NEW(fmap->env.mem, real, fmap->each);
@@ -50,7 +52,7 @@ static fmap_early *early_new(fmap_task *fmap, int64_t job, const fmap_fold *fold
 int fmap_was_ahead(fmap_task *fmap, const weft_job *job, const fmap_fold *fold, real *x,
                    weft_fitted *fitted)
 {
-    fmap_early *early = find(fmap, job->id, fold);
+    fmap_early *early = find(fmap, job->id, (int)(fold - fmap->fold));
     if (!early) return 0;
     memcpy(x, early->x, (size_t)fmap->each * sizeof *x);
     *fitted = early->fitted;
@@ -62,8 +64,15 @@ int fmap_was_ahead(fmap_task *fmap, const weft_job *job, const fmap_fold *fold, 
  * sparse have classes and equal weights. */
 static int is_lone(const fmap_task *fmap, const weft_job *job)
 {
-    return fmap->feature->sparse && fmap->model->serial && !fmap->pieces &&
+    return fmap->feature->sparse && fmap->model->serial && fmap->unit != FMAP_ITERATIONS &&
            job->mix.k == 1 && job->resource > 0 && !(job->feature_fraction < 1);
+}
+
+/* 1: it is known which rows the job fits, and they are those of `other`, which is known. */
+static int has_rows(const fmap_task *fmap, const weft_job *job, const weft_job *other)
+{
+    return !fmap->sample || (job->index == 0 && job->from < 0 &&
+                             !(fabs(job->resource - other->resource) > 0));
 }
 
 /* Chooses the fits that are done now: the first, and as many others as half of the memory
@@ -79,7 +88,8 @@ static int choose(fmap_task *fmap, int n, const weft_job *const *job, struct fit
         const weft_job *one = job[e / fmap->nfold];
         int f = e % fmap->nfold;
         const fmap_fold *fold = &fmap->fold[f];
-        if (!is_lone(fmap, one) || find(fmap, one->id, fold)) continue;
+        if (!is_lone(fmap, one) || !has_rows(fmap, one, job[0]) || find(fmap, one->id, f))
+            continue;
         fmap_arms arms = fmap_arms_new(fmap, f, &one->mix, tmp);
         double flops, all, entries;
         fmap->feature->estimate(fold->map, arms.arm[0],
@@ -88,7 +98,7 @@ static int choose(fmap_task *fmap, int n, const weft_job *const *job, struct fit
         most = all > most ? all : most;
         if (m > 0 && (bytes + all) / 2 / ranks + most > 0.5 * fmap->env.memory) continue;
         bytes += all;
-        fit[m] = (struct fit){one, f, early_new(fmap, one->id, fold)};
+        fit[m] = (struct fit){one, f, early_new(fmap, one->id, f)};
         fit[m++].early->cost = entries;
     }
     weft_arena_free(tmp);
@@ -145,7 +155,8 @@ static void fit_all(fmap_task *fmap, int n, const struct fit *fit, const struct 
         memset(w, 0, numbers * sizeof *w);
         weft_answers answers = {.classes = fmap->env.data->classes,
                                 .label = rows[i].label,
-                                .weight = weights_of(early->fold, &rows[i], tmp)};
+                                .weight =
+                                    weights_of(&fmap->fold[early->fold], &rows[i], tmp)};
         fmap->model->fit(rows[i].solver, &rows[i].matrix, &answers, 1, w, &early->fitted,
                          tmp);
         weft_arena_free(tmp);
@@ -161,7 +172,7 @@ static void fit_all(fmap_task *fmap, int n, const struct fit *fit, const struct 
 static int is_ready(const fmap_task *fmap, const weft_job *job)
 {
     int f = 0;
-    while (f < fmap->nfold && find(fmap, job->id, &fmap->fold[f])) f++;
+    while (f < fmap->nfold && find(fmap, job->id, f)) f++;
     return f == fmap->nfold;
 }
 
@@ -169,8 +180,9 @@ void fmap_ahead(void *self, int n, const weft_job *const *job)
 {
     fmap_task *fmap = self;
     if (n * fmap->nfold < 2 || fmap->env.team->size < 2 || !is_lone(fmap, job[0]) ||
-        is_ready(fmap, job[0]))
+        !has_rows(fmap, job[0], job[0]) || is_ready(fmap, job[0]))
         return;
+    if (fmap->sample && fmap_sample_take(fmap, job[0]->resource) != WEFT_OK) return;
     if (!fmap->alone) {
         fmap->alone = WEFT_NEW(fmap->env.mem, weft_team, 1);
         weft_team_split(fmap->env.team, fmap->env.team->size, fmap->alone);
@@ -187,4 +199,5 @@ void fmap_ahead(void *self, int n, const weft_job *const *job)
         fit[0].early->job = -1;
     }
     weft_arena_free(mem);
+    fmap->fold = fmap->all;
 }

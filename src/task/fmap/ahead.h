@@ -7,7 +7,7 @@
 /* A fit that was done before its job. */
 typedef struct fmap_early {
     int64_t job; /* -1: none, x may be reused */
-    const fmap_fold *fold;
+    int fold;
     real *x; /* [each] */
     weft_fitted fitted;
     int owner;   /* rank that fitted it */

@@ -67,12 +67,13 @@ weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     fmap->feature->matrix(arms->fold->map, &request, 1, x, &matrix, tmp);
     fitted->diverged = matrix.empty != NULL;
     real *w = x + fmap->nstat;
-    if (matrix.finish) /* what is there may be no weights */
+    if (matrix.finish ||
+        fmap->sample) /* what is there may be no weights, or of fewer rows */
         memset(w, 0, (size_t)(fmap->each - fmap->nstat) * sizeof *w);
     if (matrix.empty && (fmap->env.space->count == 1 || fmap->env.whole))
         st = weft_fail(WEFT_EDATA, "%s: %s; change one of these", fmap->env.data->path,
                        matrix.empty);
-    else if (!matrix.empty && fmap->pieces)
+    else if (!matrix.empty && fmap->unit == FMAP_ITERATIONS)
         fit_piece(fmap, job, arms, &matrix, w, aux, fitted, tmp);
     else if (!matrix.empty)
         fmap->model->fit(arms->solver, &matrix, &arms->fold->answers,

@@ -3,11 +3,12 @@
  * the maps are scored on the validation samples, which are divided among them (`split`),
  * scored by each (`full`), or by as many of them as cost little beside the fit (`auto`). k
  * = 1 is an ordinary fit of one map, which can also be divided into jobs of some iterations
- * each (`resource = iterations`). With folds a job has a fit for each, whose scores on
+ * each (`resource = iterations`), or be of some of the training rows first and then, anew,
+ * of more (`resource = rows`). With folds a job has a fit for each, whose scores on
  * what they hold out are summed. State of a trial: for each fold [statistics of the
  * features][weights, class-major][intercepts], and in doubles what a fit in pieces goes on
- * from. Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture
- * search", SysML 2019. */
+ * from, or how many rows it is to be of. Khodak, Li, Roberts, Balcan, Talwalkar,
+ * "Weight-sharing beyond neural architecture search", SysML 2019. */
 #include "fmap.h"
 #include "ahead.h"
 #include "fit.h"
@@ -43,9 +44,10 @@ static const weft_opt fmap_opts[] = {
                     "folds it is of all that they hold out. Of equal scores the lower mean "
                     "loss wins"),
     WEFT_CHOICE_OPT(
-        "resource", fmap_task, pieces, "fits", "fits|iterations",
-        "unit of resource: a fit to its optimum, or an iteration of ridge's conjugate "
-        "gradients, so that schedules can stop fits of one map early"),
+        "resource", fmap_task, unit, "fits", "fits|iterations|rows",
+        "unit of resource: a fit to its optimum; an iteration of ridge's conjugate "
+        "gradients, so that schedules can stop fits of one map early; or a training row: "
+        "a map is fitted to some rows of each class, and anew to more if it goes on"),
     WEFT_LONG_OPT("folds", fmap_task, folds, "0", 0, 1000,
                   "cross-validation over the train and valid parts in that many folds, "
                   "each with a fit of its own; groups of rows stay whole; 0: none"),
@@ -61,19 +63,35 @@ static const weft_opt fmap_opts[] = {
 static int64_t fmap_resource(const void *self)
 {
     const fmap_task *fmap = self;
-    return fmap->pieces ? PASSES : 1;
+    return fmap->unit == FMAP_ITERATIONS ? PASSES : 1;
+}
+
+/* Rows for training, of each of the folds at least. */
+static int64_t fmap_most(const void *self, const char *data)
+{
+    const fmap_task *fmap = self;
+    int64_t rows[WEFT_NPART] = {0}, classes;
+    if (fmap->unit != FMAP_ROWS) return 0;
+    weft_arena *tmp = weft_arena_new();
+    weft_status st = weft_data_sizes(data, rows, &classes, tmp);
+    weft_arena_free(tmp);
+    if (st != WEFT_OK) return 0;
+    int64_t all = rows[WEFT_TRAIN] + rows[WEFT_VALID], held = fmap->folds;
+    return held > 0 ? all - (all + held - 1) / held : rows[WEFT_TRAIN];
 }
 
 static double fmap_refit(const void *self, const weft_result *res)
 {
     const fmap_task *fmap = self;
-    return fmap->pieces ? res->resource : 1;
+    return fmap->unit == FMAP_ITERATIONS ? res->resource : 1;
 }
 
 static const char *fmap_single(const void *self)
 {
     const fmap_task *fmap = self;
-    return fmap->pieces ? "fmap.resource = iterations" : NULL;
+    return fmap->unit == FMAP_ROWS   ? "fmap.resource = rows"
+           : fmap->unit == FMAP_FITS ? NULL
+                                     : "fmap.resource = iterations";
 }
 
 static const weft_choice fmap_choices[] = {
@@ -164,7 +182,7 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     if (fmap->fold->answers.weight && fmap->model->weighs)
         TRY(fmap->model->weighs(fmap->solver));
     TRY(measure_setup(fmap));
-    return fmap->pieces ? fmap_pieces_setup(fmap) : WEFT_OK;
+    return fmap->unit == FMAP_ITERATIONS ? fmap_pieces_setup(fmap) : WEFT_OK;
 }
 
 static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
@@ -172,7 +190,7 @@ static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
     const fmap_task *fmap = self;
     (void)job;
     size->nx = fmap->nfold * fmap->each;
-    size->naux = fmap->nfold * fmap->npieces;
+    size->naux = fmap->sample ? 1 : fmap->nfold * fmap->npieces;
 }
 
 static int fmap_tensors(const void *self, const weft_job *job,
@@ -202,7 +220,8 @@ static struct work work_of(const fmap_task *fmap, const weft_job *job,
                            const fmap_arms *arms)
 {
     double train = fmap_rows(fmap, WEFT_TRAIN), valid = fmap_rows(fmap, WEFT_VALID);
-    double passes = fmap->pieces ? job->resource + 2 : PASSES;
+    if (fmap->sample) train = fmin(train, job->resource * fmap->nfold);
+    double passes = fmap->unit == FMAP_ITERATIONS ? job->resource + 2 : PASSES;
     struct work work = {0};
     for (int i = 0; i < arms->k; i++) {
         work.maps += job->score_eliminated || arms->p[i] > 0;
@@ -313,8 +332,8 @@ static void tell(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
 }
 
 /* Sums and means of the scores, and of the fits. Collective. */
-static void conclude(fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
-                     fmap_tally *tally, const weft_fitted *fitted, weft_result *res)
+static void conclude(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
+                     const weft_fitted *fitted, weft_result *res)
 {
     double *m = res->metric;
     fmap_tally_close(fmap, arms, !tally->full, tally, &m[VALID_LOSS], &m[VALID_ERROR]);
@@ -328,7 +347,20 @@ static void conclude(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     m[TRAIN_LOSS] = fmap_loss(fmap, fitted->objective / fmap->nfold / targets_of(fmap));
     m[RESIDUAL] = fitted->residual;
     m[ITERATIONS] = (double)fitted->iterations / fmap->nfold;
-    res->cost = job->resource;
+}
+
+/* A job with rows fits all that its trial has, those of earlier jobs once more. */
+static double fmap_seconds(const void *self, const weft_job *job, double before)
+{
+    const fmap_task *fmap = self;
+    return fmap->unit == FMAP_ROWS && job->resource > 0 ? before + job->resource
+                                                        : job->resource;
+}
+
+static weft_price fmap_price(const void *self)
+{
+    (void)self;
+    return WEFT_PRICE_OPERATIONS;
 }
 
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
@@ -337,7 +369,8 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     fmap_task *fmap = self;
     (void)unit;
     (void)row;
-    weft_check(!fmap->pieces || job->mix.k == 1, "%d maps", job->mix.k);
+    weft_check(fmap->unit == FMAP_FITS || job->mix.k == 1, "%d maps", job->mix.k);
+    if (fmap->sample) TRY(fmap_sample_take(fmap, state->aux[0] += job->resource));
     weft_arena *tmp = weft_arena_new();
     fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     struct work work = work_of(fmap, job, &arms);
@@ -348,8 +381,10 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     weft_status st = WEFT_OK;
     for (int f = 0; f < fmap->nfold && st == WEFT_OK; f++)
         st = do_fold(fmap, job, f, state, &tally, &fitted);
-    conclude(fmap, job, &arms, &tally, &fitted, res);
+    conclude(fmap, &arms, &tally, &fitted, res);
+    res->cost = fmap_seconds(fmap, job, fmap->sample ? state->aux[0] - job->resource : 0);
     weft_arena_free(tmp);
+    fmap->fold = fmap->all;
     TRY(st);
     return fmap_sound(fmap);
 }
@@ -425,7 +460,7 @@ static double again_of(const fmap_task *fmap, const weft_job *job, const fmap_ar
     fmap->feature->estimate(arms->fold->map, arms->arm[0], rows, job->feature_fraction,
                             &flops, &bytes, &n);
     double pass = 4 * n * fmap->outputs;
-    return fmap->pieces ? pass : flops + PASSES * pass;
+    return fmap->unit == FMAP_ITERATIONS ? pass : flops + PASSES * pass;
 }
 
 /* Making the matrices and products with the training matrix; sums of d columns; memory of
@@ -459,6 +494,7 @@ const weft_task weft_task_fmap = {
     .balances = 1,
     .tuner = "ws_sha",
     .resource = fmap_resource,
+    .most = fmap_most,
     .refit = fmap_refit,
     .metrics = fmap_metrics,
     .scores = fmap_scores,
@@ -471,6 +507,8 @@ const weft_task weft_task_fmap = {
     .tensors = fmap_tensors,
     .affinity = fmap_affinity,
     .cost = fmap_cost,
+    .seconds = fmap_seconds,
+    .price = fmap_price,
     .ahead = fmap_ahead,
     .step = fmap_step,
     .score = fmap_score,

@@ -6,6 +6,11 @@
 #include "weft/model.h"
 #include "weft/task.h"
 
+struct weft_folds; /* weft/folds.h */
+
+/* Units of resource: fits, iterations of a fit, training rows of a fit. */
+enum { FMAP_FITS, FMAP_ITERATIONS, FMAP_ROWS };
+
 /* The rows that a model is fitted to, those of train, and scored on. */
 typedef struct fmap_fold {
     weft_data *data;
@@ -19,7 +24,7 @@ typedef struct fmap_fold {
 
 typedef struct fmap_task {
     const char *feature_name, *model_name;
-    int validation, score, pieces; /* score: weft_measure */
+    int validation, score, unit; /* score: weft_measure; unit of resource */
     int64_t folds;
     double slack;
     const weft_feature *feature;
@@ -29,14 +34,16 @@ typedef struct fmap_task {
     weft_env env;
     int64_t nstat, columns; /* columns at full size */
     int outputs;
-    int64_t each;             /* numbers of a fold's fit in a state */
-    weft_truth valid;         /* of all rows of validation, where the score asks for it */
-    int64_t npieces;          /* doubles of the state of a fit in pieces, else 0 */
-    int nfold;                /* 1 without folds */
-    fmap_fold *fold;          /* [nfold] */
-    double copied;            /* bytes of this rank's rows in them */
-    weft_team *alone;         /* a team of only this rank; NULL until needed */
-    struct fmap_early *early; /* fits that were done before their jobs */
+    int64_t each;               /* numbers of a fold's fit in a state */
+    weft_truth valid;           /* of all rows of validation, where the score asks for it */
+    int64_t npieces;            /* doubles of the state of a fit in pieces, else 0 */
+    int nfold;                  /* 1 without folds */
+    fmap_fold *fold;            /* [nfold] of the job: all[], or those of a sample */
+    fmap_fold *all;             /* [nfold] with all rows */
+    struct fmap_sample *sample; /* NULL: jobs fit all rows */
+    double copied;              /* bytes of this rank's rows in them */
+    weft_team *alone;           /* a team of only this rank; NULL until needed */
+    struct fmap_early *early;   /* fits that were done before their jobs */
 } fmap_task;
 
 /* The maps of a job in a fold: instances with the options of their configurations, and

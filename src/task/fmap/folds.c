@@ -1,8 +1,10 @@
 /* Folds of task fmap: each has data of its own, and a feature map that learns from its
- * training rows alone. */
+ * training rows alone. With `resource = rows` a job has folds of the first of these rows in
+ * an order of its own, so that more rows have the fewer among them. */
 #include "folds.h"
 #include "weft/folds.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Deals rows, or groups of rows, to the folds. */
@@ -23,11 +25,9 @@ static weft_status deal(const fmap_task *fmap, weft_folds *folds)
     return WEFT_OK;
 }
 
-static weft_status divide(fmap_task *fmap, double memory)
+static weft_status divide(fmap_task *fmap, weft_folds *folds, double memory)
 {
     const weft_env *env = &fmap->env;
-    weft_folds *folds = WEFT_NEW(env->mem, weft_folds, 1);
-    TRY(weft_folds_open(folds, env->data, env->mem));
     TRY(weft_agree(deal(fmap, folds), env->team));
     fmap->copied = fmap->nfold * weft_folds_bytes(folds);
     if (fmap->copied > memory / 2)
@@ -47,7 +47,9 @@ static weft_status divide(fmap_task *fmap, double memory)
     return WEFT_OK;
 }
 
-static weft_status set_map(fmap_task *fmap, fmap_fold *fold, double memory)
+/* A map of the fold's rows, for `maps` configurations, owned by mem. */
+static weft_status set_map(fmap_task *fmap, fmap_fold *fold, int64_t maps, double memory,
+                           weft_arena *mem)
 {
     const weft_env *env = &fmap->env;
     const weft_feature *feature = fmap->feature;
@@ -57,15 +59,34 @@ static weft_status set_map(fmap_task *fmap, fmap_fold *fold, double memory)
                                    .target = train->target,
                                    .weight = train->weight};
     if (env->balanced && !env->scoring) {
-        double *class = WEFT_NEW(env->mem, double, fold->data->classes);
-        fold->answers.weight = weft_data_balance(fold->data, class, env->mem);
+        double *class = WEFT_NEW(mem, double, fold->data->classes);
+        fold->answers.weight = weft_data_balance(fold->data, class, mem);
         fold->class = class;
     }
-    fold->map = weft_arena_alloc(env->mem, 1, feature->kind.size);
+    fold->map = weft_arena_alloc(mem, 1, feature->kind.size);
     TRY(weft_conf_bind(env->conf, &feature->kind, fold->map));
     weft_source rows = weft_data_source(fold->data);
-    int64_t maps = env->whole ? 1 : env->space->count;
-    return feature->setup(fold->map, &rows, memory, maps, env->seed, env->mem);
+    return feature->setup(fold->map, &rows, memory, maps, env->seed, mem);
+}
+
+static void sample_setup(fmap_task *fmap, const weft_folds *folds, double memory)
+{
+    const weft_env *env = &fmap->env;
+    weft_arena *tmp = weft_arena_new();
+    const weft_rows *part = folds->all.part;
+    int64_t train = part[WEFT_TRAIN].n, n = folds->held_by ? folds->n : train;
+    int32_t *label = WEFT_NEW(tmp, int32_t, folds->n);
+    memcpy(label, part[WEFT_TRAIN].label, (size_t)train * sizeof *label);
+    memcpy(label + train, part[WEFT_VALID].label,
+           (size_t)(folds->n - train) * sizeof *label);
+    fmap->sample = WEFT_NEW(env->mem, struct fmap_sample, 1);
+    *fmap->sample = (struct fmap_sample){
+        .folds = folds,
+        .order = weft_folds_order(n, label, env->data->classes, env->seed, env->mem),
+        .memory = memory,
+        .mem = weft_arena_within(env->mem),
+        .fold = WEFT_NEW(env->mem, fmap_fold, fmap->nfold)};
+    weft_arena_free(tmp);
 }
 
 /* Maps of sparse rows keep nothing between requests; what others keep, all folds keep. */
@@ -73,15 +94,73 @@ weft_status fmap_folds_open(fmap_task *fmap, double memory)
 {
     const weft_env *env = &fmap->env;
     fmap->nfold = fmap->folds > 0 ? (int)fmap->folds : 1;
-    fmap->fold = WEFT_NEW(env->mem, fmap_fold, fmap->nfold);
+    fmap->fold = fmap->all = WEFT_NEW(env->mem, fmap_fold, fmap->nfold);
     for (int f = 0; f < fmap->nfold; f++) fmap->fold[f].data = env->data;
     int own = fmap->folds > 0 && !env->scoring; /* other data are scored by all folds */
-    if (own) TRY(divide(fmap, memory));
-    int maps = own ? fmap->nfold : 1;
-    double each = (memory - fmap->copied) / (fmap->feature->sparse ? 1 : maps);
-    for (int f = 0; f < maps; f++) TRY(set_map(fmap, &fmap->fold[f], each));
-    for (int f = maps; f < fmap->nfold; f++) fmap->fold[f] = fmap->fold[0];
+    int samples = fmap->unit == FMAP_ROWS && !env->scoring && !env->whole;
+    weft_folds *folds = own || samples ? WEFT_NEW(env->mem, weft_folds, 1) : NULL;
+    if (folds) TRY(weft_folds_open(folds, env->data, env->mem));
+    if (own) TRY(divide(fmap, folds, memory));
+    int apart = own ? fmap->nfold : 1;
+    double each = (memory - fmap->copied) / (fmap->feature->sparse ? 1 : apart);
+    int64_t maps = env->whole || samples ? 1 : env->space->count;
+    for (int f = 0; f < apart; f++)
+        TRY(set_map(fmap, &fmap->fold[f], maps, each, env->mem));
+    for (int f = apart; f < fmap->nfold; f++) fmap->fold[f] = fmap->fold[0];
+    if (samples) sample_setup(fmap, folds, each);
     return WEFT_OK;
+}
+
+/* ---- samples of rows ---- */
+
+/* The rows of a fold's sample, in the order of the file; returns their number. */
+static int64_t choose(const struct fmap_sample *sample, int fold, int64_t most,
+                      int64_t *row, weft_arena *tmp)
+{
+    const weft_folds *folds = sample->folds;
+    int64_t training = folds->held_by ? folds->n : folds->all.part[WEFT_TRAIN].n, n = 0;
+    char *in = WEFT_NEW(tmp, char, folds->n);
+    for (int64_t i = 0; i < training && n < most; i++) {
+        int64_t at = sample->order[i];
+        in[at] = !folds->held_by || folds->held_by[at] != fold;
+        n += in[at];
+    }
+    n = 0;
+    for (int64_t i = 0; i < training; i++)
+        if (in[i]) row[n++] = i;
+    return n;
+}
+
+static weft_status sample_fold(fmap_task *fmap, int f, int64_t rows, weft_arena *tmp)
+{
+    struct fmap_sample *sample = fmap->sample;
+    weft_data *data = WEFT_NEW(sample->mem, weft_data, 1);
+    int64_t *row = WEFT_NEW(tmp, int64_t, sample->folds->n);
+    *data = *fmap->all[f].data;
+    int64_t n = choose(sample, f, rows, row, tmp);
+    weft_folds_sample(sample->folds, n, row, data, sample->mem);
+    sample->fold[f] = fmap->all[f];
+    sample->fold[f].data = data;
+    return set_map(fmap, &sample->fold[f], fmap->env.space->count, sample->memory,
+                   sample->mem);
+}
+
+weft_status fmap_sample_take(fmap_task *fmap, double rows)
+{
+    struct fmap_sample *sample = fmap->sample;
+    int64_t n = (int64_t)fmin(floor(rows + 0.5), (double)sample->folds->n);
+    fmap->fold = sample->fold;
+    if (n == sample->rows) return WEFT_OK;
+    weft_arena_reset(sample->mem, 0);
+    weft_status st = WEFT_OK;
+    for (int f = 0; f < fmap->nfold && st == WEFT_OK; f++) {
+        weft_arena *tmp = weft_arena_new();
+        st = sample_fold(fmap, f, n, tmp);
+        weft_arena_free(tmp);
+    }
+    st = weft_agree(st, fmap->env.team);
+    sample->rows = st == WEFT_OK ? n : 0;
+    return st;
 }
 
 double fmap_rows(const fmap_task *fmap, weft_part part)
