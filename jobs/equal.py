@@ -6,7 +6,7 @@ usage: jobs/equal.py DATA.h5 DIR [--seeds 10] [--first 1] [--weft build/opt/weft
                      [--maps 16 64 256 1024] [--method ws_sha random tpe kde] [--trials 160]
                      [--set section.key=value ...]
 
-Searches of inputs/imdb.ini, each on one core: ws_sha over so many maps; random search, tpe and kde
+Searches of inputs/imdb64.ini, each on one core: ws_sha over so many maps; random search, tpe and kde
 (BOHB's sampler), one whole fit a trial, each proposal with all results before it. Every trial that
 lowers its search's error is then fitted once more, by itself, for its error on the test part; one
 whose validation error is not that of the search ends the script. Runs that are there are not
@@ -88,7 +88,7 @@ def main():
     args.add_argument("--seeds", type=int, default=10)
     args.add_argument("--first", type=int, default=1, metavar="SEED")
     args.add_argument("--weft", default="build/opt/weft")
-    args.add_argument("--input", default="inputs/imdb.ini", metavar="FILE.ini")
+    args.add_argument("--input", default="inputs/imdb64.ini", metavar="FILE.ini")
     args.add_argument("--maps", type=int, nargs="+", default=[16, 64, 256, 1024])
     args.add_argument("--method", nargs="+", default=["ws_sha", *SAMPLER],
                       choices=["ws_sha", *SAMPLER])

@@ -17,7 +17,7 @@ done
 # search NAME DATA.h5 SEED section.key=value ...
 search()
 {
-    local run input=inputs/imdb.ini features=()
+    local run input=inputs/imdb64.ini features=()
     run=$out/$(basename "$2" .h5)-$1-$3.h5
     if ! "$weft" info "$2" | grep -q '^form *tokens'; then
         input=inputs/cifar10.ini features=(rff.features="${FEATURES:-2000}")

@@ -132,6 +132,11 @@ refused 'configuration 1 has flow.step = 0.5, which is not in log 0.001 .. 0.4 w
 tune "$tmp/flow.ini" 'space.first=method=ridge flow.lambda=0.25, flow.step=0.5  method=descent' &&
     [ "$(first)" = "descent,0.5, ridge,,0.25 " ]
 result $? "the input itself may have them"
+worst='tokenizer=remove stop=yes lower=no order=1 binary=no weights=sif alpha=1e-5 normalize=average'
+tune inputs/demo.ini run.data="$tmp/documents.h5" ngram.bins=4096 run.test=no space.configs=16 ws_sha.switch=3 \
+    space.first="$worst"
+[ $? = 0 ] && "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | awk '/^best/ { n = 1 } n && $2 == "0" { f = 1 } END { exit !f }'
+result $? "a map of them that is bad in shared fits is still fitted alone"
 while IFS='|' read -r statement list pattern; do
     tune "$tmp/flow.ini" space.first="$list"
     [ $? = 2 ] && [ "$(grep -c '^weft:' "$tmp/log")" = 1 ] && grep -q "^weft: [[]space[]]$pattern" "$tmp/log"

@@ -15,7 +15,7 @@ result $? "documents are packed"
 # A program that notes each of its calls.
 printf '#!/bin/sh\necho >>"%s/calls"\nexec "%s" "$@"\n' "$tmp" "$(realpath "$weft")" >"$tmp/weft"
 chmod +x "$tmp/weft"
-sed 's/^configs = .*/configs = 2/' inputs/imdb.ini >"$tmp/few.ini" # fewer than there are trials
+sed 's/^configs = .*/configs = 2/' inputs/imdb64.ini >"$tmp/few.ini" # fewer than there are trials
 equal() # ARGUMENT ...: the number of runs that it starts
 {
     : >"$tmp/calls"
@@ -30,7 +30,7 @@ rm "$tmp/runs/tpe-5-2.seconds"
 result $? "a run without its time is repeated"
 [ "$(equal)" = 0 ]
 result $? "no other is"
-"$weft" tune inputs/imdb.ini run.data="$tmp/doc.h5" ngram.bins=4096 space.configs=1 run.seed=9 logistic.C=1e-6 --force \
+"$weft" tune inputs/imdb64.ini run.data="$tmp/doc.h5" ngram.bins=4096 space.configs=1 run.seed=9 logistic.C=1e-6 --force \
     -o "$tmp/runs/alone/kde-5-1-0.h5" >"$tmp/out" 2>&1
 ! equal >"$tmp/calls" && grep -q 'kde-5-1-0.h5: validation error .*, in the search it was' "$tmp/log"
 result $? "a fit with another error than in its search is refused"

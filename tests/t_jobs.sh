@@ -115,7 +115,7 @@ for job in jobs/*.sbatch; do
     [ $? = 2 ] && [ "$(cat "$tmp/log")" = "submit from the top of the source: sbatch $job" ]
     result $? "$job is submitted from the top, or says so"
 done
-INPUT=inputs/imdb.ini OUTPUT=$tmp/none.h5 bash jobs/maps.sbatch run.data="$tmp/none-data.h5" >"$tmp/out" 2>"$tmp/log"
+INPUT=inputs/imdb64.ini OUTPUT=$tmp/none.h5 bash jobs/maps.sbatch run.data="$tmp/none-data.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 3 ] && grep -q 'none-data.h5 is not there: `make data`.*built-in data' "$tmp/log"
 result $? "data that are missing are named, with what makes them"
 [ ! -e "$tmp/none.d" ]

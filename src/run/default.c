@@ -170,11 +170,11 @@ static void texts(struct plan *plan)
     int large = plan->words > SHORT;
     begin(plan, "fmap", "a linear model of bags of n-grams");
     search(plan, 32,
-           "tokenizer=split order=3 binary=yes weights=nb alpha=1 normalize=l2 C=300, "
-           "tokenizer=split order=3 binary=yes weights=nb alpha=1 normalize=none C=1, "
-           "tokenizer=split order=2 binary=no weights=tfidf normalize=l2 C=10, "
-           "tokenizer=remove order=2 binary=yes weights=nb alpha=1 normalize=none C=1, "
-           "tokenizer=remove order=1 binary=yes weights=nb alpha=1 normalize=none C=1");
+           "tokenizer=split order=3 binary=yes weights=nb alpha=3 normalize=l2 C=300, "
+           "tokenizer=split order=3 binary=yes weights=nb alpha=1 normalize=l2 C=30, "
+           "tokenizer=split order=2 binary=yes weights=tfidf normalize=l2 C=30, "
+           "tokenizer=remove order=2 binary=yes weights=nb alpha=1 normalize=l2 C=30, "
+           "tokenizer=remove order=2 binary=yes weights=nb alpha=1 normalize=none C=1");
     section(plan, "fmap");
     put(plan, NULL, "feature = ngram");
     put(plan, "its answers are probabilities", "model = logistic");

@@ -20,7 +20,9 @@
  * cheaper a fit is. Maps are therefore eliminated only because of the budget, not by a test
  * of significance, which would account for the noise but not for the bias. The constants
  * were chosen on IMDB, CIFAR-10, SST, MR and 20 Newsgroups, whole and in parts
- * (jobs/quality.sh).
+ * (jobs/quality.sh). Maps
+ * of space.first stay among the last survivors, as far as there are so many: what is known
+ * to serve is never lost to a score by shared weights.
  *
  * `literal` follows the text exactly: the median is over all k scores, maps with a score
  * equal to it stay, there are log2 k rounds, and the winner is drawn from the
@@ -42,6 +44,7 @@ struct halving {
     double *sorted; /* [k] scratch for the median */
     int rounds;     /* planned */
     int finals;     /* planned */
+    int known;      /* maps of space.first, which come first */
     int budget;     /* fits of the search, if `switch` is auto; else 0 */
     uint64_t seed;
 };
@@ -123,6 +126,7 @@ static weft_status halving_setup(void *self, const weft_space *space, uint64_t s
                          mem));
     halving->sorted = WEFT_NEW(mem, double, halving->share.mix.k);
     halving->seed = seed;
+    if (*space->first) halving->known = (int)space->listed;
     int by_itself =
         halving->few == 0 && space->samples > 0 && halving->refit && !halving->literal;
     if (halving->few == 0) halving->few = 1;
@@ -199,6 +203,8 @@ static void halving_tell(void *self, const weft_result *res)
     }
     weft_share_ranks(&halving->share, res);
     weft_mix *mix = &halving->share.mix;
+    for (int i = 0; i < halving->known && !halving->literal; i++)
+        halving->share.rank[i].loss = -INFINITY;
     if (halving->literal)
         halve_literally(halving, res);
     else

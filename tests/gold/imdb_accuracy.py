@@ -6,7 +6,7 @@ usage: tests/gold/imdb_accuracy.py imdb.h5          needs python3-sklearn, pytho
 Order 1..3, lower case, punctuation removed, binary, naive Bayes (natural log over features seen,
 alpha = 1), 2^20 bins by another hash than weft's, liblinear with C = 1. To be compared with
 
-    weft tune inputs/imdb.ini run.tuner=random space.configs=1 ngram.tokenizer=remove
+    weft tune inputs/imdb64.ini run.tuner=random space.configs=1 ngram.tokenizer=remove
         ngram.stop=no ngram.lower=yes ngram.order=3 ngram.binary=yes ngram.weights=nb
         ngram.alpha=1 ngram.normalize=none run.test=no
 """
