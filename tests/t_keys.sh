@@ -174,6 +174,7 @@ refused 'hyperband.max_resource = 601: .*img.h5 has 600 rows' "under other sched
 refused 'random.resource = 601: .*img.h5 has 600 rows' "or none" $rows run.tuner=random random.resource=601
 refused 'sha.max_resource = 501: .*img.h5 has 500 rows' "of which folds hold some out" $rows run.tuner=sha fmap.folds=3 \
     sha.max_resource=501
+taken '^task fmap, tuner one' "but candidates and the best of them may have more together" $rows run.tuner=one one.resource=900
 taken "^task's defaults +sha.max_resource = 600\$" "by default the last survivors have them all" $rows run.tuner=sha
 taken "^task's defaults +hyperband.min_resource = 22, hyperband.max_resource = 600\$" "after three eliminations" $rows \
     run.tuner=hyperband

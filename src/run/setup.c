@@ -83,9 +83,9 @@ static void set_resource(weft_run *run, const weft_opt *opt, int64_t value)
                 weft_arena_text(run->mem, "%lld", (long long)value));
 }
 
-/* Where the task has a largest resource: ECONF, if the tuner has more. What is not given of
- * max_resource becomes that; of min_resource, a share that leaves three eliminations; of
- * interval, a tenth. */
+/* Where the task has a largest resource: ECONF, if the tuner has more for one trial. What
+ * is not given of max_resource becomes that; of min_resource, a share that leaves three
+ * eliminations; of interval, a tenth. */
 static weft_status bound_resource(weft_run *run, int64_t most)
 {
     void *self = run->search.tuner_self;
@@ -96,7 +96,8 @@ static weft_status bound_resource(weft_run *run, int64_t most)
         int given = entry && !weft_conf_is_default(entry);
         int max = strcmp(opt->name, "max_resource") == 0;
         double value = weft_opt_value(opt, self);
-        if ((max || strcmp(opt->name, "resource") == 0) && given && value > (double)most)
+        int one = strcmp(opt->name, "resource") == 0 && run->search.tuner->extent;
+        if ((max || one) && given && value > (double)most)
             return weft_entry_fail(
                 entry, "%s has %lld rows for training; expected at most as many",
                 run->opts.data, (long long)most);
