@@ -2,6 +2,7 @@
  * central differences and against PyTorch's in double precision (tests/gold/net.py);
  * numbers of parameters of published networks; what setup refuses.
  * RUN: np=1 */
+#include "net/softmax.h"
 #include "nets.h"
 #include "weft/registry.h"
 
@@ -449,8 +450,22 @@ static void test_refusals(void)
                "more than 15 widths");
 }
 
+/* Of equal outputs the first class is the answer, in both forms of softmax. */
+static void test_ties(void)
+{
+    const real z[] = {0, 1, 1};
+    for (int label = 0; label < 3; label++) {
+        weft_score plain = {0}, smooth = {0};
+        weft_softmax(3, z, label, 1, NULL, &plain);
+        weft_softmax_smooth(3, z, label, 1, 0.1, NULL, &smooth);
+        is_near(plain.wrong, label != 1, 0, "outputs 0, 1, 1 and label %d", label);
+        is_near(smooth.wrong, label != 1, 0, "the same, smoothed");
+    }
+}
+
 int main(void)
 {
+    test_ties();
     for (const weft_net *const *net = weft_nets; *net; net++) {
         test_tensors(*net);
         test_init(*net);

@@ -190,6 +190,10 @@ static void test_finals(void)
     is_near(final[2].set.lr, 0.1, 1e-12, "then the best of them has the rest");
     is_near((double) final[2].job.from, 0, 0, "on its own weights");
     is_near(sim->asked[sim->n - 1].total, 500 - 30 - 3 * 10, 0, "all that is left");
+    sim = run("[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\nparts = 1\n", turns);
+    is_near((double)sim->asked[7].job.trial, 0, 0, "in one part it is the same trial");
+    is_near((double)sim->asked[7].job.index, 2, 0, "that goes on");
+    is_near(sim->asked[7].total, 440, 0, "to its end");
     sim = run(text, low);
     is_near((double)sim->asked[8].job.index, 1, 0, "eight candidates are the most");
 }

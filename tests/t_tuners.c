@@ -114,6 +114,7 @@ static const struct schedule schedules[] = {
     {"one", "", 0, fed},
     {"one", "resource = 100", 0, fed},
     {"one", "resource = 77\neach = 3\nexplore = 0.6\nparts = 3\nothers = 5", 0, fed},
+    {"one", "resource = 50\nparts = 1", 0, fed},
 };
 
 /* Around the configuration of a trial; a mixing without a line by its defaults. */

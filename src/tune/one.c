@@ -70,7 +70,7 @@ static const weft_opt one_opts[] = {
                   "chosen; 1: none is"),
     WEFT_LONG_OPT("parts", struct one, parts, "8", 1, 1000,
                   "parts of the training behind, after each of which the last is taken "
-                  "back if it was worse"),
+                  "back if it was worse; 1: nothing is, and a mixture goes on as it is"),
     {0},
 };
 
@@ -290,8 +290,14 @@ static weft_asked ask_part(struct one *one, weft_job *job)
     if (one->open > 0) return WEFT_WAIT;
     if (one->left == 0) return WEFT_DONE;
     int64_t more = one->left < one->part ? one->left : one->part;
-    *job = weft_job_new(++one->trial, (double)more, NULL);
-    job->from = one->good;
+    if (one->parts == 1 && one->asked > 0) { /* nothing can be taken back */
+        one->trial = one->best;
+        *job = weft_job_new(one->best, (double)more, NULL);
+        job->index = one->candidate[one->best].jobs;
+    } else {
+        *job = weft_job_new(++one->trial, (double)more, NULL);
+        job->from = one->good;
+    }
     job->last = one->left == more;
     job->eligibility = WEFT_WINS_LOSS;
     one->left -= more;
