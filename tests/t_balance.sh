@@ -36,6 +36,20 @@ said() # NAME FILE: what the winner says of the rows, to all digits
 maps="run.task=fmap rff.features=30 rff.gamma=0.01 space.configs=1 run.tuner=random"
 nets="run.task=sgd space.configs=1 run.tuner=random random.resource=4 train.lr=0.05 train.batch=30 sgd.keep=last"
 balanced=run.class_weights=balanced
+
+# A winner that guesses: of two classes always the first.
+# shellcheck disable=SC2086
+tuned 1 guess plain ${nets/train.lr=0.05/train.lr=1e-12} run.test=yes
+result $? "a network that learns nothing ends"
+grep -q 'warning: the winner has learnt nothing: its balanced error of 50.0 % is not better than that of guesses, 50.0 %$' "$tmp/log"
+result $? "with a warning"
+"$weft" report "$tmp/guess.h5" | grep -q '^guesses   its balanced error of 50.0 % is not better'
+result $? "which the report repeats"
+# shellcheck disable=SC2086
+tuned 1 learnt plain $nets run.test=yes run.scale=standard $balanced
+result $? "one that learns ends"
+! grep -q 'guesses' "$tmp/log"
+result $? "without that warning"
 while read -r name options; do
     # shellcheck disable=SC2086
     one=$(tuned 1 "$name" plain $options $balanced) && said "$name" said &&

@@ -435,6 +435,8 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_kept(summary);
     print_optimum(summary);
     weft_lower_print(summary, tmp);
+    const char *guess = weft_confusion_guess(&summary->confusion, tmp);
+    if (guess) printf("guesses   %s\n", guess);
     weft_confusion_print(&summary->confusion);
     print_jobs(summary, tmp);
     print_times(summary);

@@ -2,6 +2,7 @@
 #include "confusion.h"
 #include "weft/log.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,28 @@ weft_status weft_confusion_read(weft_confusion *confusion, weft_h5 *file)
     TRY(weft_h5_read_rows(file, path, WEFT_H5_F64, n, 0, n, rows));
     *confusion = (weft_confusion){n, name, rows};
     return WEFT_OK;
+}
+
+const char *weft_confusion_guess(const weft_confusion *confusion, weft_arena *mem)
+{
+    double right = 0, spread = 0, seen = 0;
+    for (int64_t k = 0; k < confusion->classes; k++) {
+        const double *row = confusion->rows + k * confusion->classes;
+        double n = 0;
+        for (int64_t j = 0; j < confusion->classes; j++) n += row[j];
+        if (!(n > 0)) continue;
+        right += row[k] / n;
+        spread += 1 / n;
+        seen++;
+    }
+    double guess = 1 / seen;
+    right /= seen;
+    if (seen < 2 || right > guess + 1.96 * sqrt(guess * (1 - guess) * spread) / seen)
+        return NULL;
+    return weft_arena_text(mem,
+                           "its balanced error of %.1f %% is not better than that of "
+                           "guesses, %.1f %%",
+                           100 * (1 - right), 100 * (1 - guess));
 }
 
 static int width_of(const char *name)

@@ -183,6 +183,19 @@ static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
                  n, 100 * sd);
 }
 
+/* Warns of a winner that has learnt nothing. */
+static void warn_guess(const weft_run *run, const weft_outcome *outcome)
+{
+    for (int p = WEFT_TEST; p >= WEFT_VALID; p--) {
+        weft_confusion confusion = {run->data.classes, run->data.class_name,
+                                    outcome->score[p].confusion};
+        if (!confusion.rows) continue;
+        const char *guess = weft_confusion_guess(&confusion, run->mem);
+        if (guess) weft_log(WEFT_WARN, "the winner has learnt nothing: %s", guess);
+        return;
+    }
+}
+
 /* The optimum of the space for the largest resource that a trial had; NAN: not known. */
 static double optimum(const weft_sched *sched)
 {
@@ -261,6 +274,7 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
     outcome->refit = refit_seconds(sched);
     TRY(score(run, sched, refit, outcome));
     warn_uncertain(run, outcome);
+    warn_guess(run, outcome);
     outcome->digest = weft_job_record_digest(sched->queue.record, sched->queue.n);
     outcome->history = history_of(run, sched, rundir);
     outcome->setup = outcome->history.starts.setup;
