@@ -391,6 +391,28 @@ static void test_put(void)
 
 /* ---- one axis alone ---- */
 
+/* In the order of axes: cut, order, map.alpha, C, steps. */
+static void test_defaults(void)
+{
+    weft_space space;
+    double x[5], y[5];
+    ok(read_space(&space,
+                  "[space]\nfirst = defaults\n"
+                  "[map]\ncut = split | treebank\norder = 1 .. 3\nalpha = log 2 .. 8\n"
+                  "[model]\nC = 0.1 .. 10\nsteps = 20 .. 30 when map.order = 2 .. 3\n",
+                  1) == WEFT_OK,
+       "a search may begin with the defaults");
+    weft_space_config(&space, 0, x);
+    weft_space_config(&space, 1, y);
+    is_near(x[3], 1, 0, "which it has where ranges have them");
+    is_near(x[1], 1, 0, "whole numbers, too");
+    is_near(x[2], 2, 0, "or the end of the range that is next to it");
+    is_near(x[0], 1, 0, "or the first value of a list without it");
+    ok(isnan(x[4]), "an axis that does not exist then has none");
+    ok(fabs(y[3] - 1) > 0, "the second configuration is drawn");
+    is_near((double)space.count, 64, 0, "the search is as long as it was");
+}
+
 int main(void)
 {
     mem = weft_arena_new();
@@ -400,6 +422,7 @@ int main(void)
     test_axes();
     test_used();
     test_random();
+    test_defaults();
     test_log_integers();
     test_fixed_axis();
     test_grid();

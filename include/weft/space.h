@@ -30,12 +30,13 @@ typedef struct weft_axis {
 
 /* Options of section [space]; the axes come from ranges in the other sections. */
 typedef struct weft_space {
-    int source;        /* 0 random, 1 grid, 2 list */
-    int64_t configs;   /* how many configurations are searched; grid and list: 0 = all */
-    int64_t levels;    /* grid points of a numeric axis */
-    const char *file;  /* list: TAB separated, first line names the options; or the list */
-    const char *first; /* random: such a list, with which the search begins */
-    int64_t seed;      /* of the draw; -1: the run's seed */
+    int source;       /* 0 random, 1 grid, 2 list */
+    int64_t configs;  /* how many configurations are searched; grid and list: 0 = all */
+    int64_t levels;   /* grid points of a numeric axis */
+    const char *file; /* list: TAB separated, first line names the options; or the list */
+    const char
+        *first;   /* random: such a list, with which the search begins, or "defaults" */
+    int64_t seed; /* of the draw; -1: the run's seed */
     /* set by weft_space_read */
     int dim;
     weft_axis *axis; /* [dim] */

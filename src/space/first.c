@@ -3,6 +3,7 @@
 #include "list.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The axis of the option, or -1. */
 static int axis_of(const weft_space *space, const weft_opt *opt)
@@ -65,9 +66,23 @@ static weft_status read_first(weft_space *space, const weft_kind *const *kinds, 
     return WEFT_OK;
 }
 
+/* Keys of the user's, which have no defaults, are drawn. */
+static void take_defaults(weft_space *space, weft_arena *mem)
+{
+    double *conf = WEFT_NEW(mem, double, space->dim);
+    weft_space_config(space, 0, conf);
+    weft_space_defaults(space, conf);
+    space->list = conf;
+    space->listed = 1;
+}
+
 weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds, int nkind,
                              weft_arena *mem)
 {
+    if (strcmp(space->first, "defaults") == 0) {
+        if (space->dim > 0) take_defaults(space, mem);
+        return WEFT_OK;
+    }
     weft_status st = read_first(space, kinds, nkind, mem);
     if (st == WEFT_OK) return st;
     return weft_fail(

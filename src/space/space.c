@@ -26,9 +26,11 @@ static const weft_opt space_opts[] = {
                   "list of configurations, TAB separated, options named in the first line, "
                   "or here, \"rff.gamma=1 logistic.C=3, rff.gamma=2 ...\"; "
                   "ranges are extended to hold its values"),
-    WEFT_TEXT_OPT("first", weft_space, first, "",
-                  "configurations that the search begins with, in a list as in file; axes "
-                  "that are not columns, and values \"-\", are drawn"),
+    WEFT_TEXT_OPT(
+        "first", weft_space, first, "",
+        "configurations that the search begins with: defaults, that of the "
+        "options' defaults or what is next to them in the ranges; or a list as in "
+        "file; axes that are not columns, and values \"-\", are drawn"),
     WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
                   "seed of random configurations; -1: run.seed"),
     {0},
