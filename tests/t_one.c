@@ -51,6 +51,8 @@ struct sim {
     double (*loss)(const struct asked *asked, int number);
 };
 
+static double (*errors)(const struct asked *); /* NULL: losses are told alone */
+
 static void tell(struct sim *sim, int i)
 {
     struct asked *asked = &sim->asked[i];
@@ -58,6 +60,12 @@ static void tell(struct sim *sim, int i)
     weft_result res = weft_result_in(1, arm);
     weft_result_begin(&res, &asked->job);
     asked->loss = res.loss = sim->loss(asked, i);
+    double mean = asked->loss;
+    if (errors) {
+        res.by_error = res.nmetric = 1;
+        res.metric = &mean;
+        asked->loss = res.loss = errors(asked);
+    }
     res.job = asked->job.id;
     res.trial = asked->job.trial;
     res.bound = 0.01;
@@ -120,7 +128,7 @@ static double off(const struct asked *asked, double best)
 static double near(const struct asked *asked, int number)
 {
     (void)number;
-    return off(asked, 0.2);
+    return off(asked, 0.8);
 }
 
 static double far(const struct asked *asked, int number)
@@ -135,6 +143,13 @@ static double low(const struct asked *asked, int number)
     return off(asked, 1e-4);
 }
 
+/* Less than a fiftieth apart: the smaller the rate, the better. */
+static double plateau(const struct asked *asked, int number)
+{
+    (void)number;
+    return 2.3 + 0.02 * log2(asked->set.lr / 0.1);
+}
+
 static double equal(const struct asked *asked, int number)
 {
     (void)asked;
@@ -145,12 +160,12 @@ static double equal(const struct asked *asked, int number)
 static void test_rates(void)
 {
     struct sim *sim = run(rates, near);
-    ok(tried(sim, 5, (int[]){0, -2, 2, -1, 1}), "rates: the default, by 4, then by 2");
-    is_near(sim->asked[5].set.lr, 0.2, 1e-12, "the best of them is trained on");
-    is_near((double)sim->asked[5].job.from, 4, 0, "from its own weights");
+    ok(tried(sim, 6, (int[]){0, -2, 2, 4, 1, 3}), "rates: the default, by 4, then by 2");
+    is_near(sim->asked[6].set.lr, 0.8, 1e-12, "the best of them is trained on");
+    is_near((double)sim->asked[6].job.from, 5, 0, "from its own weights");
     is_near(sim->spent, 500, 0, "with all that is left of the resource");
     is_near(sim->asked[0].job.resource, 10, 0, "of which a candidate has a fiftieth");
-    is_near(sim->asked[sim->n - 1].total, 460, 0, "and the winner the most");
+    is_near(sim->asked[sim->n - 1].total, 450, 0, "and the winner the most");
     sim = run(rates, far);
     ok(tried(sim, 8, (int[]){0, -2, 2, 4, 6, 8, 5, 7}), "a far rate is walked to, upwards");
     is_near(sim->asked[8].set.lr, 6.4, 1e-12, "and is found");
@@ -162,40 +177,74 @@ static void test_rates(void)
     sim =
         run("[client]\nlr = log 0.05 .. 0.15\n[one]\nresource = 500\nfinalists = 1\n", far);
     ok(tried(sim, 2, (int[]){0, -1}), "no rate is beyond its range");
-    sim = run("[space]\nfirst = client.lr=3.2\n[client]\nlr = log 1e-5 .. 1000\n"
+    sim = run("[space]\nfirst = client.lr=1.6\n[client]\nlr = log 1e-5 .. 1000\n"
               "[one]\nresource = 500\n",
               far);
-    is_near(sim->asked[0].set.lr, 3.2, 1e-12, "known ones are in place of the defaults");
+    is_near(sim->asked[0].set.lr, 1.6, 1e-12, "known ones are in place of the defaults");
     is_near(sim->asked[sim->n - 1].set.lr, 6.4, 1e-12, "and are walked from");
-    sim = run("[client]\nlr = 0.01 | 0.1 | 0.2 | 0.4\n[one]\nresource = 500\n", near);
-    is_near(sim->asked[sim->n - 1].set.lr, 0.2, 1e-12, "values of a list are places");
+    sim = run("[client]\nlr = 0.01 | 0.1 | 0.2 | 0.4 | 0.8 | 1.6\n[one]\nresource = 500\n",
+              near);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12, "values of a list are places");
+    sim = run(rates, plateau);
+    ok(tried(sim, 3, (int[]){0, -2, 2}), "where nothing is told apart the walk ends");
+    is_near(sim->asked[3].set.lr, 0.1, 1e-12, "and the defaults are trained");
+    is_near(sim->asked[3].total, 10 + 59, 0, "without more");
 }
 
 /* The rate that is best at first is not after more. */
 static double turns(const struct asked *asked, int number)
 {
     (void)number;
-    return asked->total > 10 ? off(asked, 0.1) : off(asked, 0.2);
+    return asked->total > 10 ? off(asked, 0.4) : off(asked, 0.8);
 }
 
 static void test_finals(void)
 {
     const char *text = "[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\n";
     struct sim *sim = run(text, turns);
-    const struct asked *final = sim->asked + 5;
-    is_near(final[0].set.lr, 0.2, 1e-12, "finalists: the best");
-    is_near(final[1].set.lr, 0.1, 1e-12, "and the next, of equal ones the first");
-    is_near((double) final[0].job.index, 1, 0, "go on");
-    is_near(final[1].total, 30, 0, "to three times as much");
-    is_near(final[2].set.lr, 0.1, 1e-12, "then the best of them has the rest");
-    is_near((double) final[2].job.from, 0, 0, "on its own weights");
-    is_near(sim->asked[sim->n - 1].total, 500 - 30 - 3 * 10, 0, "all that is left");
+    const struct asked *finals = sim->asked + 6;
+    is_near(finals[0].set.lr, 0.8, 1e-12, "finalists: the best");
+    is_near(finals[1].set.lr, 0.4, 1e-12, "and the next, of equal ones the first");
+    is_near((double)finals[0].job.index, 1, 0, "go on");
+    is_near(finals[1].total, 30, 0, "to three times as much");
+    is_near(finals[2].set.lr, 0.4, 1e-12, "then the best of them has the rest");
+    is_near((double)finals[2].job.from, 2, 0, "on its own weights");
+    is_near(sim->asked[sim->n - 1].total, 500 - 30 - 4 * 10, 0, "all that is left");
     sim = run("[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\nparts = 1\n", turns);
-    is_near((double)sim->asked[7].job.trial, 0, 0, "in one part it is the same trial");
-    is_near((double)sim->asked[7].job.index, 2, 0, "that goes on");
-    is_near(sim->asked[7].total, 440, 0, "to its end");
+    is_near((double)sim->asked[8].job.trial, 2, 0, "in one part it is the same trial");
+    is_near((double)sim->asked[8].job.index, 2, 0, "that goes on");
+    is_near(sim->asked[8].total, 430, 0, "to its end");
     sim = run(text, low);
     is_near((double)sim->asked[8].job.index, 1, 0, "eight candidates are the most");
+}
+
+/* ---- error rates ---- */
+
+static double chance(const struct asked *asked)
+{
+    (void)asked;
+    return 0.9;
+}
+
+/* The larger the rate, the better. */
+static double falls(const struct asked *asked)
+{
+    return 0.5 - 0.05 * log2(asked->set.lr / 0.1);
+}
+
+static void test_errors(void)
+{
+    errors = chance;
+    struct sim *sim = run(rates, near);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12,
+            "of equal errors the defaults win, whatever the losses");
+    errors = falls;
+    sim = run(rates, equal);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12, "and of equal losses");
+    sim = run(rates, near);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
+            "what is better in both moves; the mean loss orders them");
+    errors = NULL;
 }
 
 /* ---- other axes ---- */
@@ -203,7 +252,7 @@ static void test_finals(void)
 static double both(const struct asked *asked, int number)
 {
     (void)number;
-    return off(asked, 0.2) + fabs(asked->set.momentum - 0.9) +
+    return off(asked, 0.8) + fabs(asked->set.momentum - 0.9) +
            fabs(asked->set.batch - 16.0) / 100;
 }
 
@@ -215,7 +264,7 @@ static void test_others(void)
         "others = 100\nfinalists = 1\n",
         both);
     int steps = 1, changed = 1, kept[2] = {0}, n = 0;
-    for (int i = 5; i < sim->n && sim->asked[i].job.from < 0; i++, n++) {
+    for (int i = 6; i < sim->n && sim->asked[i].job.from < 0; i++, n++) {
         double step = log2(sim->asked[i].set.lr / 0.1);
         int momentum = sim->asked[i].set.momentum > 0,
             batch = sim->asked[i].set.batch != 16;
@@ -224,13 +273,13 @@ static void test_others(void)
         kept[0] += !momentum;
         kept[1] += !batch;
     }
-    is_near(n, 35, 0, "candidates with other settings follow, as many as may be");
+    is_near(n, 34, 0, "candidates with other settings follow, as many as may be");
     ok(steps, "their rates are steps from the best");
     ok(changed, "each has another value on some axis");
     ok(kept[1] > 0 && kept[1] < n, "some keep the best batch, others have their own");
     const struct asked *last = &sim->asked[sim->n - 1];
     double best = INFINITY;
-    for (int i = 0; i < 5 + n; i++) best = fmin(best, sim->asked[i].loss);
+    for (int i = 0; i < 6 + n; i++) best = fmin(best, sim->asked[i].loss);
     is_near(last->loss, best, 1e-12, "the best of all goes on");
     ok(best < 0.9, "which is better than the best rate alone");
     is_near(sim->spent, 1000, 0, "with all that is left");
@@ -250,29 +299,29 @@ static void test_others(void)
  */
 static double breaks(const struct asked *asked, int number)
 {
-    if (asked->job.from < 0) return off(asked, 0.2) + 1;
-    if (number > 6 && asked->set.lr > 0.15) return INFINITY;
+    if (asked->job.from < 0) return off(asked, 0.8) + 1;
+    if (number > 7 && asked->set.lr > 0.6) return INFINITY;
     return 1 - number / 100.0;
 }
 
 /* It loses all that was won, within the intervals of both losses, 0.01 each. */
 static double wavers(const struct asked *asked, int number)
 {
-    if (asked->job.from < 0) return off(asked, 0.2) + 0.51;
+    if (asked->job.from < 0) return off(asked, 0.8) + 0.51;
     return number % 2 ? 0.519 : 0.5;
 }
 
-/* It loses less than half of what was won. */
+/* It loses less than was won. */
 static double sinks(const struct asked *asked, int number)
 {
-    if (asked->job.from < 0) return off(asked, 0.2) + 1;
-    return 0.5 + 0.01 * (number - 5) * (number - 5) / 2;
+    if (asked->job.from < 0) return off(asked, 0.8) + 1;
+    return number % 2 ? 0.9 : 0.5;
 }
 
 static double rises(const struct asked *asked, int number)
 {
-    if (asked->job.from < 0) return off(asked, 0.2) + 1;
-    return number == 7 ? 0.76 : 0.5;
+    if (asked->job.from < 0) return off(asked, 0.8) + 1;
+    return number == 8 ? 1.05 : 0.5;
 }
 
 static double hopeless(const struct asked *asked, int number)
@@ -285,22 +334,21 @@ static double hopeless(const struct asked *asked, int number)
 static void test_worse(void)
 {
     struct sim *sim = run(rates, breaks);
-    const struct asked *part = sim->asked + 5;
+    const struct asked *part = sim->asked + 6;
     ok(isinf(part[2].loss), "a part diverges");
-    is_near(part[3].set.lr, 0.1, 1e-12, "the next candidate follows");
+    is_near(part[3].set.lr, 0.4, 1e-12, "the next candidate follows");
     is_near((double)part[3].job.from, (double)part[1].job.trial, 0,
             "from the weights before that part");
-    is_near(part[4].set.lr, 0.1, 1e-12, "and keeps its turn");
+    is_near(part[4].set.lr, 0.4, 1e-12, "and keeps its turn");
     is_near((double)part[4].job.from, (double)part[3].job.trial, 0, "and its weights");
     is_near(sim->spent, 500, 0, "within the same resource");
     sim = run(rates, wavers);
-    is_near(sim->asked[sim->n - 1].set.lr, 0.2, 1e-12,
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
             "a loss that rises within the intervals changes nothing");
     sim = run(rates, sinks);
-    is_near(sim->asked[sim->n - 1].set.lr, 0.2, 1e-12, "nor one that rises a little");
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12, "nor one that rises a little");
     sim = run(rates, rises);
-    is_near(sim->asked[8].set.lr, 0.1, 1e-12,
-            "one that loses more than half of what was won does");
+    is_near(sim->asked[9].set.lr, 0.4, 1e-12, "one that loses all that was won does");
     sim = run(rates, hopeless);
     is_near(sim->spent, 500, 0, "it ends where all diverge");
 }
@@ -323,6 +371,7 @@ int main(void)
     mem = weft_arena_new();
     test_rates();
     test_finals();
+    test_errors();
     test_others();
     test_worse();
     test_small();

@@ -61,7 +61,7 @@ planned()
     result $? "$kind: the winner predicts"
 }
 map="space.configs=5 nystrom.landmarks=64"
-round="space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1"
+round="one.resource=12 one.explore=0.5 one.parts=2"
 # shellcheck disable=SC2086
 {
     planned classes "a table with classes" "^folds = 10 .*216 rows" $map

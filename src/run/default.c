@@ -18,7 +18,8 @@ enum {
     MANY = 5000,     /* rows with three; beyond, one validation part is enough */
     EXACT = 8000,    /* rows whose kernel is computed, at most */
     SHORT = 2000000, /* words of all training documents for which 2^22 bins are enough */
-    COHORT = 10,     /* clients of a round */
+    COHORT = 10,     /* clients of a round, */
+    EVALUATED = 500, /* of an evaluation, at most */
     SITES = 5,       /* the same, of rows */
 };
 
@@ -261,10 +262,10 @@ static void sites(struct plan *plan)
 static void devices(struct plan *plan, const weft_clients *clients)
 {
     int running = plan->data->form == WEFT_CHARS;
-    put(plan, "successive halving of settings of the server", "tuner = sha");
-    put(plan, "each client draws its settings near those of the trial", "mixing = fedex");
-    section(plan, "space");
-    put(plan, NULL, "configs = 9");
+    put(plan, "one training, which finds its learning rate first", "tuner = one");
+    section(plan, "one");
+    put(plan, "rounds in all, a quarter of them at most for the learning rate",
+        "resource = 400");
     section(plan, "fed");
     put(plan,
         running              ? "running text"
@@ -277,19 +278,15 @@ static void devices(struct plan *plan, const weft_clients *clients)
     if (running) put(plan, "every character of a window is predicted", "target = all");
     put(plan, "clients that are averaged in a round", "cohort = %lld",
         (long long)(clients->n < COHORT ? clients->n : COHORT));
-    put(plan, "it moves sooner than errors", "score = loss");
+    put(plan, "the server's weights are the result", "score_weights = global");
+    put(plan, "rates are compared by all clients, or some, at the end of a job",
+        "select = eval");
+    put(plan, NULL, "eval_clients = %d", clients->n > EVALUATED ? EVALUATED : 0);
     section(plan, "server");
-    put(plan, NULL, "lr = log 0.3 .. 3");
-    put(plan, NULL, "momentum = 0 | 0.9");
+    put(plan, "of the last fifth of all rounds: one round differs from the next",
+        "average = tail");
     section(plan, "client");
-    put(plan, NULL, "lr = log %s", running ? "0.1 .. 10" : "0.01 .. 1");
-    put(plan, NULL, "momentum = 0 .. 0.9");
-    put(plan, NULL, "batch = 8 | 16 | 32");
-    put(plan, NULL, "epochs = 1 | 2");
-    section(plan, "sha");
-    put(plan, "rounds of the last survivors", "max_resource = 100");
-    put(plan, "rounds in all", "budget = 400");
-    put(plan, NULL, "eliminations = 2");
+    put(plan, "around its default, 0.1", "lr = log 1e-3 .. 100");
 }
 
 static void federation(struct plan *plan)

@@ -2,13 +2,15 @@
  * first weights, the defaults among them; the best of them go on to three times as much,
  * and the best of these with all that is left of the resource, so that its own part is not
  * lost. The axis on which most depends, a learning rate, is walked from its default, in
- * factors of 4 until there are worse ones on both sides and then of 2. Early results from
+ * factors of 4 until there are worse ones on both sides and then of 2. The defaults are
+ * left only for what is better by a margin: on a plateau losses after a few rounds tell
+ * rates that move from those that do not, and the latter seem better. Early results from
  * the first weights order rates nearly as long trainings do; signals that look ahead from
  * trained weights prefer small rates: Wu, Ren, Liao, Grosse, "Understanding short-horizon
  * bias in stochastic meta-optimization", ICLR 2018. The rest is trained in parts, each a
- * trial that copies the one before it. After a part that diverged, or lost half of what the
- * parts had won, beyond the intervals of both losses, the next candidate goes on from the
- * weights before it. */
+ * trial that copies the one before it. After a part that diverged, or lost all that was
+ * won since the candidate was chosen, beyond the intervals of both losses and the margin,
+ * the next candidate goes on from the weights before it. */
 #include "weft/hash.h"
 #include "weft/rng.h"
 #include "weft/tune.h"
@@ -21,9 +23,10 @@ enum { STEPS = 40, WIDE = 2 }; /* steps of the walk on a side; between its first
 enum { MORE = 2 };             /* times `each` that finalists get in addition */
 
 struct candidate {
-    double *conf;   /* [dim] */
-    weft_rank rank; /* of its last result */
-    double bound;   /* of that loss */
+    double *conf;       /* [dim] */
+    weft_rank rank;     /* of its last result, of error rates by the mean loss */
+    double loss, bound; /* of that result, */
+    double mean;        /* and its mean loss; NAN: not measured */
     int step;       /* factors of 2 from the start of the walk; STEPS + 1: it is no part */
     int jobs, told; /* asked for, told: candidates with more results are ahead */
     int failed;     /* 1: its part was worse */
@@ -32,7 +35,7 @@ struct candidate {
 struct one {
     /* options */
     int64_t resource, each, others, finalists, parts;
-    double explore;
+    double explore, margin;
     /* state */
     const weft_space *space;
     uint64_t seed;
@@ -42,22 +45,25 @@ struct one {
     int64_t crossed;             /* of those planned, with other settings */
     int64_t open;                /* jobs that are asked and not told yet */
     struct candidate *candidate; /* [most] */
-    int64_t begun;               /* candidate from which the first axis is walked, */
-    int64_t base;                /* and with which those are crossed that are planned */
+    int by_error;                /* 1: losses are error rates */
+    int64_t begun;               /* candidate from which the first axis is walked: the
+                                    defaults, or the best known one; NOBODY */
+    int64_t base;                /* with which those are crossed that are planned */
     int64_t of[2 * STEPS + 1];   /* candidate at each step from there; NOBODY */
     int64_t finals;              /* finalists asked for */
     int64_t best;                /* candidate whose part is trained; NOBODY: it explores */
     int64_t left, part;          /* resource that is not asked for; resource of a part */
     int64_t trial;               /* of the last part; NOBODY before it */
     int64_t good;                /* trial whose weights the next part copies; NOBODY */
-    double loss, bound;          /* of that trial */
-    double least;                /* loss of any part so far */
 };
 
 static const weft_opt one_opts[] = {
     WEFT_RESOURCE_OPT(struct one, resource, "in all, with that of candidates"),
     WEFT_REAL_OPT("explore", struct one, explore, "0.25", 0, 0.9,
                   "share of the resource that candidates may have"),
+    WEFT_REAL_OPT("margin", struct one, margin, "0.02", 0, 1,
+                  "by how much a candidate must be better than the defaults to take their "
+                  "place: of error rates points / 100, of losses a share"),
     WEFT_LONG_OPT("each", struct one, each, "0", 0, 1e9,
                   "resource of a candidate; 0: a fiftieth of all, at least 1"),
     WEFT_LONG_OPT(
@@ -107,7 +113,6 @@ static weft_status one_setup(void *self, const weft_space *space, uint64_t seed,
     for (int k = 0; k <= 2 * STEPS; k++) one->of[k] = NOBODY;
     one->best = one->begun = one->base = one->trial = one->good = NOBODY;
     one->left = one->resource;
-    one->loss = one->least = INFINITY;
     return WEFT_OK;
 }
 
@@ -129,6 +134,38 @@ static int64_t best_of(const struct one *one, int jobs)
         if (best == NOBODY || is_ahead(candidate, &one->candidate[best])) best = i;
     }
     return best;
+}
+
+/* The margin around a loss. */
+static double margin_at(const struct one *one, double loss)
+{
+    return one->by_error ? one->margin : one->margin * fabs(loss);
+}
+
+/* By how many margins the first is better. */
+static double margins(double first, double second, double margin)
+{
+    if (!isfinite(first) || !isfinite(second)) return isfinite(first) - isfinite(second);
+    return (second - first) / fmax(margin, 1e-300);
+}
+
+/* By how many margins the candidate is better than the start; of error rates in both the
+ * error and the mean loss, as each alone misleads: on a plateau the loss of rates that
+ * move is larger, and few samples have errors that differ by chance. */
+static double gain_of(const struct one *one, int64_t i)
+{
+    const struct candidate *own = &one->candidate[i], *start = &one->candidate[one->begun];
+    double gain = margins(own->loss, start->loss, margin_at(one, start->loss));
+    if (!one->by_error || isnan(own->mean) || isnan(start->mean)) return gain;
+    double other = margins(own->mean, start->mean, one->margin * fabs(start->mean));
+    return fabs(gain) < fabs(other) ? gain : other;
+}
+
+/* The best candidate after one job, or the start if it is not clearly better. */
+static int64_t first_choice(const struct one *one)
+{
+    int64_t best = best_of(one, 1);
+    return gain_of(one, best) > 1 ? best : one->begun;
 }
 
 /* The value on the first axis `step` factors of 2, or places of a list, from the start;
@@ -171,20 +208,18 @@ static int is_closed(const struct one *one, int step, int side)
 }
 
 /* Candidates around the best on the first axis: where there is none within WIDE steps on a
- * side, the one WIDE steps away; if both sides have one, those next to it. */
+ * side, the one WIDE steps away; if both sides have one, those next to it. The start stays
+ * as it is: a step of 2 would gain less than it costs. */
 static void plan_line(struct one *one)
 {
-    int best = 0;
-    for (int k = -STEPS; k <= STEPS; k++) {
-        int64_t i = one->of[STEPS + k], old = one->of[STEPS + best];
-        if (i != NOBODY &&
-            weft_rank_before(one->candidate[i].rank, one->candidate[old].rank))
-            best = k;
-    }
+    int64_t choice = first_choice(one);
+    int best = choice == one->begun ? 0 : one->candidate[choice].step;
     int64_t before = one->planned;
     for (int side = -1; side <= 1; side += 2)
         if (!is_closed(one, best, side)) plan_step(one, best + side * WIDE);
     if (one->planned > before) return;
+    int alone = one->planned == 1;
+    if (choice == one->begun && !alone) return;
     for (int side = -1; side <= 1; side += 2) plan_step(one, best + side);
 }
 
@@ -197,15 +232,13 @@ static void plan_next(struct one *one)
         while (one->planned < listed && one->planned < one->most) plan(one, STEPS + 1);
         return;
     }
-    if (one->lead != NOBODY) {
-        if (one->begun == NOBODY) {
-            one->begun = best_of(one, 1);
-            one->of[STEPS] = one->begun;
-        }
-        plan_line(one);
-        if (one->planned > one->asked) return;
+    if (one->begun == NOBODY) {
+        one->begun = best_of(one, 1);
+        one->of[STEPS] = one->begun;
     }
-    one->base = best_of(one, 1);
+    if (one->lead != NOBODY) plan_line(one);
+    if (one->planned > one->asked) return;
+    one->base = first_choice(one);
     int others = space->dim - (one->lead != NOBODY);
     while (others > 0 && one->crossed < one->others && one->planned < one->most) {
         one->crossed++;
@@ -274,13 +307,10 @@ static void one_explore(const void *self, int64_t trial, const double *from, dou
 
 static void commit(struct one *one)
 {
-    one->best = one->asked > 0 ? best_of(one, 2) : 0;
+    one->best = one->finals > 0 ? best_of(one, 2) : one->asked > 0 ? first_choice(one) : 0;
     if (one->asked > 0) {
-        const struct candidate *best = &one->candidate[one->best];
         one->trial = one->asked - 1;
         one->good = one->best;
-        one->loss = one->least = best->rank.loss;
-        one->bound = best->bound;
     }
     one->part = (one->left + one->parts - 1) / one->parts;
 }
@@ -324,7 +354,8 @@ static weft_asked one_ask(void *self, weft_job *job)
         plan_next(one);
     }
     if (one->asked < one->planned) return ask_candidate(one, one->asked++, one->each, job);
-    if (one->finals < one->finalists && one->finals < one->asked) {
+    int moved = one->asked > 0 && (one->finals > 0 || first_choice(one) != one->begun);
+    if (moved && one->finals < one->finalists && one->finals < one->asked) {
         one->finals++;
         return ask_candidate(one, best_of(one, 1), MORE * one->each, job);
     }
@@ -338,8 +369,7 @@ static void tell_part(struct one *one, const weft_result *res)
 {
     struct candidate *own = &one->candidate[one->best];
     double bound = isfinite(res->bound) ? res->bound : 0;
-    int lost = res->loss > one->loss + one->bound + bound &&
-               res->loss > (own->rank.loss + one->least) / 2;
+    int lost = res->loss > own->loss + own->bound + bound + margin_at(one, own->loss);
     if (own->told > 0 && (lost || !isfinite(res->loss))) {
         own->failed = 1;
         int64_t next = best_of(one, 2);
@@ -350,9 +380,6 @@ static void tell_part(struct one *one, const weft_result *res)
         own->failed = 0;
     }
     one->good = res->trial;
-    one->loss = res->loss;
-    one->bound = bound;
-    if (res->loss < one->least) one->least = res->loss;
 }
 
 static void one_tell(void *self, const weft_result *res)
@@ -368,9 +395,14 @@ static void one_tell(void *self, const weft_result *res)
         return;
     }
     struct candidate *candidate = &one->candidate[res->trial];
+    candidate->mean = weft_result_tie(res);
     candidate->rank = weft_result_rank(res);
+    if (res->by_error && !isnan(candidate->mean)) /* it orders rates sooner than errors */
+        candidate->rank = weft_rank_of(candidate->mean, res->loss, res->trial);
+    candidate->loss = res->loss;
     candidate->bound = isfinite(res->bound) ? res->bound : 0;
     candidate->told++;
+    one->by_error = res->by_error;
 }
 
 static int one_ended(const void *self, int64_t trial)
