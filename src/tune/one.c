@@ -12,6 +12,7 @@
  * won since the candidate was chosen, beyond the intervals of both losses and the margin,
  * the next candidate goes on from the weights before it. */
 #include "weft/hash.h"
+#include "weft/log.h"
 #include "weft/rng.h"
 #include "weft/tune.h"
 
@@ -374,6 +375,12 @@ static void tell_part(struct one *one, const weft_result *res)
         own->failed = 1;
         int64_t next = best_of(one, 2);
         if (next != NOBODY) {
+            weft_log(WEFT_INFO,
+                     "trial %lld %s and is taken back; trial %lld goes on from trial %lld, "
+                     "with the settings of trial %lld",
+                     (long long)res->trial,
+                     isfinite(res->loss) ? "lost what was won" : "diverged",
+                     (long long)res->trial + 1, (long long)one->good, (long long)next);
             one->best = next;
             return;
         }

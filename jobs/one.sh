@@ -1,0 +1,48 @@
+# One training that finds its learning rate first (run.tuner = one) beside the same number of rounds
+# spent in other ways, the defaults first; then the table of means over seeds.
+# usage: [SEEDS="1 2 3"] [ROUNDS=500] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/one.sh F.h5 [section.key=value ...]
+# F.h5 is a federation, packed with clients; the settings hold for all methods. Complete runs are
+# skipped and interrupted ones resumed: other settings need another OUTPUT (default outputs/one).
+# `oracle` has all rounds for each of seven rates, seven times as many: a bound, not a method.
+[ -f "$1" ] || { echo "usage: bash jobs/one.sh F.h5 [section.key=value ...]" >&2; exit 2; }
+data=$1
+shift
+. jobs/start.sh
+out=${OUTPUT:-outputs/one}
+all=${ROUNDS:-500}
+
+# method NAME SEED section.key=value ...
+method()
+{
+    local run=$out/$1-$2.h5 seed=$2
+    shift 2
+    start "$run" inputs/one.ini run.data="$data" run.seed="$seed" "$@" || exit $?
+}
+rates() # RATE ...: a list of configurations
+{
+    local list=
+    for rate; do list="$list, client.lr=$rate"; done
+    echo "${list#, }"
+}
+
+one="one.resource=$all one.each=$((all < 100 ? 1 : all / 50))"
+plain="run.tuner=random space.configs=1 client.lr=0.1 random.resource=$all"
+each="run.tuner=random random.resource=$((all / 5))"
+halving="run.tuner=sha space.configs=9 sha.eliminations=2 sha.budget=$all sha.max_resource=$((all / 5))"
+wide=("client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" "server.lr=log 0.3 .. 3" server.average=none)
+for seed in ${SEEDS:-1 2 3}; do
+    # shellcheck disable=SC2086
+    {
+        method defaults "$seed" "$@" $plain server.average=none
+        method defaults-average "$seed" "$@" $plain
+        method rates "$seed" "$@" $each space.source=list space.file="$(rates 0.1 0.01 0.03 0.3 1)" server.average=none
+        method random "$seed" "$@" $each space.configs=5 "${wide[@]}"
+        method sha "$seed" "$@" $halving "${wide[@]}"
+        method fedex-sha "$seed" "$@" $halving run.mixing=fedex fedex.k=9 "${wide[@]}"
+        method one-last "$seed" "$@" $one server.average=none
+        method one "$seed" "$@" $one
+        method oracle "$seed" "$@" run.tuner=random random.resource="$all" space.source=list \
+            space.file="$(rates 0.1 0.0125 0.025 0.05 0.2 0.4 0.8)"
+    }
+done
+"$weft" report "$out"/*.h5
