@@ -9,9 +9,10 @@ PREFIX-federation.png, and prints their sentences and the digests of one search 
 Maps: validation error against seconds. A dot is a fit of one map by the full sweep; its line is the
 lowest error after so many fits, in expectation over the orders of the maps. The other line is the
 mean error of the maps in play after each shared fit, the star the pick, fitted alone.
-Federation: validation accuracy of the server's weights on all clients against rounds.
+Federation: test errors of ten seeds, PREFIX-METHOD-SEED.h5, for the same number of rounds.
 """
 
+import glob
 import math
 import sys
 import textwrap
@@ -21,6 +22,7 @@ from matplotlib import pyplot as plt
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 import runs
+import stats
 
 
 def read(prefix, *names):
@@ -76,31 +78,40 @@ def maps(prefix):
     return fig, f"Of 64 maps, {fits} shared fits and a refit find {' and '.join(said)} of the sweep's time."
 
 
-def draw_rounds(ax, run, label, colour, style="-"):
-    """Evaluations of the winner's trial; returns the last one."""
-    own = (run.rounds["trial"] == run.winner["trial"]) & np.isfinite(run.rounds["valid_error"])
-    x, y = run.rounds["unit"][own], 100 * (1 - run.rounds["valid_error"][own])
-    ax.plot(x, y, style, marker="o", ms=4, color=colour, lw=1.8, label=label)
-    return y[-1]
+METHODS = {"defaults": "the defaults", "random": "best of five random settings",
+           "fedex": "FedEx in successive halving", "one": "one training that finds its rate"}
 
 
 def federation(prefix):
-    fedex, search, untuned = read(prefix, "fedex", "random", "untuned")
+    """A dot is the test error of a seed; the bar a mean over seeds with its 95 % interval."""
+    error = {name: {} for name in METHODS}
+    for name in METHODS:
+        for path in glob.glob(f"{glob.escape(prefix)}-{name}-*.h5"):
+            seed = path[len(f"{prefix}-{name}-"):-3]
+            error[name][seed] = 100 - runs.load([path])[0].accuracy("test")
+    seeds = sorted(set.intersection(*(set(of) for of in error.values())))
+    if len(seeds) < 2:
+        sys.exit(f"{prefix}: there are no two seeds of each of {', '.join(METHODS)}")
     fig, ax = plt.subplots(figsize=(7, 4.4))
-    spent = int(np.sum(fedex.event["rounds"]))
-    tuned = draw_rounds(ax, fedex, f"FedEx's winner, of {spent} rounds in all", runs.BLUE)
-    draw_rounds(ax, search, f"best of {len(search.event['job'])} random settings, of "
-                f"{int(np.sum(search.event['rounds']))} rounds", runs.ORANGE)
-    plain = draw_rounds(ax, untuned, "not tuned: default settings", runs.BLACK, "--")
-    chance = 100 / fedex.classes
-    ax.axhline(chance, color=runs.GREY, ls=":", lw=1.5, label="chance")
+    chance = 100 * (1 - 1 / runs.load([path])[0].classes)
+    spread = np.linspace(-0.2, 0.2, len(seeds))
+    for y, (name, colour) in enumerate(zip(METHODS, (runs.BLACK, runs.ORANGE, runs.BLUE, runs.RED))):
+        x = [error[name][seed] for seed in seeds]
+        mean = stats.by_samples(x)
+        ax.plot(x, y + spread, "o", ms=4, color=colour, alpha=0.5)
+        ax.errorbar(mean.mean, y, xerr=mean.half, fmt="|", ms=22, color=colour, capsize=4, lw=1.8)
+    ax.axvline(chance, color=runs.GREY, ls=":", lw=1.5)
+    ax.set_yticks(range(len(METHODS)), METHODS.values())
+    ax.invert_yaxis()
     ax.set_xlim(left=0)
-    ax.set_ylim(0, 100)
-    ax.set_xlabel("rounds")
-    ax.set_ylabel("validation accuracy (%)")
-    ax.legend(loc="upper left", fontsize=9)
-    return fig, (f"Tuned by FedEx, the federation is right on {tuned:.0f} % of the validation samples, "
-                 f"not tuned on {plain:.0f} %, by chance on {chance:.0f} %.")
+    ax.set_xlabel("test error of the server's weights (%); dotted: chance")
+    gain = stats.by_samples([error["one"][seed] - error["defaults"][seed] for seed in seeds])
+    resolved = abs(gain.mean) > gain.half
+    plain = np.mean([error["defaults"][seed] for seed in seeds])
+    word = "less" if gain.mean < 0 else "more"
+    return fig, (f"Each method has the same rounds. The defaults end at {plain:.1f} % errors (mean of {len(seeds)} seeds); "
+                 f"one training that finds its rate first has {abs(gain.mean):.1f} +- {gain.half:.1f} points {word}"
+                 f"{'' if resolved else ', which is not resolved'}.")
 
 
 def save(drawn, path):
