@@ -232,6 +232,18 @@ static double falls(const struct asked *asked)
     return 0.5 - 0.05 * log2(asked->set.lr / 0.1);
 }
 
+/* Of parts now and then larger than before, by more than the margin. */
+static double wavering(const struct asked *asked)
+{
+    return asked->job.from >= 0 && asked->job.trial % 2 ? 0.9 : falls(asked);
+}
+
+static double starts_badly(const struct asked *asked, int number)
+{
+    (void)number;
+    return asked->set.lr > 0.05 ? INFINITY : off(asked, 0.025) + 1;
+}
+
 static void test_errors(void)
 {
     errors = chance;
@@ -244,7 +256,13 @@ static void test_errors(void)
     sim = run(rates, near);
     is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
             "what is better in both moves; the mean loss orders them");
+    errors = wavering;
+    sim = run(rates, near);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
+            "a part whose errors alone were worse stays");
     errors = NULL;
+    sim = run(rates, starts_badly);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.025, 1e-12, "defaults that diverge are left");
 }
 
 /* ---- other axes ---- */

@@ -146,27 +146,32 @@ static double margin_at(const struct one *one, double loss)
 /* By how many margins the first is better. */
 static double margins(double first, double second, double margin)
 {
-    if (!isfinite(first) || !isfinite(second)) return isfinite(first) - isfinite(second);
+    if (!isfinite(first) || !isfinite(second))
+        return 2.0 * (isfinite(first) - isfinite(second));
     return (second - first) / fmax(margin, 1e-300);
 }
 
-/* By how many margins the candidate is better than the start; of error rates in both the
- * error and the mean loss, as each alone misleads: on a plateau the loss of rates that
- * move is larger, and few samples have errors that differ by chance. */
-static double gain_of(const struct one *one, int64_t i)
+/* By how many margins a result is better than another; of error rates in both the error and
+ * the mean loss, as each alone misleads: on a plateau the loss of rates that move is
+ * larger, and few samples have errors that differ by chance. */
+static double gain(const struct one *one, double loss, double mean,
+                   const struct candidate *than)
 {
-    const struct candidate *own = &one->candidate[i], *start = &one->candidate[one->begun];
-    double gain = margins(own->loss, start->loss, margin_at(one, start->loss));
-    if (!one->by_error || isnan(own->mean) || isnan(start->mean)) return gain;
-    double other = margins(own->mean, start->mean, one->margin * fabs(start->mean));
-    return fabs(gain) < fabs(other) ? gain : other;
+    double first = margins(loss, than->loss, margin_at(one, than->loss));
+    if (!one->by_error || isnan(mean) || isnan(than->mean)) return first;
+    double second = margins(mean, than->mean, one->margin * fabs(than->mean));
+    if (first * second <= 0) return 0;
+    return fabs(first) < fabs(second) ? first : second;
 }
 
 /* The best candidate after one job, or the start if it is not clearly better. */
 static int64_t first_choice(const struct one *one)
 {
     int64_t best = best_of(one, 1);
-    return gain_of(one, best) > 1 ? best : one->begun;
+    return gain(one, one->candidate[best].loss, one->candidate[best].mean,
+                &one->candidate[one->begun]) > 1
+               ? best
+               : one->begun;
 }
 
 /* The value on the first axis `step` factors of 2, or places of a list, from the start;
@@ -370,7 +375,8 @@ static void tell_part(struct one *one, const weft_result *res)
 {
     struct candidate *own = &one->candidate[one->best];
     double bound = isfinite(res->bound) ? res->bound : 0;
-    int lost = res->loss > own->loss + own->bound + bound + margin_at(one, own->loss);
+    int lost = res->loss > own->loss + own->bound + bound &&
+               gain(one, res->loss, weft_result_tie(res), own) < -1;
     if (own->told > 0 && (lost || !isfinite(res->loss))) {
         own->failed = 1;
         int64_t next = best_of(one, 2);
