@@ -307,6 +307,21 @@ def score_line(run, part):
     return [f"{part} {' '.join(shown)}"] if shown else []
 
 
+def guess_line(run):
+    """Of a winner whose classes are right no more often than by guesses."""
+    if "winner/confusion" not in run.f:
+        return []
+    m = run.f["winner/confusion"][:]
+    own = m.sum(axis=1)
+    n, right = own[own > 0], np.diag(m)[own > 0]
+    guess = 1 / max(len(n), 1)
+    chance = 1.96 * np.sqrt(guess * (1 - guess) * np.sum(1 / n)) / max(len(n), 1)
+    if len(n) < 2 or np.mean(right / n) > guess + min(chance, 0.02):
+        return []
+    return [f"guesses its balanced error of {100 * (1 - np.mean(right / n)):.1f} % is not better than that of guesses, "
+            f"{100 * (1 - guess):.1f} %"]
+
+
 def confusion(run):
     """The matrix of the test part, from which follow the balanced error and F1."""
     if "winner/confusion" not in run.f:
@@ -520,7 +535,7 @@ def as_text(run):
     if fact("optimum") is not None:
         regret = run.score("valid", run.scores[0][0]) - fact("optimum")
         lines.append(f"optimum {fact('optimum'):.8g} in the space: regret of the winner {regret:.3g}")
-    lines += lower_line(run)
+    lines += lower_line(run) + guess_line(run)
     lines += confusion(run) + (trials(run) if run.rounds else ranking(run))
     return lines + times(run) + rounds(run) + [f"digest {fact('digest')}"]
 

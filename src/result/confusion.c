@@ -50,10 +50,10 @@ const char *weft_confusion_guess(const weft_confusion *confusion, weft_arena *me
         spread += 1 / n;
         seen++;
     }
-    double guess = 1 / seen;
+    double guess = 1 / seen, most = 0.02; /* few rows tell little: that is no guess */
+    double chance = 1.96 * sqrt(guess * (1 - guess) * spread) / seen;
     right /= seen;
-    if (seen < 2 || right > guess + 1.96 * sqrt(guess * (1 - guess) * spread) / seen)
-        return NULL;
+    if (seen < 2 || right > guess + fmin(chance, most)) return NULL;
     return weft_arena_text(mem,
                            "its balanced error of %.1f %% is not better than that of "
                            "guesses, %.1f %%",
