@@ -257,7 +257,7 @@ demo_seeds = for seed in 1 2 3 4 5 6 7 8 9 10; do mpirun -n 2 $(BIN) tune inputs
 ALONE := run.tuner=random random.resource=40 space.configs=5
 HALVED := run.tuner=sha run.mixing=fedex fedex.k=9 space.configs=9 sha.eliminations=2 sha.budget=200 sha.max_resource=40
 WIDE := "client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" server.average=none
-demo: ## builds; on built-in data weight-sharing beside a full sweep, and a federation tuned and not
+demo: ## builds; on built-in data weight-sharing beside a full sweep, and a federation over ten seeds
 	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@mkdir -p outputs && rm -rf $(DEMO)*
 	$(BIN) pack synthetic documents rows=20000 -o $(DEMO)-documents.h5
@@ -269,6 +269,7 @@ demo: ## builds; on built-in data weight-sharing beside a full sweep, and a fede
 	$(call demo_tune,2,-images,$(SHARED),images-shared)
 	$(call demo_tune,2,-images,run.tuner=random,images-sweep)
 	$(call demo_seeds,defaults,run.tuner=random random.resource=200 space.configs=1 client.lr=0.1 server.average=none)
+	$(call demo_seeds,average,run.tuner=random random.resource=200 space.configs=1 client.lr=0.1)
 	$(call demo_seeds,random,$(ALONE) $(WIDE))
 	$(call demo_seeds,fedex,$(HALVED) $(WIDE))
 	$(call demo_seeds,one,one.resource=200 one.each=4)

@@ -78,7 +78,7 @@ def maps(prefix):
     return fig, f"Of 64 maps, {fits} shared fits and a refit find {' and '.join(said)} of the sweep's time."
 
 
-METHODS = {"defaults": "the defaults", "random": "best of five random settings",
+METHODS = {"defaults": "the defaults", "average": "the defaults, averaged over rounds", "random": "best of five random settings",
            "fedex": "FedEx in successive halving", "one": "one training that finds its rate"}
 
 
@@ -95,7 +95,7 @@ def federation(prefix):
     fig, ax = plt.subplots(figsize=(7, 4.4))
     chance = 100 * (1 - 1 / runs.load([path])[0].classes)
     spread = np.linspace(-0.2, 0.2, len(seeds))
-    for y, (name, colour) in enumerate(zip(METHODS, (runs.BLACK, runs.ORANGE, runs.BLUE, runs.RED))):
+    for y, (name, colour) in enumerate(zip(METHODS, (runs.BLACK, runs.GREEN, runs.ORANGE, runs.BLUE, runs.RED))):
         x = [error[name][seed] for seed in seeds]
         mean = stats.by_samples(x)
         ax.plot(x, y + spread, "o", ms=4, color=colour, alpha=0.5)
@@ -105,13 +105,17 @@ def federation(prefix):
     ax.invert_yaxis()
     ax.set_xlim(left=0)
     ax.set_xlabel("test error of the server's weights (%); dotted: chance")
-    gain = stats.by_samples([error["one"][seed] - error["defaults"][seed] for seed in seeds])
-    resolved = abs(gain.mean) > gain.half
     plain = np.mean([error["defaults"][seed] for seed in seeds])
-    word = "less" if gain.mean < 0 else "more"
     return fig, (f"Each method has the same rounds. The defaults end at {plain:.1f} % errors (mean of {len(seeds)} seeds); "
-                 f"one training that finds its rate first has {abs(gain.mean):.1f} +- {gain.half:.1f} points {word}"
-                 f"{'' if resolved else ', which is not resolved'}.")
+                 f"one training that finds its rate first, and averages, has {told(error, seeds, 'defaults')}, "
+                 f"beside their average {told(error, seeds, 'average')}.")
+
+
+def told(error, seeds, other):
+    """How far schedule one is from another method, paired by seed."""
+    gain = stats.by_samples([error["one"][seed] - error[other][seed] for seed in seeds])
+    return (f"{abs(gain.mean):.1f} +- {gain.half:.1f} points {'less' if gain.mean < 0 else 'more'}"
+            f"{'' if abs(gain.mean) > gain.half else ' (not resolved)'}")
 
 
 def save(drawn, path):

@@ -121,11 +121,11 @@ done && cp "$tmp/demo-documents-shared.h5" "$tmp/demo-documents-rank.h5" &&
     for seed in 1 2; do
         run ../demo-fedex-$seed fed random run.data="$tmp/clients.h5" run.seed=$seed space.configs=2 random.resource=2 fed.model=linear run.test=yes \
             client.lr="log 0.01 .. 1" || break
-        for name in defaults random one; do cp "$tmp/demo-fedex-$seed.h5" "$tmp/demo-$name-$seed.h5"; done
+        for name in defaults average random one; do cp "$tmp/demo-fedex-$seed.h5" "$tmp/demo-$name-$seed.h5"; done
     done &&
     "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/demo-maps.png" ] && [ -s "$tmp/demo-federation.png" ]
 result $? "demo.py draws the two pictures"
-grep -q 'one training that finds its rate first has 0.0 +- 0.0 points more, which is not resolved' "$tmp/out"
+grep -q 'finds its rate first, and averages, has 0.0 +- 0.0 points more (not resolved), beside' "$tmp/out"
 result $? "of equal runs it says that nothing is resolved"
 [ "$(grep -c 'digest' "$tmp/out")" = 2 ]
 result $? "it prints two digests"
