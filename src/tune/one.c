@@ -49,13 +49,13 @@ struct one {
     int by_error;                /* 1: losses are error rates */
     int64_t begun;               /* candidate from which the first axis is walked: the
                                     defaults, or the best known one; NOBODY */
-    int64_t base;                /* with which those are crossed that are planned */
     int64_t of[2 * STEPS + 1];   /* candidate at each step from there; NOBODY */
-    int64_t finals;              /* finalists asked for */
-    int64_t best;                /* candidate whose part is trained; NOBODY: it explores */
-    int64_t left, part;          /* resource that is not asked for; resource of a part */
-    int64_t trial;               /* of the last part; NOBODY before it */
-    int64_t good;                /* trial whose weights the next part copies; NOBODY */
+    int64_t base;       /* candidate with which those are crossed that are planned */
+    int64_t finals;     /* finalists asked for */
+    int64_t best;       /* candidate whose part is trained; NOBODY: it explores */
+    int64_t left, part; /* resource that is not asked for; resource of a part */
+    int64_t trial;      /* of the last part; NOBODY before it */
+    int64_t good;       /* trial whose weights the next part copies; NOBODY */
 };
 
 static const weft_opt one_opts[] = {
@@ -167,11 +167,9 @@ static double gain(const struct one *one, double loss, double mean,
 /* The best candidate after one job, or the start if it is not clearly better. */
 static int64_t first_choice(const struct one *one)
 {
-    int64_t best = best_of(one, 1);
-    return gain(one, one->candidate[best].loss, one->candidate[best].mean,
-                &one->candidate[one->begun]) > 1
-               ? best
-               : one->begun;
+    int64_t i = best_of(one, 1);
+    const struct candidate *best = &one->candidate[i], *start = &one->candidate[one->begun];
+    return gain(one, best->loss, best->mean, start) > 1 ? i : one->begun;
 }
 
 /* The value on the first axis `step` factors of 2, or places of a list, from the start;
@@ -203,7 +201,7 @@ static void plan_step(struct one *one, int step)
     if (!isnan(value_at(one, step))) plan(one, step);
 }
 
-/* 1: there is a candidate at `step`, or between it and the one `far` steps on. */
+/* 1: on this side of `step` there is a candidate within WIDE steps. */
 static int is_closed(const struct one *one, int step, int side)
 {
     for (int k = 1; k <= WIDE; k++) {
@@ -224,8 +222,7 @@ static void plan_line(struct one *one)
     for (int side = -1; side <= 1; side += 2)
         if (!is_closed(one, best, side)) plan_step(one, best + side * WIDE);
     if (one->planned > before) return;
-    int alone = one->planned == 1;
-    if (choice == one->begun && !alone) return;
+    if (choice == one->begun && one->planned > 1) return;
     for (int side = -1; side <= 1; side += 2) plan_step(one, best + side);
 }
 

@@ -454,8 +454,8 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     return WEFT_OK;
 }
 
-/* Exchanges the weights at the beginning of x, an average, with those that are trained. */
-static void exchange_live(const fed_layout *layout, real *x)
+/* Swaps the weights at the beginning of x, an average, with those that are trained. */
+static void swap_live(const fed_layout *layout, real *x)
 {
     real *live = x + layout->live;
     for (int64_t i = 0; i < layout->nlive; i++) {
@@ -468,8 +468,8 @@ static void exchange_live(const fed_layout *layout, real *x)
 weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial,
                       double *row, weft_arena *tmp)
 {
-    exchange_live(&fed->at, trial->x);
+    swap_live(&fed->at, trial->x);
     weft_status st = train(fed, job, trial, row, tmp);
-    exchange_live(&fed->at, trial->x);
+    swap_live(&fed->at, trial->x);
     return st;
 }
