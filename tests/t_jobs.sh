@@ -108,6 +108,36 @@ job whole
 result $? "submitted again it ends"
 [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/cancelled.h5")" = "$(digest "$tmp/whole.h5")" ]
 result $? "with the same digest"
+
+# A launcher whose ranks end by signal 11, as they may in MPI_Init: at so many of its starts, before
+# weft is there, or behind it.
+cat >"$tmp/bin/crashes" <<END
+#!/bin/bash
+echo start >>"$tmp/starts"
+[ "\$CRASH" = before ] || "\$@"
+[ "\$(wc -l <"$tmp/starts")" -gt "\$CRASHES" ] || kill -SEGV \$\$
+[ "\$CRASH" != before ] || exec "\$@"
+END
+chmod +x "$tmp/bin/crashes"
+crashes() # before|behind COUNT: such a job; its starts are counted
+{
+    rm -f "$tmp/starts"
+    export OUTPUT=$tmp/crashes-$1-$2.h5
+    CRASH=$1 CRASHES=$2 LAUNCH=crashes job whole
+    status=$?
+    starts=$(wc -l <"$tmp/starts")
+}
+crashes before 2
+[ "$status $starts" = "0 3" ] && [ "$(grep -c 'while MPI started' "$tmp/log")" = 2 ]
+result $? "ranks that end by signal 11 before they open the run are started again"
+[ "$(digest "$OUTPUT")" = "$(digest "$tmp/whole.h5")" ]
+result $? "to the same digest"
+crashes before 3
+[ "$status $starts" = "139 3" ] && grep -q 'status 139.*submit again' "$tmp/log"
+result $? "at most three times"
+crashes behind 1
+[ "$status $starts" = "139 1" ]
+result $? "those that had opened it are not"
 unset INPUT OUTPUT
 here=$PWD
 for job in jobs/*.sbatch; do
