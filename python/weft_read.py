@@ -46,7 +46,8 @@ class Run:
         if os.path.exists(path) or not os.path.exists(os.path.splitext(path)[0] + ".d/journal"):
             self.read(path)
             return
-        with tempfile.TemporaryDirectory() as place:
+        from weft_search import temporary
+        with tempfile.TemporaryDirectory(prefix=temporary()) as place:
             snapshot(path, place + "/now.h5")
             self.read(place + "/now.h5")
 

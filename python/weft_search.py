@@ -23,6 +23,7 @@ library only; minimize is in weft_minimize.py.
 import ast
 import configparser
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -35,6 +36,7 @@ import tempfile
 import threading
 import urllib.parse
 import weakref
+import zlib
 
 from weft_link import literal
 
@@ -67,6 +69,29 @@ def program():
         if path and os.path.exists(path):
             return path
     raise Error("the program weft was not found: set WEFT to its path")
+
+
+def gone(process):
+    try:
+        os.kill(process, 0)
+    except OSError as e:
+        return e.errno == errno.ESRCH
+    return False
+
+
+def temporary():
+    """What a temporary directory of this process begins with, WEFT_PYTHON_NAME of include/weft/filenames.h;
+    those of processes of this host that are gone are removed."""
+    host, place = os.uname().nodename, tempfile.gettempdir()
+    with contextlib.suppress(OSError):
+        host += os.readlink("/proc/self/ns/pid")  # containers number their processes anew
+    begin = f"weft-python.tmp.{zlib.crc32(host.encode()):08x}."
+    with contextlib.suppress(OSError):  # a directory that cannot be listed
+        for name in os.listdir(place):
+            found = re.fullmatch(re.escape(begin) + r"(\d{7,10})[.]\w+", name)
+            if found and gone(int(found[1])):
+                shutil.rmtree(os.path.join(place, name), ignore_errors=True)
+    return f"{begin}{os.getpid():07d}."
 
 
 # ---- values as an input file has them --------------------------------------------------------
@@ -277,7 +302,7 @@ class Search:
     def __init__(self, search, settings=None, output=None, force=False):
         self.best, self.over, self.path = None, False, output
         self._lock, self._given, self._next = threading.Lock(), set(), None
-        self._place = tempfile.mkdtemp(prefix="weft-")
+        self._place = tempfile.mkdtemp(prefix=temporary())
         self._log = tempfile.TemporaryFile()
         self._child = None
         try:

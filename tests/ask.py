@@ -13,6 +13,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import time
 
 import weft
@@ -369,6 +370,24 @@ def forks(run):
     assert s._child.returncode == 75
     os.kill(pid, signal.SIGKILL)
     one(run)
+
+
+def left(run):
+    """The directory of a search that is killed goes with the next; that of one at work stays."""
+    os.environ["TMPDIR"] = tempfile.tempdir = run + ".place"
+    os.mkdir(tempfile.tempdir)
+    with begin(run):
+        (mine,) = os.listdir(tempfile.tempdir)
+        child = os.fork()
+        if child == 0:
+            weft.Search({"parameters": {"x": (0.0, 1.0)}})
+            os.kill(os.getpid(), signal.SIGKILL)
+        assert os.waitpid(child, 0)[1] == signal.SIGKILL
+        assert len(os.listdir(tempfile.tempdir)) == 2
+        with weft.Search({"parameters": {"x": (0.0, 1.0)}}):
+            now = os.listdir(tempfile.tempdir)
+            assert mine in now and len(now) == 2, now
+    assert not os.listdir(tempfile.tempdir)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,9 @@ ask again again
 result $? "the same call goes on with a search that was stopped"
 ask kept kept
 result $? "members of enums, dicts within dicts, functions and arrays are the same after a kill"
+ln -sf random.ini "$tmp/random-left.ini"
+ask left random-left
+result $? "the directory of a search that was killed goes with the next search"
 ask names names && "$weft" report "$tmp/names.h5" --trials --csv | head -n 1 | grep -q 'parameters.the choice.*parameters.größe'
 result $? "names are as they are given"
 ask errors errors

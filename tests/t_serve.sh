@@ -447,6 +447,26 @@ for serve in yes no; do
         [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ]
     result $? "one that fails is told of, kept: $serve"
 done
+rm -rf "$tmp/place"/*
+waits() # NAME: a doctor whose program waits for the file go
+{
+    TMPDIR=$tmp/place "$weft" doctor "$tmp/in.ini" command.serve=no \
+        command.run="touch $tmp/$1; until [ -e $tmp/go ]; do sleep 0.1; done; echo loss=1" >"$tmp/$1.out" 2>&1 &
+    until [ -e "$tmp/$1" ]; do sleep 0.1; done
+}
+waits killed
+kill -9 $!
+wait $! 2>/dev/null
+waits alive
+alive=$!
+doctor 1 command.serve=no command.run='echo loss=1'
+[ -d "$(echo "$tmp"/place/weft-doctor.*"$alive")" ]
+result $? "the directory of a doctor stays while it is at work"
+[ "$(find "$tmp/place" -maxdepth 1 -name 'weft*' | wc -l)" = 1 ]
+result $? "that of one that was killed goes with the next"
+touch "$tmp/go"
+wait "$alive"
+result $? "the first doctor ends well"
 
 rm -f "$tmp/out"
 "$python" inputs/train.py 2>"$tmp/log"

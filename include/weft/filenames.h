@@ -1,7 +1,7 @@
 /* Names of the files that weft makes in the directory NAME.d of a run, in NAME.failed, and
- * for a while beside a file that it writes. Who writes them, who removes them and the tests
- * share this table. Each name is a format: who writes prints it, and who removes takes for
- * weft's what it can have printed. */
+ * for a while beside a file that it writes or where temporary files are. Who writes them,
+ * who removes them and the tests share this table. Each name is a format: who writes prints
+ * it, and who removes takes for weft's what it can have printed. */
 #ifndef WEFT_FILENAMES_H
 #define WEFT_FILENAMES_H
 
@@ -20,6 +20,12 @@
 
 /* In NAME.failed, beside journals and the winner's state. */
 #define WEFT_FAILED_NAME "%lld-%lld.log" /* trial, job: what a failed job printed */
+
+/* What ends with WEFT_TEMP_NAME: a file in DIR of `weft doctor` or a directory in TMPDIR; a
+ * directory there of weft.Search or weft.read, with a random word behind it, whose host has
+ * another number (python/weft_search.py). */
+#define WEFT_DOCTOR_NAME "weft-doctor"
+#define WEFT_PYTHON_NAME "weft-python"
 
 /* Endings, of what becomes another name or goes again. */
 #define WEFT_TEMP_NAME    ".tmp.%08x.%07lld"     /* host and process that write a file */

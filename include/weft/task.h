@@ -168,12 +168,12 @@ typedef struct weft_task {
      * *works: 1 if it succeeds again, so that jobs that failed on this team have failed by
      * themselves. NULL: no job of the task fails. WEFT_STOP, EFILE. Collective. */
     weft_status (*probe)(void *self, const weft_job *job, int *works);
-    /* Has programs repeat a few pieces of what they do. *told, owned by the task: lines
-     * that say whether bits agree; NULL: weft does all. repeats NULL: no program does what
-     * counts. ECONF, EDATA, EFILE, EWORKER, WEFT_STOP. Collective. */
-    weft_status (*repeats)(void *self, const char **told);
-    /* 1: a winner that is a mixture is scored under it; 0 or NULL: under the winner of it.
-     */
+    /* Has programs repeat a few pieces of what they do, the first rank's in a directory
+     * `place` that it may make. *told, owned by the task: lines that say whether bits
+     * agree; NULL: weft does all. repeats NULL: no program does what counts. ECONF, EDATA,
+     * EFILE, EWORKER, WEFT_STOP. Collective. */
+    weft_status (*repeats)(void *self, const char *place, const char **told);
+    /* 1: a winner that is a mixture is scored under it; 0, NULL: under the winner of it. */
     int (*mixes)(const void *self);
     /* Minimum of the first metric over the space with at most `resource`, for the regrets
      * in the run file; NAN: not known. NULL: never known. */

@@ -6,6 +6,7 @@
 #include "placement.h"
 #include "weft/cpu.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/log.h"
 #include "weft/par.h"
 
@@ -147,7 +148,7 @@ static void show_trips(weft_team *team, const weft_placement *placement)
 static weft_status try_disk(const char *dir, weft_team *team, weft_disk *disk,
                             double *seconds, weft_lock *found, weft_arena *mem)
 {
-    const char *name = weft_arena_text(mem, "%s/weft-doctor", dir);
+    const char *name = weft_arena_text(mem, "%s/" WEFT_DOCTOR_NAME, dir);
     const char *path = weft_file_temp(name, mem);
     weft_status st = WEFT_OK;
     if (team->rank == 0) weft_file_sweep(name, 0);

@@ -1,14 +1,21 @@
 /* Whether the programs that do a run repeat what they do: `weft doctor
  * INPUT.ini`. */
 #include "setup.h"
+#include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static weft_status repeat(weft_run *run)
 {
-    const char *told = NULL;
-    if (run->task->repeats) TRY(run->task->repeats(run->task_self, &told));
+    const char *told = NULL, *above = getenv("TMPDIR");
+    const char *name =
+        weft_arena_text(run->mem, "%s/" WEFT_DOCTOR_NAME, above && *above ? above : "/tmp");
+    const char *place = weft_file_temp(name, run->mem);
+    if (run->world->rank == 0) weft_file_sweep(name, 0);
+    if (run->task->repeats) TRY(run->task->repeats(run->task_self, place, &told));
     if (!told)
         return weft_fail(WEFT_ECONF, "no programs but weft do this run, so that there is "
                                      "nothing to try; choose fed.model = worker or "

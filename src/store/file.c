@@ -4,6 +4,7 @@
 #include "weft/file.h"
 #include "weft/filenames.h"
 #include "weft/hash.h"
+#include "weft/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,7 +53,7 @@ void weft_file_sweep(const char *path, int elsewhere)
          entry = readdir(listing))
         if (strncmp(entry->d_name, name, strlen(name)) == 0 &&
             is_left(entry->d_name + strlen(name), elsewhere))
-            unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     if (listing) closedir(listing);
     weft_arena_free(tmp);
 }

@@ -11,6 +11,6 @@ WEFT_CHECKED weft_status command_try(command_task *command, const weft_job *job,
 
 /* weft_task.repeats of one job: twice by one program, and by another where programs are
  * kept. */
-WEFT_CHECKED weft_status command_repeats(void *self, const char **told);
+WEFT_CHECKED weft_status command_repeats(void *self, const char *place, const char **told);
 
 #endif

@@ -85,8 +85,9 @@ static weft_status repeat(fed_task *fed, int n, int anew, int *differ)
     return st;
 }
 
-weft_status fed_worker_repeats(void *self, const char **told)
+weft_status fed_worker_repeats(void *self, const char *place, const char **told)
 {
+    (void)place;
     fed_task *fed = self;
     int ranks = fed->env.team->size, differ;
     if (!fed_worker_trains(fed)) return WEFT_OK;
