@@ -163,6 +163,38 @@ static void test_scores(struct toy *toy, const struct beside *beside)
     is_near(off, 0, 1e-6, "directions have their own losses");
 }
 
+/* Words and ends of the `some` validation sentences of a direction that are scored; 0: of
+ * all. */
+static double words_of(const struct toy *toy, int64_t c, int64_t some)
+{
+    weft_samples samples = samples_of(toy, c, WEFT_VALID);
+    int64_t n = some > 0 ? some : samples.n;
+    double words = 0;
+    for (int64_t i = 0; i < n; i++) words += samples.translated[i * samples.n / n] + 1;
+    return words;
+}
+
+/* All diverge; three sentences of each are scored. Where they are not, before training,
+ * their words are as many as three have in the mean. */
+static void test_diverged(struct toy *toy)
+{
+    const char *text = "[client]\nmax_change = 1e-6\nbatch = 1000\n[fed]\nmodel = seq2seq\n"
+                       "cohort = 4\nmax_valid = 3\n";
+    struct stand *after = trained(toy, weft_arena_text(mem, "%s%s", text, network), 1, 1);
+    struct stand *both =
+        trained(toy, weft_arena_text(mem, "%sscore_both = yes\n%s", text, network), 1, 1);
+    double mean = 0, scored = 0;
+    for (int64_t c = 0; c < DIRECTIONS; c++) {
+        mean += 3 * words_of(toy, c, 0) /
+                (double)weft_client_count(toy->data.owners, c, WEFT_VALID);
+        scored += words_of(toy, c, 3);
+    }
+    is_near(after->res.arm_count[0], mean, 1e-9 * mean,
+            "a direction that diverged counts the words of so many sentences in the mean");
+    is_near(both->res.arm_count[0], scored, 1e-9,
+            "if it was scored before, the words of these");
+}
+
 /* ---- steps ---- */
 
 static void test_mean(struct toy *toy, const struct beside *beside)
@@ -296,6 +328,7 @@ int main(int argc, char **argv)
     struct beside beside = beside_new(toy);
     test_samples(toy);
     test_scores(toy, &beside);
+    test_diverged(toy);
     test_mean(toy, &beside);
     test_gradients(toy, &beside);
     test_constant(toy, &beside);

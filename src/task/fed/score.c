@@ -65,7 +65,7 @@ void fed_settle_score(weft_score sum, const fed_turn *turn, int stage,
 void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed_turn *turn,
                         fed_client_result *out)
 {
-    out->count = fed_predictions(fed, client, turn->part);
+    if (!turn->before) out->count = fed_predictions(fed, client, turn->part);
     out->loss[FED_AFTER] = fed->worst * out->count;
     out->wrong[FED_AFTER] = out->weighed[FED_AFTER] = out->count;
 }

@@ -22,7 +22,8 @@ int64_t fed_spread(int64_t i, int64_t count, int64_t n);
  * A mean loss that is above turn->most or not a number is replaced by turn->most. */
 void fed_settle_score(weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out);
-/* Sets the worst possible score as the score after training, for a client that diverged. */
+/* Sets the worst possible score as the score after training, for a client that diverged, of
+ * as many predictions as before it. */
 void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed_turn *turn,
                         fed_client_result *out);
 /* weight[label] of each sample of a batch, in the workspace. */
