@@ -84,6 +84,15 @@ result $? "results are told in another order"
 [ "$(digest "$tmp/wall.h5")" != "$(digest "$tmp/wall-one.h5")" ]
 result $? "which gives another one"
 
+# Of two that are in flight the later one is told.
+sed 's/workers = 5/workers = 2/' "$tmp/wall.ini" >"$tmp/wall-two.ini"
+printf '%s\n' '{"ask":true}' '{"ask":true}' '{"tell":1,"loss":0.5}' '{"ask":true}' |
+    "$weft" serve "$tmp/wall-two.ini" -o "$tmp/wall-two.h5" >"$tmp/out" 2>"$tmp/log"
+grep -q '^{"told":1,"best":{"job":1,' "$tmp/out"
+result $? "clock = wall: a result counts at once, whatever is in flight"
+tail -n 1 "$tmp/out" | grep -q '^{"job":2,'
+result $? "another job takes its place"
+
 # Longer.
 for name in random tpe; do
     sed 's/configs = .*/configs = 6/' "$tmp/$name.ini" >"$tmp/$name-more.ini"

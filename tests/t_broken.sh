@@ -88,11 +88,11 @@ same "with the same digest"
 # On a busy machine by more.
 cat >"$tmp/timed" <<END
 echo \$WEFT_JOB >>$tmp/timed.done
-[ \$WEFT_DONE != 0 ] || [ \$WEFT_JOB = 4 ] || sleep \$LONG
+[ \$WEFT_DONE != 0 ] || { [ \$WEFT_JOB = 4 ] && sleep 0.5; } || sleep \$LONG
 [ \$WEFT_JOB -lt 9 ] || exit 1
 echo loss=\$PARAM_x
 END
-for long in 1 8 60; do
+for long in 1.5 8 60; do
     rm -f "$tmp/timed.done"
     LONG=$long "$weft" tune "$tmp/in.ini" command.run="sh $tmp/timed" space.configs=8 sha.reduction=2 sha.eliminations=3 sha.budget=20 \
         -o "$tmp/timed.h5" --force >"$tmp/out" 2>"$tmp/log"
@@ -100,6 +100,18 @@ for long in 1 8 60; do
 done
 [ "$(sort "$tmp/timed.done" | uniq -d)" = 4 ]
 result $? "where jobs fail, the shortest first job that has succeeded is repeated"
+
+# The third trial fails, and the place breaks behind five. Four more fail, the last of which makes the run
+# repeat a job that succeeded; that the third one goes on, for which nothing runs, is no success among them.
+cat >"$tmp/breaks" <<END
+[ ! -e $tmp/gone ] && [ \$WEFT_JOB != 2 ] || exit 1
+[ \$WEFT_JOB != 4 ] || touch $tmp/gone
+echo loss=\$PARAM_x
+END
+"$weft" tune "$tmp/in.ini" command.run="sh $tmp/breaks" run.tuner=pbt pbt.population=5 pbt.interval=1 pbt.max_resource=2 \
+    pbt.exploit=none run.workers=1 -o "$tmp/breaks.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ]
+result $? "a trial that failed before and goes on is no sign that programs work"
 
 # ---- a broken node --------------------------------------------------------------------------
 

@@ -372,6 +372,11 @@ result $? "by three ranks alike"
 printf 'nice film\n\npoor film\n' >"$tmp/few.txt"
 predict texts "$tmp/few.txt" && [ "$(cut -d , -f 1,2 "$tmp/p.csv" | sed '1d;3d' | tr '\n' ' ')" = "1,good 3,bad " ]
 result $? "an empty line is a row, so that rows are lines"
+for first in '' 'nice\tfilm'; do
+    printf "$first\n\nnice film\n" >"$tmp/few2.txt"
+    predict texts "$tmp/few2.txt" && [ "$(sed -n '4s/,[0-9].*//p' "$tmp/p.csv")" = 3,good ]
+    result $? "so it is behind '$first'"
+done
 printf 'id,text\n7,"nice, film"\n8,poor film\n' >"$tmp/few.csv"
 predict texts "$tmp/few.csv" separator=comma header=yes &&
     [ "$(cut -d , -f 1,2 "$tmp/p.csv" | sed 1d | tr '\n' ' ')" = "1,good 2,bad " ]
@@ -402,6 +407,9 @@ cut -d, -f 1,2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && c
 result $? "so they are without their label"
 cut -d, -f 2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && cmp "$tmp/p.csv" "$tmp/blank"
 result $? "and with no other column"
+printf 'review\nnice film\n\npoor film\n' >"$tmp/lone.tsv" && predict own "$tmp/lone.tsv" separator=tab &&
+    [ "$(cut -d , -f 1,2 "$tmp/p.csv" | sed -n '2p;4p' | tr '\n' ' ')" = "1,good 3,bad " ]
+result $? "an empty line of a single column between tabs is a row, too"
 tr -d , <"$tmp/say.txt" >"$tmp/new.txt" && predict own "$tmp/new.txt" text= separator=tab && cmp "$tmp/p.csv" "$tmp/blank"
 result $? "lines as they are have the same predictions"
 refused 2 "lines without the column of the texts are refused, with the remedy" \

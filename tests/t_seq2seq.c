@@ -274,6 +274,19 @@ static void test_again(void)
     ok(isfinite(grad(&p, 1, 1, p.g).loss), "all may be dropped");
 }
 
+/* A work space with room for one sentence takes a batch in as many parts. */
+static void test_parts(const char *options)
+{
+    struct problem p = problem_new(options, 17, 19, 9);
+    real *part = WEFT_NEW(mem, real, p.n);
+    weft_score all = grad(&p, 0.3, 5, p.g);
+    p.work = p.net->work(p.self, 1, mem);
+    is_near(grad(&p, 0.3, 5, part).loss, all.loss, 1e-6 * all.loss,
+            "dropout of a sentence does not depend on the part that it is in");
+    is_near(worst(&p, p.g, part), 0, sizeof(real) == 4 ? 1e-5 : 1e-12,
+            "the gradient of a batch in parts is that of the whole");
+}
+
 /* ---- translations ---- */
 
 /* Translations of p's sentences become its targets. */
@@ -451,6 +464,7 @@ int main(void)
     test_batch("[seq2seq]\nembedding = 8\nhidden = 16\nlayers = 3\n", 70);
     test_batch("[seq2seq]\nembedding = 1\nhidden = 2\nlayers = 1\n", 16);
     test_again();
+    test_parts("[seq2seq]\nhidden = 20\nembedding = 7\n");
     test_greedy("[seq2seq]\nhidden = 20\nembedding = 7\n");
     test_greedy("[seq2seq]\nhidden = 12\nembedding = 12\nfeed = 1\ntied = 1\n");
     test_beam(0);
