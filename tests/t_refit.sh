@@ -140,6 +140,24 @@ wait $!
 [ $? = 75 ] && mpirun --oversubscribe -n 2 "$weft" resume "$tmp/stopped.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
 result $? "a run that was stopped after its last job is resumed"
 same "with the same weights" one stopped
+# A network's goes on in the middle: each start ends after one epoch.
+epochs() # NAME [section.key=value ...]
+{
+    trained 2 "$1" parts run.task=sgd sgd.model=mlp mlp.hidden=8 train.lr="log 0.1 .. 0.3" run.tuner=random space.configs=2 random.resource=3 sgd.keep=last run.refit=yes "${@:2}"
+}
+epochs steady
+epochs stopped run.checkpoint=0 run.time_limit=1e-9
+starts=1
+while [ -e "$tmp/stopped.d" ] && [ "$starts" -lt 20 ]; do
+    cat "$tmp/log" >>"$tmp/logs"
+    mpirun --oversubscribe -n $((starts % 2 + 1)) "$weft" resume "$tmp/stopped.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    starts=$((starts + 1))
+done
+grep -q '^weft: stopped by time_limit = 1e-09 s after 2 jobs and 2 of 3 rounds of another; go on with' "$tmp/logs"
+result $? "a training once more stops at the time limit between its epochs"
+[ "$starts" = 8 ] # of 9 epochs, of which two are in the start that ends the search
+result $? "each start goes on where the last one has stopped"
+same "to the same weights" steady stopped
 configs=9
 tune 1 long && cp "$tmp/one.h5" "$tmp/more.h5" &&
     "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log"

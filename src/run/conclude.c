@@ -4,6 +4,7 @@
 #include "rundir/place.h"
 #include "sched/cache.h"
 #include "sched/choice.h"
+#include "sched/job.h"
 #include "setup.h"
 #include "weft/clock.h"
 #include "weft/h5map.h"
@@ -123,7 +124,7 @@ static weft_status score_test(const weft_run *run, const weft_job *job,
 static void put_refit(const weft_refit *refit, weft_outcome *outcome)
 {
     const weft_run *run = &refit->run;
-    outcome->state = &refit->state;
+    outcome->state = &refit->own.state;
     outcome->refitted = refit->rows;
     outcome->score[WEFT_VALID].confusion = NULL; /* of the task that is freed */
     outcome->score[WEFT_VALID].fit = NULL;
@@ -148,7 +149,7 @@ static weft_status score(weft_run *run, weft_sched *sched, weft_refit *refit,
     weft_times_move(run->team, run->world);
     TRY(weft_agree(st, run->world));
     if (run->opts.refit) {
-        TRY(weft_refit_do(refit, run, outcome->winner));
+        TRY(weft_refit_do(refit, run, sched));
         put_refit(refit, outcome);
         weft_times_move(run->world, run->team);
         st = score_test(&refit->run, &refit->job, outcome);
@@ -298,6 +299,7 @@ weft_status weft_run_conclude(weft_run *run, weft_sched *sched, const weft_rundi
 {
     weft_refit *refit = WEFT_NEW(run->mem, weft_refit, 1);
     weft_status st = conclude(run, sched, rundir, refit, outcome);
+    weft_own_drop(&refit->own);
     weft_run_close(&refit->run);
     return st;
 }

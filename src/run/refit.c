@@ -3,13 +3,13 @@
 #include "refit.h"
 #include "host/signals.h"
 #include "sched/choice.h"
+#include "sched/job.h"
 #include "setup.h"
 #include "weft/clock.h"
 #include "weft/log.h"
 #include "weft/par.h"
 
 #include <math.h>
-#include <string.h>
 
 weft_status weft_run_look(weft_team *team, const char *path, const char *when)
 {
@@ -30,7 +30,6 @@ static weft_job job_of(const weft_run *run, const weft_job_record *winner)
     weft_winner_conf(winner, mix.conf);
     weft_job job = weft_job_new(winner->job.trial,
                                 run->task->refit(run->task_self, &winner->res), &mix);
-    job.id = winner->job.id;
     job.feature_fraction = winner->job.feature_fraction;
     job.last = 1;
     return job;
@@ -54,28 +53,22 @@ static weft_status open(weft_run *again, weft_run *run)
 }
 
 /* Collective over the team. */
-static weft_status train(weft_refit *refit)
+static weft_status train(weft_refit *refit, const weft_sched *search)
 {
     weft_run *run = &refit->run;
-    const weft_task *task = run->task;
-    weft_result res = weft_result_new(1, weft_metrics_count(task->metrics), run->mem);
-    weft_result_begin(&res, &refit->job);
-    refit->state = weft_state_new(task, run->task_self, &refit->job, run->mem);
-    if (task->start) task->start(run->task_self, &refit->job, &refit->state);
-    if (run->from) memcpy(refit->state.x, run->from, (size_t)run->nfrom * sizeof(real));
-    int64_t units = task->units ? task->units(run->task_self, &refit->job) : 1;
-    for (int64_t u = 0; u < units; u++) {
-        double row[WEFT_MAX_METRICS] = {0};
+    weft_sched sched = *search;
+    sched.team = run->team;
+    sched.task_self = run->task_self;
+    sched.from = run->from;
+    sched.nfrom = run->nfrom;
+    sched.from_kept = NULL;
+    sched.crew = (weft_crew){0};
+    TRY(weft_run_look(run->team, run->opts.output, "before the winner was trained again"));
+    weft_status st = weft_job_alone(&sched, &refit->job, &refit->own);
+    if (st == WEFT_STOP)
         TRY(weft_run_look(run->team, run->opts.output,
-                          "before the winner was trained again"));
-        weft_status st =
-            task->step(run->task_self, &refit->job, u, &refit->state, row, &res);
-        if (st == WEFT_STOP)
-            TRY(weft_run_look(run->team, run->opts.output,
-                              "while the winner was trained again"));
-        TRY(st);
-    }
-    return WEFT_OK;
+                          "while the winner was trained again"));
+    return st;
 }
 
 /* 1: a weight is not finite. */
@@ -85,20 +78,21 @@ static int has_diverged(const weft_refit *refit)
     const weft_run *run = &refit->run;
     int n = weft_task_tensors(run->task, run->task_self, &refit->job, tensor);
     int64_t numbers = weft_tensors_size(n, tensor), i = 0;
-    while (i < numbers && isfinite(refit->state.x[i])) i++;
+    while (i < numbers && isfinite(refit->own.state.x[i])) i++;
     return i < numbers;
 }
 
-weft_status weft_refit_do(weft_refit *refit, weft_run *run, const weft_job_record *winner)
+weft_status weft_refit_do(weft_refit *refit, weft_run *run, const weft_sched *search)
 {
     double start = weft_now();
     weft_activity_set("trains the winner on all rows", -1, -1);
     refit->rows =
         (double)(run->data.part[WEFT_TRAIN].total + run->data.part[WEFT_VALID].total);
-    refit->job = job_of(run, winner);
+    refit->job = job_of(run, &search->queue.winner);
+    refit->job.id = search->queue.n; /* which names its checkpoint, and no job has */
     TRY(open(&refit->run, run));
     weft_times_move(run->world, run->team);
-    weft_status st = train(refit);
+    weft_status st = train(refit, search);
     weft_times_move(run->team, run->world);
     TRY(weft_agree(st, run->world));
     weft_log(WEFT_INFO,
