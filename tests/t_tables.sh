@@ -539,6 +539,16 @@ with h5py.File(sys.argv[1]) as f:
         assert (f[p + "/x"][:, names.index("at Saturday")] == f[p + "/label"][:]).all()
 END
 result $? "weekdays are by the clock that dates are written by"
+awk 'BEGIN { print "at,i,y"; for (i = 0; i < 300; i++) printf "2024-03-%02dT%02d:%02d:%02dZ,%d,%d\n", i % 28 + 1, i % 24, i % 60, i % 59, i, i % 2 }' >"$tmp/t.csv"
+packs t.csv && "$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
+import calendar, h5py, sys
+with h5py.File(sys.argv[1]) as f:
+    for p in ("train", "valid", "test"):
+        for x in f[p + "/x"][:] * f["scale"][:] + f["shift"][:]:
+            i = round(x[-1])
+            assert abs(x[0] - calendar.timegm((2024, 3, i % 28 + 1, i % 24, i % 60, i % 59))) < 0.2, (i, x[0])
+END
+result $? "times of one month are exact to a fifth of a second"
 awk 'BEGIN { print "x,when"; for (i = 0; i < 60; i++) printf "%d,%04d-%02d-%02d\n", i, 1900 + 4 * (i % 50), i % 12 + 1, i % 28 + 1 }' >"$tmp/t.csv"
 packs t.csv label=when target=regression && "$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
 import datetime, h5py, sys
