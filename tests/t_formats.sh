@@ -386,6 +386,17 @@ told "which is told" "onehot.npy has a single 1 in each row: its column, from 0,
 reads "also in a table" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/flat.npy" y="$tmp/onehot.npy"
 reads "numbers by wish" "target 145, .* 146, .* 147, " dense "$tmp/flat.npy" y="$tmp/onehot.npy" target=regression
 "$python" -c "import numpy, sys; y = numpy.load(sys.argv[1]); y[4] = 1, 1, 0; numpy.save(sys.argv[2], y)" "$tmp/onehot.npy" "$tmp/several.npy"
+reads "rows of several ones are numbers" "target 145, .* 146, .* 147, " dense "$tmp/flat.npy" y="$tmp/several.npy"
+flags="the labels are 3 columns of 0 and 1: they are 3 numbers to predict .target = regression.; .* y.argmax.1. does"
+told "which is told" "$flags"
+packs dense "$tmp/flat.npy" y="$tmp/several.npy" target=regression && ! grep -q "$flags" "$tmp/log"
+result $? "unless it is by wish"
+awk 'BEGIN { print "x,a,b,c"; for (i = 0; i < 60; i++) print i "," i % 2 "," (i % 3 == 0) "," (i % 5 == 0) }' >"$tmp/flags.csv"
+reads "so are columns of a CSV" "target a, .* b, .* c, " dense "$tmp/flags.csv" label=a,b,c
+told "which is told" "$flags"
+sed '5s/0$/2/; 5s/1$/2/' "$tmp/flags.csv" >"$tmp/counts.csv"
+packs dense "$tmp/counts.csv" label=a,b,c && ! grep -q "$flags" "$tmp/log"
+result $? "a 2 among them is none"
 refused "several ones are no label of images" "several.npy .*y.argmax.1. is it" dense "$tmp/last.npy" y="$tmp/several.npy"
 refused "a table has no arrays" "x and y name arrays .*x.csv is none" dense "$tmp/x.csv" y="$tmp/y.npy"
 refused "parts are of one format" "some are arrays and .*x.csv is none" dense "$tmp/x.npy" y="$tmp/y.npy" test_file="$tmp/x.csv"

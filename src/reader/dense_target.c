@@ -52,6 +52,22 @@ static void note_decision(weft_dense_rows *rows, int numbers)
             (long long)rows->n, many);
 }
 
+/* Takes note of numbers to predict that may be classes: all are 0 or 1. */
+static void note_flags(weft_dense_rows *rows, int several)
+{
+    for (int64_t j = 0; j < rows->d; j++)
+        for (int64_t i = 0; rows->at[j].kind == WEFT_COLUMN_TARGET && i < rows->n; i++) {
+            double number = weft_dense_cell(rows, i, j);
+            if (number != 0 && number != 1) return;
+        }
+    rows->decision = weft_arena_text(
+        rows->mem,
+        "the labels are %d columns of 0 and 1: they are %d numbers to predict (target = "
+        "regression); where each row has one class, give that as one column, as "
+        "y.argmax(1) does",
+        several, several);
+}
+
 /* EDATA: nearly each row has a class of its own. */
 static weft_status check_classes(const char *source, const weft_dense_rows *rows)
 {
@@ -103,6 +119,8 @@ weft_status weft_dense_decide(const weft_csv *how, const char *source,
                          "predicts; target = classes has one label",
                          how->label);
     if (!rows->answer) return WEFT_OK;
+    if (several > 1 && how->target == WEFT_TARGET_AUTO && !how->unlabelled)
+        note_flags(rows, several);
     if (!numbers && how->target == WEFT_TARGET_AUTO) {
         numbers = is_continuous(rows);
         note_decision(rows, numbers);
