@@ -44,8 +44,9 @@ typedef struct weft_hints {
     int zone, zoned;                /* of the first that has one */
     int64_t unit, spelling[WEFT_SPELLINGS]; /* texts with the first unit; that are numbers
                                                then in each spelling */
-    int64_t others;                         /* texts with another one, */
-    const char *first, *other;              /* that unit; another one, or NULL */
+    int64_t close;             /* of these with letters right behind the number */
+    int64_t others;            /* texts with another unit, */
+    const char *first, *other; /* that unit; another one, or NULL */
 } weft_hints;
 
 /* The number in a cell of such a column, 1: seconds of dates, numbers without their unit;
@@ -61,6 +62,9 @@ void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *
 const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_column *column,
                                       weft_date_order order, const char **doubt,
                                       weft_arena *mem);
+/* 1: some numbers have a unit of letters without a blank, as 5k has, and others have none,
+ * so that it may be none. */
+int weft_hints_mixed(const weft_dense_column *column);
 /* 1: all numbers of column j, ten or more, are days as 20241231. */
 int weft_written_days(const weft_dense_rows *rows, int64_t j);
 /* In a packed file, and back: "" and NULL are those of plain numbers. */

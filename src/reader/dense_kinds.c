@@ -162,12 +162,15 @@ static void tell_units(const weft_dense_rows *rows, int64_t j)
 {
     const weft_dense_column *column = &rows->at[j];
     const weft_hints *hints = column->hints;
-    if (hints->other && column->texts > column->numbers &&
+    const char *other = hints->other               ? hints->other
+                        : weft_hints_mixed(column) ? "none"
+                                                   : NULL;
+    if (other && column->texts > column->numbers &&
         2 * (hints->unit + hints->others) > column->texts)
         weft_log(WEFT_WARN,
                  "%s: column '%s' has numbers with different units, %s and %s: they are "
                  "texts; with one unit they are numbers",
-                 column->path, weft_dense_name(rows, j), hints->first, hints->other);
+                 column->path, weft_dense_name(rows, j), hints->first, other);
 }
 
 /* Finds columns of dates, and of numbers with a unit; *again 1: there are such. EDATA: it

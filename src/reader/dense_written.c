@@ -13,6 +13,7 @@
 /* A number, and what stands before or behind it. */
 struct parts {
     const char *number, *unit;
+    int close; /* 1: the unit is letters right behind the number, as in 100a */
 };
 
 /* Blanks that are no ASCII become such, and the minus of typography a hyphen. */
@@ -95,6 +96,7 @@ static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
     const char *behind = at + digits + strspn(at + digits, " ");
     if (digits == 0 || (n == 0 && *behind == '\0')) return 0;
     if (*behind != '\0' && !is_unit(behind) && *behind != '/') return 0;
+    parts->close = n == 0 && behind == at + digits && isalpha((unsigned char)*behind);
     parts->number = weft_arena_text(mem, "%s%.*s", minus ? "-" : "", (int)digits, at);
     parts->unit = weft_arena_text(mem, "%.*s%s%s", (int)n, before,
                                   n > 0 && *behind ? " " : "", behind);
@@ -187,6 +189,7 @@ void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *
         return;
     }
     hints->unit++;
+    hints->close += parts.close;
     for (int k = 0; k < WEFT_SPELLINGS; k++)
         hints->spelling[k] +=
             is_open(how, k) &&
@@ -218,6 +221,12 @@ static weft_date_order order_of(const weft_csv *how, const weft_dense_column *co
     return known;
 }
 
+int weft_hints_mixed(const weft_dense_column *column)
+{
+    const weft_hints *hints = column->hints;
+    return hints->close > 0 && hints->close == hints->unit && column->numbers > 0;
+}
+
 /* The spelling of all the numbers with a unit; -1: there is none. */
 static int spelling_of(const weft_csv *how, const weft_dense_column *column,
                        const char **doubt)
@@ -225,7 +234,7 @@ static int spelling_of(const weft_csv *how, const weft_dense_column *column,
     const weft_hints *hints = column->hints;
     const int64_t *n = hints->spelling;
     int best = 0;
-    if (hints->unit < column->texts) return -1;
+    if (hints->unit < column->texts || weft_hints_mixed(column)) return -1;
     while (best < WEFT_SPELLINGS && n[best] < column->texts) best++;
     if (best == WEFT_SPELLINGS) return -1;
     size_t length = strcspn(hints->first, " ");
