@@ -25,9 +25,13 @@ static const weft_opt options[] = {
         "what stands between label and text of a line: its first occurrence; with text or "
         "client between columns. comma, semicolon: columns of CSV, in quotation marks "
         "where they contain it"),
-    WEFT_TEXT_OPT("label", struct labelled, named.label, "first",
-                  "column of the label: first, last, its number from 1, or its name; the "
-                  "others are the text. none: there is none, in texts to be scored"),
+    WEFT_TEXT_OPT(
+        "label", struct labelled, named.label, "first",
+        "column of the label: first, last, its number from 1, or its name; the "
+        "others are the text. none: there is none, in texts to be scored. Labels, and "
+        "clients, are apart as they are written: a warning names those that differ only "
+        "in case, white space, the form of a number or that of Unicode, which are one "
+        "where the file has them alike"),
     WEFT_TEXT_OPT("text", struct labelled, named.text, "",
                   "columns of the text, names or numbers with commas between them; others "
                   "are left out"),
