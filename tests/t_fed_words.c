@@ -155,6 +155,35 @@ static const char *network_of(const char *channels)
         channels);
 }
 
+static weft_batch batch_of(const weft_samples *samples)
+{
+    return (weft_batch){.n = (int)samples->n,
+                        .label = samples->label,
+                        .word = samples->word,
+                        .length = samples->length};
+}
+
+/* The scores of all clients, each by the weights w after a step on its own documents. */
+static weft_score after_steps(const struct alone *alone, const real *w)
+{
+    weft_score after = {0}, ignored = {0};
+    real *own = WEFT_NEW(mem, real, alone->n), *g = WEFT_NEW(mem, real, alone->n);
+    for (int64_t c = 0; c < CLIENTS; c++) {
+        weft_samples train, valid;
+        weft_check(weft_client_read(words.owners, c, WEFT_TRAIN, &train, mem) == WEFT_OK &&
+                       weft_client_read(words.owners, c, WEFT_VALID, &valid, mem) ==
+                           WEFT_OK,
+                   "%s", weft_error());
+        weft_batch first = batch_of(&train), then = batch_of(&valid);
+        memset(g, 0, (size_t)alone->n * sizeof *g);
+        if (first.n > 0) net->grad(alone->self, alone->work, w, &first, 0, 0, g, &ignored);
+        for (int64_t i = 0; i < alone->n; i++) own[i] = w[i] - (real)0.02 * g[i];
+        net->project(alone->self, own);
+        if (then.n > 0) net->score(alone->self, alone->work, own, &then, &after);
+    }
+    return after;
+}
+
 /* A round in which each client takes its documents in one batch. */
 static void test_round(const char *channels)
 {
@@ -174,12 +203,16 @@ static void test_round(const char *channels)
     weft_batch b = batch(alone, WEFT_VALID, (int)all.part[WEFT_VALID].n, NULL);
     net->score(alone->self, alone->work, w, &b, &before);
     b = batch(alone, WEFT_TRAIN, (int)all.part[WEFT_TRAIN].n, NULL);
+    weft_score after = after_steps(alone, w);
     net->grad(alone->self, alone->work, w, &b, 0, 0, g, &ignored);
     for (int64_t i = 0; i < alone->n; i++) w[i] -= (real)0.02 * g[i];
     is_near(farthest(w, stand->state.x, alone->n), 0, 1e-6,
             "%s: a round of all clients is a step on all documents", channels);
     is_near(in_row(fed, stand->row[0], "before_loss"), before.loss / (double)before.count,
             1e-6, "scored before on the validation documents");
+    is_near(in_row(fed, stand->row[0], "after_loss"), after.loss / (double)after.count,
+            1e-6,
+            "each client's weights are scored on its own, which have words of their own");
     is_near(in_row(fed, stand->row[0], "bytes"), 6.0 * 2 * 4 * (double)alone->n, 0.5,
             "a client receives and sends %lld weights", (long long)alone->n);
     b = batch(alone, WEFT_TEST, (int)all.part[WEFT_TEST].n, NULL);

@@ -59,6 +59,8 @@ told "which is told" "column 5, '4', is the label"
 told "as the names are" "line 1 has numbers that are names of columns: it is no row .*header = no makes it one"
 awk 'BEGIN { print ",0,1,2,3"; for (i = 0; i < 40; i++) print i "," i % 7 / 4 "," i % 5 "," i % 3 "," i % 2 }' >"$tmp/i.csv"
 reads "behind a first column without a name, too" i.csv "40 rows .* column 1 dropped .* 3 label 2 0" label=3
+awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," (i + 1) % 2 }' >"$tmp/i.csv"
+reads "two numbers are too few to count up" i.csv "40 rows"
 awk 'BEGIN { print "1,2,3,4"; for (i = 0; i < 40; i++) print i % 7 / 4 "," i % 5 "," i % 3 "," i % 2 }' >"$tmp/i.csv"
 reads "and names that count from 1" i.csv "40 rows .* 4 label 2 0" label=4
 awk 'BEGIN { for (i = 1; i < 40; i++) print i "," i + 1 "," i + 2 "," i % 2 }' >"$tmp/j.csv"
