@@ -186,9 +186,9 @@ int main(int argc, char **argv)
                 "[client]\nlr = log 0.1 .. 1e6\ndropout = 0 | 0.3\nbatch = 3\n"
                 "max_samples = 11\nepochs = 2\nmax_change = 3\n",
                 6);
-    static const char *const algorithm[] = {"scaffold", "feddyn", "fednova",
-                                            "ditto",    "local",  "fedper",
-                                            "fedrep",   "apfl",   "cpg"};
+    static const char *const algorithm[] = {"scaffold", "feddyn", "fednova", "fedexp",
+                                            "ditto",    "local",  "fedper",  "fedrep",
+                                            "apfl",     "cpg"};
     for (size_t i = 0; i < sizeof algorithm / sizeof *algorithm; i++)
         test_rounds(algorithm[i],
                     weft_arena_text(mem,

@@ -26,7 +26,8 @@ DEFAULT = {
     "device": dict(speed="constant", sample_seconds=0, flops=0, up=0, down=0, latency=0, availability=1, dropout=0,
                    power=0, byte_energy=0, deadline=0, over=1),
     "ditto": {"lambda": 1, "lr": 0, "epochs": 0}, "fedper": dict(own="last"), "fedrep": dict(own="last", epochs=1),
-    "feddyn": dict(alpha=0.1), "apfl": dict(share=0.5, rate=0.01), "knn": {"k": 10, "lambda": 0.5, "sigma": 1},
+    "feddyn": dict(alpha=0.1), "fedexp": dict(eps=0.001), "apfl": dict(share=0.5, rate=0.01),
+    "knn": {"k": 10, "lambda": 0.5, "sigma": 1},
     "cpg": dict(generate="last", size=8, lr=1, lr_embedding=1, spread=0.1, bias="yes", embedding="learnt")}
 
 
@@ -352,7 +353,7 @@ class Federation:
         return w
 
     def keeps(self):
-        return self.name not in ("fedavg", "fednova", "knn")
+        return self.name not in ("fedavg", "fednova", "fedexp", "knn")
 
     def turn(self, client, which, cap, most, before, train, after, fresh=False):
         if before:
@@ -392,7 +393,8 @@ class Federation:
         o, n = self.o["device"], N
         if self.name in ("fedper", "fedrep"):
             n -= self.mask.sum()
-        size = 4 * (0 if self.name == "local" else 2 * n if self.name == "scaffold" else n)
+        down = 4 * (0 if self.name == "local" else 2 * n if self.name == "scaffold" else n)
+        up = down + 4 * (self.name == "fedexp")  # the square of its change
         turns = []
         for client in cohort:
             samples = client.n * client.epochs_charged()
@@ -400,9 +402,9 @@ class Federation:
             if o["speed"] == "exponential":
                 speed = 1 / -math.log1p(-unit(words(DEVICE, 0, client.number, 0)[0]))
             busy = (samples * o["sample_seconds"] + (samples * FLOPS / o["flops"] if o["flops"] else 0)) / speed
-            seconds = busy + 2 * o["latency"] + sum(size / o[way] for way in ("up", "down") if o[way])
-            turn = dict(status="ok", seconds=seconds, bytes=2 * size,
-                        energy=o["power"] * busy + o["byte_energy"] * 2 * size)
+            seconds = busy + 2 * o["latency"] + sum(n / o[way] for n, way in ((up, "up"), (down, "down")) if o[way])
+            turn = dict(status="ok", seconds=seconds, bytes=up + down,
+                        energy=o["power"] * busy + o["byte_energy"] * (up + down))
             u = [unit(w) for w in words(DEVICE, 1, client.number, self.round)]
             if o["availability"] < 1 and u[0] >= o["availability"]:
                 turn = dict(status="away", seconds=0, bytes=0, energy=0)
@@ -456,6 +458,9 @@ class Federation:
             delta = (q @ tau) * sum(q_ * client.change / t for q_, client, t in zip(q, used, tau))
         else:
             delta = sum(q_ * client.change for q_, client in zip(q, used))
+        if self.name == "fedexp":
+            squares = sum(q_ * (client.change ** 2).sum() for q_, client in zip(q, used))
+            delta = delta * max(1, squares / (2 * ((delta ** 2).sum() + self.own["eps"])))
         if self.name == "scaffold":
             mean = sum(q_ * client.added for q_, client in zip(q, used))
             self.shared = self.shared + len(used) / len(self.old) * (mean - self.shared)
@@ -690,6 +695,9 @@ CASES = [
     case("momenta", (3,), "fednova", client="lr = 0.2\nbatch = 5\nmomentum = 0 .. 1", arms=(0, 0.8), update=(1, 0)),
     case("nova", (3,), "fednova", NEW + "\ntest_clients = 2", USUAL.replace("0.5", "1") + "\nmax_samples = 9",
          late(18)),
+    case("fedexp", (4,), "fedexp", client=ALL, more="[fedexp]\neps = 0"),
+    case("further", (3,), "fedexp", fed="cohort = 7\naverage = plain", client=within(0.5),
+         more="[server]\nmomentum = 0.4\nlr = 0.8\n[fedexp]\neps = 0 .. 0.3\n" + late(16), arms=(0.02,)),
     case("ditto", (3, 2), "ditto", NEW, ALL, "[ditto]\nlambda = 0.8\nlr = 0.1\nepochs = 3"),
     case("epochs", (4,), "ditto", client=USUAL + "\nmu = 0.5", more=late(26)),
     case("pulled", (4,), "ditto", more="[ditto]\nlambda = 0 .. 2\nepochs = 1", arms=(0, 2), update=(1, 0)),

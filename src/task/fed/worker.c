@@ -143,7 +143,7 @@ static weft_status check_words(const fed_task *fed, const fed_worker *worker)
             return weft_link_fail(worker->link, WEFT_ECONF,
                                   "does not know the word \"%s\" of a turn, which "
                                   "fed.algorithm = %s needs; teach it (knows = [\"%s\"]), "
-                                  "or choose fedavg, fednova, fedper, cpg or local",
+                                  "or choose fedavg, fednova, fedexp, fedper, cpg or local",
                                   word->name, fed->algorithm_name, word->name);
     }
     return WEFT_OK;
