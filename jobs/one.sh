@@ -27,20 +27,32 @@ rates() # RATE ...: a list of configurations
 
 one="one.resource=$all one.each=$((all < 100 ? 1 : all / 50))"
 plain="run.tuner=random space.configs=1 client.lr=0.1 random.resource=$all"
+last="server.average=none server.momentum=0"
 each="run.tuner=random random.resource=$((all / 5))"
 halving="run.tuner=sha space.configs=9 sha.eliminations=2 sha.budget=$all sha.max_resource=$((all / 5))"
-wide=("client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" "server.lr=log 0.3 .. 3" server.average=none)
+wide=("client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" "server.lr=log 0.3 .. 3" $last)
 for seed in ${SEEDS:-1 2 3}; do
     # shellcheck disable=SC2086
     {
-        method defaults "$seed" "$@" $plain server.average=none
-        method defaults-average "$seed" "$@" $plain
-        method rates "$seed" "$@" $each space.source=list space.file="$(rates 0.1 0.01 0.03 0.3 1)" server.average=none
+        method defaults "$seed" "$@" $plain $last
+        method average "$seed" "$@" $plain server.momentum=0
+        method momentum "$seed" "$@" $plain
+        method fedexp "$seed" "$@" $plain server.momentum=0 fed.algorithm=fedexp
+        method rates "$seed" "$@" $each space.source=list space.file="$(rates 0.1 0.01 0.03 0.3 1)" $last
         method random "$seed" "$@" $each space.configs=5 "${wide[@]}"
         method sha "$seed" "$@" $halving "${wide[@]}"
+        method hyperband "$seed" "$@" run.tuner=hyperband hyperband.min_resource=$(((all + 35) / 70)) \
+            hyperband.max_resource=$(((all + 35) / 70 * 9)) "${wide[@]}" # 69 times the least
+        method asha "$seed" "$@" run.tuner=asha asha.trials=0 asha.budget="$all" asha.reduction=3 \
+            asha.min_resource=$((all / 45)) asha.max_resource=$((all / 45 * 9)) "${wide[@]}"
+        method pbt "$seed" "$@" run.tuner=pbt pbt.population=5 pbt.interval=$((all / 50)) pbt.max_resource=$((all / 5)) \
+            "${wide[@]}"
         method fedex-sha "$seed" "$@" $halving run.mixing=fedex fedex.k=9 "${wide[@]}"
+        method fedex "$seed" "$@" run.tuner=random space.configs=1 space.first=defaults random.resource="$all" \
+            run.mixing=fedex fedex.k=9 "${wide[@]}"
         method one-last "$seed" "$@" $one server.average=none
         method one "$seed" "$@" $one
+        method one-fedex "$seed" "$@" $one run.mixing=fedex fedex.k=9 one.parts=1 "client.momentum=0 .. 0.9"
         method oracle "$seed" "$@" run.tuner=random random.resource="$all" space.source=list \
             space.file="$(rates 0.1 0.0125 0.025 0.05 0.2 0.4 0.8)"
     }

@@ -125,36 +125,41 @@ static double off(const struct asked *asked, double best)
     return fabs(log2(asked->set.lr / best));
 }
 
+/* Each unit of resource is a little progress. */
+static double progress(const struct asked *asked)
+{
+    return -1e-6 * asked->total;
+}
+
 static double near(const struct asked *asked, int number)
 {
     (void)number;
-    return off(asked, 0.8);
+    return off(asked, 0.8) + progress(asked);
 }
 
 static double far(const struct asked *asked, int number)
 {
     (void)number;
-    return off(asked, 6.4);
+    return off(asked, 6.4) + progress(asked);
 }
 
 static double low(const struct asked *asked, int number)
 {
     (void)number;
-    return off(asked, 1e-4);
+    return off(asked, 1e-4) + progress(asked);
 }
 
 /* Less than a fiftieth apart: the smaller the rate, the better. */
 static double plateau(const struct asked *asked, int number)
 {
     (void)number;
-    return 2.3 + 0.02 * log2(asked->set.lr / 0.1);
+    return 2.3 + 0.02 * log2(asked->set.lr / 0.1) + progress(asked);
 }
 
 static double equal(const struct asked *asked, int number)
 {
-    (void)asked;
     (void)number;
-    return 0.5;
+    return 0.5 + progress(asked);
 }
 
 static void test_rates(void)
@@ -166,6 +171,10 @@ static void test_rates(void)
     is_near(sim->spent, 500, 0, "with all that is left of the resource");
     is_near(sim->asked[0].job.resource, 10, 0, "of which a candidate has a fiftieth");
     is_near(sim->asked[sim->n - 1].total, 450, 0, "and the winner the most");
+    const struct asked *last = &sim->asked[sim->n - 1];
+    is_near(last[-2].job.eligibility, WEFT_WINS_LAST, 0, "no early part wins");
+    is_near(last[-1].job.eligibility, WEFT_WINS_LOSS, 0, "the last but one may");
+    is_near(last->job.eligibility, WEFT_WINS_LOSS, 0, "and the last");
     sim = run(rates, far);
     ok(tried(sim, 8, (int[]){0, -2, 2, 4, 6, 8, 5, 7}), "a far rate is walked to, upwards");
     is_near(sim->asked[8].set.lr, 6.4, 1e-12, "and is found");
@@ -186,16 +195,18 @@ static void test_rates(void)
               near);
     is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12, "values of a list are places");
     sim = run(rates, plateau);
-    ok(tried(sim, 3, (int[]){0, -2, 2}), "where nothing is told apart the walk ends");
-    is_near(sim->asked[3].set.lr, 0.1, 1e-12, "and the defaults are trained");
-    is_near(sim->asked[3].total, 10 + 59, 0, "without more");
+    ok(tried(sim, 5, (int[]){0, -2, 2, -1, 1}),
+       "where nothing is told apart the walk ends");
+    is_near(sim->asked[5].set.lr, 0.1, 1e-12, "and the defaults are trained");
+    is_near(sim->asked[5].total, 10 + 57, 0, "without more");
 }
 
-/* The rate that is best at first is not after more. */
+/* The rate that is best at first breaks after more. */
 static double turns(const struct asked *asked, int number)
 {
     (void)number;
-    return asked->total > 10 ? off(asked, 0.4) : off(asked, 0.8);
+    if (asked->total > 10 && asked->set.lr > 0.5) return 9;
+    return off(asked, 0.8) + progress(asked);
 }
 
 static void test_finals(void)
@@ -204,18 +215,21 @@ static void test_finals(void)
     struct sim *sim = run(text, turns);
     const struct asked *finals = sim->asked + 6;
     is_near(finals[0].set.lr, 0.8, 1e-12, "finalists: the best");
-    is_near(finals[1].set.lr, 0.4, 1e-12, "and the next, of equal ones the first");
+    is_near(finals[1].set.lr, 0.1, 1e-12, "and the defaults");
     is_near((double)finals[0].job.index, 1, 0, "go on");
     is_near(finals[1].total, 30, 0, "to three times as much");
-    is_near(finals[2].set.lr, 0.4, 1e-12, "then the best of them has the rest");
-    is_near((double)finals[2].job.from, 2, 0, "on its own weights");
-    is_near(sim->asked[sim->n - 1].total, 500 - 30 - 4 * 10, 0, "all that is left");
+    is_near(finals[2].set.lr, 0.4, 1e-12, "while the defaults stand the next best");
+    is_near((double)finals[2].job.trial, 2, 0, "of equal ones the first");
+    is_near(finals[3].set.lr, 0.4, 1e-12, "then the best of them has the rest");
+    is_near((double)finals[3].job.from, 2, 0, "on its own weights");
+    is_near(sim->asked[sim->n - 1].total, 500 - 2 * 30 - 3 * 10, 0, "all that is left");
     sim = run("[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\nparts = 1\n", turns);
-    is_near((double)sim->asked[8].job.trial, 2, 0, "in one part it is the same trial");
-    is_near((double)sim->asked[8].job.index, 2, 0, "that goes on");
-    is_near(sim->asked[8].total, 430, 0, "to its end");
+    is_near((double)sim->asked[9].job.trial, 2, 0, "in one part it is the same trial");
+    is_near((double)sim->asked[9].job.index, 2, 0, "that goes on");
+    is_near(sim->asked[9].total, 410, 0, "to its end");
     sim = run(text, low);
-    is_near((double)sim->asked[8].job.index, 1, 0, "eight candidates are the most");
+    is_near((double)sim->asked[6].job.index, 1, 0, "six candidates are the most");
+    is_near((double)sim->asked[8].job.from, 5, 0, "defaults that are worse leave no third");
 }
 
 /* ---- error rates ---- */
@@ -241,7 +255,7 @@ static double wavering(const struct asked *asked)
 static double starts_badly(const struct asked *asked, int number)
 {
     (void)number;
-    return asked->set.lr > 0.05 ? INFINITY : off(asked, 0.025) + 1;
+    return asked->set.lr > 0.05 ? INFINITY : off(asked, 0.025) + 1 + progress(asked);
 }
 
 static void test_errors(void)
@@ -254,11 +268,11 @@ static void test_errors(void)
     sim = run(rates, equal);
     is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12, "and of equal losses");
     sim = run(rates, near);
-    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
-            "what is better in both moves; the mean loss orders them");
+    is_near(sim->asked[sim->n - 1].set.lr, 3.2, 1e-12,
+            "what is better in both moves; the error orders them");
     errors = wavering;
     sim = run(rates, near);
-    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
+    is_near(sim->asked[sim->n - 1].set.lr, 3.2, 1e-12,
             "a part whose errors alone were worse stays");
     errors = NULL;
     sim = run(rates, starts_badly);
@@ -271,7 +285,7 @@ static double both(const struct asked *asked, int number)
 {
     (void)number;
     return off(asked, 0.8) + fabs(asked->set.momentum - 0.9) +
-           fabs(asked->set.batch - 16.0) / 100;
+           fabs(asked->set.batch - 16.0) / 100 + progress(asked);
 }
 
 static void test_others(void)
@@ -298,7 +312,7 @@ static void test_others(void)
     const struct asked *last = &sim->asked[sim->n - 1];
     double best = INFINITY;
     for (int i = 0; i < 6 + n; i++) best = fmin(best, sim->asked[i].loss);
-    is_near(last->loss, best, 1e-12, "the best of all goes on");
+    is_near(last->loss - progress(last), best + 1e-5, 1e-12, "the best of all goes on");
     ok(best < 0.9, "which is better than the best rate alone");
     is_near(sim->spent, 1000, 0, "with all that is left");
     sim = run("[server]\nmomentum = 0 .. 1\n[one]\nresource = 500\n"
@@ -349,6 +363,47 @@ static double hopeless(const struct asked *asked, int number)
     return INFINITY;
 }
 
+/* All parts end alike; of some only the mean loss goes on. */
+static double stalls(const struct asked *asked, int number)
+{
+    (void)number;
+    return asked->job.from < 0 ? off(asked, 0.8) + 1 : 0.5;
+}
+
+static double goes_on(const struct asked *asked, int number)
+{
+    (void)number;
+    return asked->job.from < 0 ? off(asked, 0.8) + 1 : 0.5 + progress(asked);
+}
+
+static double alike(const struct asked *asked)
+{
+    return asked->job.from < 0 ? falls(asked) : 0.1;
+}
+
+static void test_stalled(void)
+{
+    struct sim *sim = run(rates, stalls);
+    const struct asked *part = sim->asked + 6;
+    is_near(part[1].set.lr, 0.8, 1e-12, "a part that gains keeps the rate");
+    is_near(part[2].set.lr, 0.4, 1e-12, "one that does not halves it");
+    is_near(part[4].set.lr, 0.1, 1e-12, "each time");
+    is_near((double)part[4].job.from, (double)part[3].job.trial, 0, "and stays");
+    sim = run("[client]\nlr = 0.01 | 0.4 | 0.1 | 0.8\n[one]\nresource = 500\n", stalls);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.01, 1e-12, "in a list to its least value");
+    errors = alike;
+    sim = run(rates, goes_on);
+    is_near(sim->asked[sim->n - 1].set.lr, 3.2, 1e-12, "a lower mean loss is a gain, too");
+    errors = NULL;
+}
+
+/* 1: the last part begins where the one before it ended. */
+static int goes_straight(const struct sim *sim)
+{
+    const struct asked *last = &sim->asked[sim->n - 1];
+    return last->job.from == last[-1].job.trial;
+}
+
 static void test_worse(void)
 {
     struct sim *sim = run(rates, breaks);
@@ -361,10 +416,9 @@ static void test_worse(void)
     is_near((double)part[4].job.from, (double)part[3].job.trial, 0, "and its weights");
     is_near(sim->spent, 500, 0, "within the same resource");
     sim = run(rates, wavers);
-    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
-            "a loss that rises within the intervals changes nothing");
+    ok(goes_straight(sim), "a loss that rises within the intervals is not taken back");
     sim = run(rates, sinks);
-    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12, "nor one that rises a little");
+    ok(goes_straight(sim), "nor one that rises a little");
     sim = run(rates, rises);
     is_near(sim->asked[9].set.lr, 0.4, 1e-12, "one that loses all that was won does");
     sim = run(rates, hopeless);
@@ -391,6 +445,7 @@ int main(void)
     test_finals();
     test_errors();
     test_others();
+    test_stalled();
     test_worse();
     test_small();
     weft_arena_free(mem);

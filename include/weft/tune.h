@@ -23,8 +23,8 @@
  *   for a trial for which this becomes known only after its last job was asked for. At the
  *   end of a search one of the two holds for each trial: its state is then removed.
  * - `eligibility` is WEFT_WINS_LAST for jobs whose weights are shared by several
- *   configurations, of which none can be the winner, and for jobs of a population before
- *   its last interval; at least one job of a search has another eligibility.
+ *   configurations, of which none can be the winner, and for jobs of schedules that copy
+ *   weights before the last ones; at least one job of a search has another eligibility.
  * - A search ends for any results that it is told. */
 #ifndef WEFT_TUNE_H
 #define WEFT_TUNE_H

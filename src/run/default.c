@@ -283,6 +283,8 @@ static void devices(struct plan *plan, const weft_clients *clients)
         "select = eval");
     put(plan, NULL, "eval_clients = %d", clients->n > EVALUATED ? EVALUATED : 0);
     section(plan, "server");
+    put(plan, "of the mean change of the clients: a gain at nearly every rate",
+        "momentum = 0.7");
     put(plan, "of the last fifth of all rounds: one round differs from the next",
         "average = tail");
     section(plan, "client");

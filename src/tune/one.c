@@ -1,22 +1,26 @@
 /* One training that finds its settings first: candidates are trained a little from the
- * first weights, the defaults among them; the best of them go on to three times as much,
- * and the best of these with all that is left of the resource, so that its own part is not
- * lost. The axis on which most depends, a learning rate, is walked from its default, in
- * factors of 4 until there are worse ones on both sides and then of 2. The defaults are
+ * first weights, the defaults among them; the best and the defaults go on to three times as
+ * much, and the best of these with all that is left of the resource, so that its own part
+ * is not lost. The axis on which most depends, a learning rate, is walked from its default,
+ * in factors of 4 until there are worse ones on both sides and then of 2. The defaults are
  * left only for what is better by a margin: on a plateau losses after a few rounds tell
- * rates that move from those that do not, and the latter seem better. Early results from
- * the first weights order rates nearly as long trainings do; signals that look ahead from
- * trained weights prefer small rates: Wu, Ren, Liao, Grosse, "Understanding short-horizon
- * bias in stochastic meta-optimization", ICLR 2018. The rest is trained in parts, each a
- * trial that copies the one before it. After a part that diverged, or lost all that was
- * won since the candidate was chosen, beyond the intervals of both losses and the margin,
- * the next candidate goes on from the weights before it. */
+ * rates that move from those that do not, and the latter seem better; and rates that
+ * diverge later may be the best at first. Early results from the first weights order rates
+ * nearly as long trainings do; signals that look ahead from trained weights prefer small
+ * rates: Wu, Ren, Liao, Grosse, "Understanding short-horizon bias in stochastic
+ * meta-optimization", ICLR 2018. The rest is trained in parts, each a trial that copies the
+ * one before it. A part without progress halves the rate of those behind it. After a part
+ * that diverged, or lost all that was won since the candidate was chosen, beyond the
+ * intervals of both losses and the margin, the next candidate goes on from the weights
+ * before it. The last part wins, or if its loss is larger the one before it: the least of
+ * all losses would be that of the luckiest of few samples. */
 #include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/rng.h"
 #include "weft/tune.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NOBODY = -1 };
@@ -25,8 +29,8 @@ enum { MORE = 2 };             /* times `each` that finalists get in addition */
 
 struct candidate {
     double *conf;       /* [dim] */
-    weft_rank rank;     /* of its last result, of error rates by the mean loss */
-    double loss, bound; /* of that result, */
+    weft_rank rank;     /* of its last result, */
+    double loss, bound; /* its loss, */
     double mean;        /* and its mean loss; NAN: not measured */
     int step;       /* factors of 2 from the start of the walk; STEPS + 1: it is no part */
     int jobs, told; /* asked for, told: candidates with more results are ahead */
@@ -56,6 +60,8 @@ struct one {
     int64_t left, part; /* resource that is not asked for; resource of a part */
     int64_t trial;      /* of the last part; NOBODY before it */
     int64_t good;       /* trial whose weights the next part copies; NOBODY */
+    double loss, mean;  /* its loss and mean loss */
+    int lowered;        /* factors of 2 by which the first axis is lowered */
 };
 
 static const weft_opt one_opts[] = {
@@ -72,12 +78,14 @@ static const weft_opt one_opts[] = {
         "candidates that differ in more than the learning rate, at most; -1: none "
         "if that has a range, else as many as explore allows",
         .words = "auto"),
-    WEFT_LONG_OPT("finalists", struct one, finalists, "2", 1, 1000,
-                  "candidates that are trained three times as long before the best is "
-                  "chosen; 1: none is"),
-    WEFT_LONG_OPT("parts", struct one, parts, "8", 1, 1000,
-                  "parts of the training behind, after each of which the last is taken "
-                  "back if it was worse; 1: nothing is, and a mixture goes on as it is"),
+    WEFT_LONG_OPT("finalists", struct one, finalists, "3", 1, 1000,
+                  "candidates that are trained three times as long, at most: the best, the "
+                  "defaults, and others while those stand; 1: none is"),
+    WEFT_LONG_OPT(
+        "parts", struct one, parts, "8", 1, 1000,
+        "parts of the training behind: one without progress halves the learning "
+        "rate, one that was worse is taken back; 1: nothing is, and a mixture goes "
+        "on as it is"),
     {0},
 };
 
@@ -125,18 +133,6 @@ static int is_ahead(const struct candidate *one, const struct candidate *other)
     return weft_rank_before(one->rank, other->rank);
 }
 
-/* The best candidate, of those that have at most `jobs` jobs and did not fail; NOBODY. */
-static int64_t best_of(const struct one *one, int jobs)
-{
-    int64_t best = NOBODY;
-    for (int64_t i = 0; i < one->asked; i++) {
-        const struct candidate *candidate = &one->candidate[i];
-        if (candidate->failed || candidate->jobs > jobs) continue;
-        if (best == NOBODY || is_ahead(candidate, &one->candidate[best])) best = i;
-    }
-    return best;
-}
-
 /* The margin around a loss. */
 static double margin_at(const struct one *one, double loss)
 {
@@ -164,12 +160,33 @@ static double gain(const struct one *one, double loss, double mean,
     return fabs(first) < fabs(second) ? first : second;
 }
 
-/* The best candidate after one job, or the start if it is not clearly better. */
-static int64_t first_choice(const struct one *one)
+/* 1: the start has less results, or as many and is clearly worse. */
+static int is_clear(const struct one *one, const struct candidate *candidate)
 {
-    int64_t i = best_of(one, 1);
-    const struct candidate *best = &one->candidate[i], *start = &one->candidate[one->begun];
-    return gain(one, best->loss, best->mean, start) > 1 ? i : one->begun;
+    const struct candidate *start = &one->candidate[one->begun];
+    if (candidate->told != start->told) return candidate->told > start->told;
+    return gain(one, candidate->loss, candidate->mean, start) > 1;
+}
+
+/* The best candidate, of those that have at most `jobs` jobs, did not fail and, if `clear`,
+ * are clearly better than the start; NOBODY. */
+static int64_t best_of(const struct one *one, int jobs, int clear)
+{
+    int64_t best = NOBODY;
+    for (int64_t i = 0; i < one->asked; i++) {
+        const struct candidate *candidate = &one->candidate[i];
+        if (candidate->failed || candidate->jobs > jobs) continue;
+        if (clear && !is_clear(one, candidate)) continue;
+        if (best == NOBODY || is_ahead(candidate, &one->candidate[best])) best = i;
+    }
+    return best;
+}
+
+/* The candidate to go on with: the best that is clearly better than the start, or that. */
+static int64_t choice_of(const struct one *one, int jobs)
+{
+    int64_t best = best_of(one, jobs, 1);
+    return best == NOBODY ? one->begun : best;
 }
 
 /* The value on the first axis `step` factors of 2, or places of a list, from the start;
@@ -212,17 +229,15 @@ static int is_closed(const struct one *one, int step, int side)
 }
 
 /* Candidates around the best on the first axis: where there is none within WIDE steps on a
- * side, the one WIDE steps away; if both sides have one, those next to it. The start stays
- * as it is: a step of 2 would gain less than it costs. */
+ * side, the one WIDE steps away; if both sides have one, those next to it. */
 static void plan_line(struct one *one)
 {
-    int64_t choice = first_choice(one);
+    int64_t choice = choice_of(one, 1);
     int best = choice == one->begun ? 0 : one->candidate[choice].step;
     int64_t before = one->planned;
     for (int side = -1; side <= 1; side += 2)
         if (!is_closed(one, best, side)) plan_step(one, best + side * WIDE);
     if (one->planned > before) return;
-    if (choice == one->begun && one->planned > 1) return;
     for (int side = -1; side <= 1; side += 2) plan_step(one, best + side);
 }
 
@@ -236,17 +251,26 @@ static void plan_next(struct one *one)
         return;
     }
     if (one->begun == NOBODY) {
-        one->begun = best_of(one, 1);
+        one->begun = best_of(one, 1, 0);
         one->of[STEPS] = one->begun;
     }
     if (one->lead != NOBODY) plan_line(one);
     if (one->planned > one->asked) return;
-    one->base = first_choice(one);
+    one->base = choice_of(one, 1);
     int others = space->dim - (one->lead != NOBODY);
     while (others > 0 && one->crossed < one->others && one->planned < one->most) {
         one->crossed++;
         plan(one, STEPS + 1);
     }
+}
+
+/* A value some factors of 2, or values of a list, above or below, or the end of the axis.
+ */
+static double moved(const weft_axis *axis, double value, int step)
+{
+    if (axis->nvalue == 0) return fmin(fmax(ldexp(value, step), axis->lo), axis->hi);
+    for (int k = abs(step); k > 0; k--) value = weft_axis_step(axis, value, step);
+    return value;
 }
 
 /* Of a candidate that is crossed: each axis keeps, with probability 1/2, the value of the
@@ -265,11 +289,8 @@ static void cross(const struct one *one, int64_t trial, const double *best, doub
         if (anew-- != 0 && weft_rng_unit(rng.v[0]) < 0.5) conf[a] = best[a];
     }
     if (one->lead == NOBODY) return;
-    const weft_axis *axis = &space->axis[one->lead];
     int step = (int)(3 * weft_rng_unit(rng.v[1])) - 1;
-    double value = axis->nvalue > 0 ? weft_axis_step(axis, best[one->lead], step)
-                                    : ldexp(best[one->lead], step);
-    conf[one->lead] = fmin(fmax(value, axis->lo), axis->hi);
+    conf[one->lead] = moved(&space->axis[one->lead], best[one->lead], step);
 }
 
 /* The configuration of a candidate; on entry that of the sampler. */
@@ -303,17 +324,21 @@ static void one_explore(const void *self, int64_t trial, const double *from, dou
     const struct one *one = self;
     (void)trial;
     (void)from;
-    if (one->space->dim > 0)
-        memcpy(conf, one->candidate[one->best].conf,
-               (size_t)one->space->dim * sizeof *conf);
+    if (one->space->dim == 0) return;
+    memcpy(conf, one->candidate[one->best].conf, (size_t)one->space->dim * sizeof *conf);
+    if (one->lead != NOBODY && one->lowered > 0)
+        conf[one->lead] =
+            moved(&one->space->axis[one->lead], conf[one->lead], -one->lowered);
 }
 
 static void commit(struct one *one)
 {
-    one->best = one->finals > 0 ? best_of(one, 2) : one->asked > 0 ? first_choice(one) : 0;
+    one->best = one->asked > 0 ? choice_of(one, 1 + (one->finals > 0)) : 0;
     if (one->asked > 0) {
         one->trial = one->asked - 1;
         one->good = one->best;
+        one->loss = one->candidate[one->best].loss;
+        one->mean = one->candidate[one->best].mean;
     }
     one->part = (one->left + one->parts - 1) / one->parts;
 }
@@ -332,8 +357,8 @@ static weft_asked ask_part(struct one *one, weft_job *job)
         job->from = one->good;
     }
     job->last = one->left == more;
-    job->eligibility = WEFT_WINS_LOSS;
     one->left -= more;
+    job->eligibility = one->left > one->part ? WEFT_WINS_LAST : WEFT_WINS_LOSS;
     one->open = 1;
     return WEFT_JOB;
 }
@@ -348,6 +373,19 @@ static weft_asked ask_candidate(struct one *one, int64_t i, int64_t more, weft_j
     return WEFT_JOB;
 }
 
+/* The next finalist: the best, then the start; if that is not clearly worse, the next best.
+ * NOBODY: there is none. */
+static int64_t finalist(const struct one *one)
+{
+    if (one->asked == 0 || one->finals == one->finalists) return NOBODY;
+    if (one->finals == 0) {
+        int64_t best = choice_of(one, 1);
+        return best == one->begun ? NOBODY : best;
+    }
+    if (one->finals == 1) return one->begun;
+    return choice_of(one, 2) == one->begun ? best_of(one, 1, 0) : NOBODY;
+}
+
 static weft_asked one_ask(void *self, weft_job *job)
 {
     struct one *one = self;
@@ -357,10 +395,11 @@ static weft_asked one_ask(void *self, weft_job *job)
         plan_next(one);
     }
     if (one->asked < one->planned) return ask_candidate(one, one->asked++, one->each, job);
-    int moved = one->asked > 0 && (one->finals > 0 || first_choice(one) != one->begun);
-    if (moved && one->finals < one->finalists && one->finals < one->asked) {
+    if (one->open > 0 && one->finals != 1) return WEFT_WAIT;
+    int64_t next = finalist(one);
+    if (next != NOBODY) {
         one->finals++;
-        return ask_candidate(one, best_of(one, 1), MORE * one->each, job);
+        return ask_candidate(one, next, MORE * one->each, job);
     }
     if (one->open > 0) return WEFT_WAIT;
     commit(one);
@@ -376,7 +415,7 @@ static void tell_part(struct one *one, const weft_result *res)
                gain(one, res->loss, weft_result_tie(res), own) < -1;
     if (own->told > 0 && (lost || !isfinite(res->loss))) {
         own->failed = 1;
-        int64_t next = best_of(one, 2);
+        int64_t next = best_of(one, 2, 0);
         if (next != NOBODY) {
             weft_log(WEFT_INFO,
                      "trial %lld %s and is taken back; trial %lld goes on from trial %lld, "
@@ -385,11 +424,17 @@ static void tell_part(struct one *one, const weft_result *res)
                      isfinite(res->loss) ? "lost what was won" : "diverged",
                      (long long)res->trial + 1, (long long)one->good, (long long)next);
             one->best = next;
+            one->lowered = 0;
             return;
         }
         own->failed = 0;
     }
+    double mean = weft_result_tie(res);
+    if (one->good != NOBODY && res->loss >= one->loss && !(mean < one->mean))
+        one->lowered++;
     one->good = res->trial;
+    one->loss = res->loss;
+    one->mean = mean;
 }
 
 static void one_tell(void *self, const weft_result *res)
@@ -407,8 +452,6 @@ static void one_tell(void *self, const weft_result *res)
     struct candidate *candidate = &one->candidate[res->trial];
     candidate->mean = weft_result_tie(res);
     candidate->rank = weft_result_rank(res);
-    if (res->by_error && !isnan(candidate->mean)) /* it orders rates sooner than errors */
-        candidate->rank = weft_rank_of(candidate->mean, res->loss, res->trial);
     candidate->loss = res->loss;
     candidate->bound = isfinite(res->bound) ? res->bound : 0;
     candidate->told++;
