@@ -117,6 +117,14 @@ trained 1 refit plain $shared rff.gamma="0.05 .. 0.050001" ws_sha.grow=4 ws_sha.
 [ "$(weights "$tmp/refit.h5" | sed 's/)[^ ]*/)/g')" = "$(weights "$tmp/once.h5" | sed 's/)[^ ]*/)/g')" ]
 result $? "it has the share of the features that the winner had"
 
+# A row of the valid part by which a training cannot go.
+awk 'BEGIN { print "a,y"; for (i = 0; i < 40; i++) print (i % 7) - 3 + i % 2 "," i % 2 }' >"$tmp/small.csv"
+printf 'a,y\n1,0\n1e30,1\n-1,1\n' >"$tmp/huge.csv"
+"$weft" pack dense "$tmp/small.csv" valid_file="$tmp/huge.csv" -o "$tmp/huge.h5" >"$tmp/out" 2>"$tmp/log"
+trained 1 refit huge run.task=sgd sgd.model=linear run.scale=none random.resource=3 sgd.keep=last run.refit=yes
+grep -q 'warning: that training diverged; run.refit = no keeps the winner as the search has left it' "$tmp/log"
+result $? "where it diverges the log says so"
+
 # ---- on any ranks, stopped, longer --------------------------------------------------------
 
 tune() # RANKS NAME [section.key=value ...]
@@ -127,6 +135,8 @@ tune() # RANKS NAME [section.key=value ...]
 configs=5
 tune 1 one && grep -q 'the winner was trained once more, on the 560 rows of train and valid' "$tmp/log"
 result $? "the log tells of it"
+! grep -q diverged "$tmp/log"
+result $? "nothing is said to have diverged"
 tune 3 three run.teams=2
 same "the weights are the same on 3 ranks in 2 teams" one three
 tune 2 less run.memory=0.01
@@ -145,7 +155,8 @@ epochs() # NAME [section.key=value ...]
 {
     trained 2 "$1" parts run.task=sgd sgd.model=mlp mlp.hidden=8 train.lr="log 0.1 .. 0.3" run.tuner=random space.configs=2 random.resource=3 sgd.keep=last run.refit=yes "${@:2}"
 }
-epochs steady
+epochs steady && ! grep -q diverged "$tmp/log"
+result $? "of a network neither"
 epochs stopped run.checkpoint=0 run.time_limit=1e-9
 starts=1
 while [ -e "$tmp/stopped.d" ] && [ "$starts" -lt 20 ]; do

@@ -53,7 +53,7 @@ static weft_status open(weft_run *again, weft_run *run)
 }
 
 /* Collective over the team. */
-static weft_status train(weft_refit *refit, const weft_sched *search)
+static weft_status train(weft_refit *refit, const weft_sched *search, double *loss)
 {
     weft_run *run = &refit->run;
     weft_sched sched = *search;
@@ -64,27 +64,27 @@ static weft_status train(weft_refit *refit, const weft_sched *search)
     sched.from_kept = NULL;
     sched.crew = (weft_crew){0};
     TRY(weft_run_look(run->team, run->opts.output, "before the winner was trained again"));
-    weft_status st = weft_job_alone(&sched, &refit->job, &refit->own);
+    weft_status st = weft_job_alone(&sched, &refit->job, &refit->own, loss);
     if (st == WEFT_STOP)
         TRY(weft_run_look(run->team, run->opts.output,
                           "while the winner was trained again"));
     return st;
 }
 
-/* 1: a weight is not finite. */
-static int has_diverged(const weft_refit *refit)
+/* 1: its loss is infinite, or a weight not finite. */
+static int has_diverged(const weft_refit *refit, double loss)
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
     const weft_run *run = &refit->run;
     int n = weft_task_tensors(run->task, run->task_self, &refit->job, tensor);
     int64_t numbers = weft_tensors_size(n, tensor), i = 0;
     while (i < numbers && isfinite(refit->own.state.x[i])) i++;
-    return i < numbers;
+    return isinf(loss) || i < numbers;
 }
 
 weft_status weft_refit_do(weft_refit *refit, weft_run *run, const weft_sched *search)
 {
-    double start = weft_now();
+    double start = weft_now(), loss;
     weft_activity_set("trains the winner on all rows", -1, -1);
     refit->rows =
         (double)(run->data.part[WEFT_TRAIN].total + run->data.part[WEFT_VALID].total);
@@ -92,14 +92,14 @@ weft_status weft_refit_do(weft_refit *refit, weft_run *run, const weft_sched *se
     refit->job.id = search->queue.n; /* which names its checkpoint, and no job has */
     TRY(open(&refit->run, run));
     weft_times_move(run->world, run->team);
-    weft_status st = train(refit, search);
+    weft_status st = train(refit, search, &loss);
     weft_times_move(run->team, run->world);
     TRY(weft_agree(st, run->world));
     weft_log(WEFT_INFO,
              "the winner was trained once more, on the %.0f rows of train and valid, in "
              "%.2f s (run.refit)",
              refit->rows, weft_now() - start);
-    if (has_diverged(refit))
+    if (has_diverged(refit, loss))
         weft_log(WEFT_WARN, "that training diverged; run.refit = no keeps the winner as "
                             "the search has left it");
     return WEFT_OK;

@@ -424,13 +424,15 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
     return st;
 }
 
-weft_status weft_job_alone(weft_sched *sched, const weft_job *job, weft_own_state *out)
+weft_status weft_job_alone(weft_sched *sched, const weft_job *job, weft_own_state *out,
+                           double *loss)
 {
     weft_job_record record = weft_job_record_new(job, sched->mem);
     record.parent = -1;
     job_run run = run_of(sched, &record, 1, sched->mem, out);
     run.alone = 1;
     weft_status st = run_units(&run);
+    *loss = record.res.loss;
     if (st != WEFT_OK) weft_own_drop(out);
     return st;
 }

@@ -36,9 +36,10 @@ WEFT_CHECKED weft_status weft_job_again(weft_sched *sched, const weft_job_record
                                         const weft_state *from, weft_own_state *out);
 
 /* Does a job that the search does not have, from the start of a trial or its checkpoint;
- * the time is not the search's. *out is the state after it, to be freed by weft_own_drop.
- * Collective over team. WEFT_STOP, EFILE. */
+ * the time is not the search's. *out is the state after it, to be freed by weft_own_drop;
+ * *loss as in weft_result, NAN where nothing was scored. Collective over team. WEFT_STOP,
+ * EFILE. */
 WEFT_CHECKED weft_status weft_job_alone(weft_sched *sched, const weft_job *job,
-                                        weft_own_state *out);
+                                        weft_own_state *out, double *loss);
 
 #endif
