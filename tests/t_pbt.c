@@ -194,6 +194,24 @@ static void test_asynchronous(weft_arena *mem)
     ok(job.eligibility == WEFT_WINS_LOSS, "its result may win");
 }
 
+static void test_share(weft_arena *mem)
+{
+    struct hand hand =
+        hand_new("population = 5\ninterval = 10\nmax_resource = 30\nquantile = 0.3", mem);
+    for (int i = 0; i < 5; i++) ask(&hand, WEFT_JOB);
+    for (int i = 0; i < 4; i++) tell(&hand, (int[]){4, 2, 1, 0}[i], .5 - .1 * i);
+    tell(&hand, 3, .45);
+    weft_job job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 5 && (job.from == 0 || job.from == 1),
+       "of five members a share of 1.5 is two");
+    hand = hand_new("population = 2\ninterval = 10\nmax_resource = 20", mem);
+    for (int i = 0; i < 2; i++) ask(&hand, WEFT_JOB);
+    tell(&hand, 0, .1);
+    tell(&hand, 1, .9);
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 2 && job.from == 0, "a copy may have a single interval left");
+}
+
 /* To the end by rounds: the last job of every member closes it. */
 static void test_synchronous(weft_arena *mem)
 {
@@ -388,6 +406,7 @@ int main(void)
     weft_arena *mem = weft_arena_new();
     test_toy(mem);
     test_asynchronous(mem);
+    test_share(mem);
     test_synchronous(mem);
     test_contract(mem);
     test_explore(mem);

@@ -108,6 +108,10 @@ done <<END
 9.9 1 1 0
 10.1 1 1 1
 END
+awk 'BEGIN { for (i = 0; i < 40; i++) print "5," (-1) ^ i "," (-1) ^ int(i / 2) "," int(i / 4) % 2 }' >"$tmp/same.csv"
+"$weft" pack dense "$tmp/same.csv" header=no numbers=1 shares=end -o "$tmp/same.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tuned 1 scales same run.task=sgd sgd.model=linear space.configs=1 random.resource=1 >/dev/null && ! grep -q 'columns are scaled' "$tmp/log"
+result $? "a column that is the same in all rows decides nothing"
 refused() # TEXT STATEMENT DATA [section.key=value ...]
 {
     tuned 2 no "$3" "${@:4}" >/dev/null

@@ -31,6 +31,7 @@ first, again = weft.report, set()
 do_job, do_save = weft_program.Program.do_job, weft_program.Program.do_save
 def noted(self, message):
     for trial, job in message["drop"]: note("drops", job)
+    if message["load"]: note("loads", tuple(message["from"]) in self.waiting)
     return do_job(self, message)
 def saved(self, message):
     note("saved", message["job"])
@@ -168,6 +169,8 @@ for tuner in "asha asha.variant=stopping" "asha asha.variant=promotion" \
     [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
     result $? "with the same digest"
 done
+[ "$(sort -u "$tmp/loads")" = False ]
+result $? "a state is loaded where the program does not have it"
 tune 1 n run.sampler=tpe run.tuner=asha space.configs=30 && two=$(digest "$tmp/n.h5")
 tune 1 n run.sampler=tpe run.tuner=asha && resume 2 n run.teams=2 space.configs=30
 result $? "a search is made longer after its end"

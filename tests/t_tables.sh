@@ -517,6 +517,22 @@ refused "a day that there is not is told" bad.csv "line 8, column 1, 'day', is '
 reads "but may be a gap" bad.csv "day date 79 1 " gaps=31.02.2021
 sed '8s/^[^;]*//; 9s/^[^;]*/NA/' "$tmp/t.csv" >"$tmp/gaps.csv"
 reads "gaps among dates are counted" gaps.csv "day date 78 2 "
+"$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
+import datetime, statistics, sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    names = [n.decode() for n in f["column"][:]]
+    shift, scale = (f[n][:] if n in f else d for n, d in (("shift", 0), ("scale", 1)))
+    train, *others = (list(f[p + "/x"][:].astype(float) * scale + shift) for p in ("train", "valid", "test"))
+mark, own = names.index("day is missing"), [i for i, n in enumerate(names) if n.startswith("day")]
+middle = statistics.median(x[0] for x in train if x[mark] < 0.5)
+gaps = [x for x in train + sum(others, []) if x[mark] > 0.5]
+assert len(gaps) == 2, len(gaps)
+for x in gaps:
+    day = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=middle)
+    want = {"day seconds": middle, "day year": day.year, "day is missing": 1}
+    assert all(abs(x[i] - want.get(names[i], 0)) <= (64 if i == 0 else 1e-6) for i in own), (names, x, want)
+END
+result $? "they are filled by the middle day and its year alone, and marked"
 refused "dates in another order than is said are told" t.csv "'day', is '[0-9.]*' where a date such as 12/31/2024 is expected" dates=mdy
 awk 'BEGIN { print "day,y"; for (i = 0; i < 60; i++) print i % 12 + 1 "/" i % 11 + 1 "/2024," i % 2 }' >"$tmp/t.csv"
 refused "days that may be months are asked for" t.csv "column 'day', which is '1/1/2024' in line 2, .*dates = dmy or dates = mdy"
