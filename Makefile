@@ -256,7 +256,8 @@ demo_seeds = for seed in 1 2 3 4 5 6 7 8 9 10; do mpirun -n 2 $(BIN) tune inputs
 	run.seed=$$seed $2 -o $(DEMO)-$1-$$seed.h5 >/dev/null || exit; done
 ALONE := run.tuner=random random.resource=40 space.configs=5
 HALVED := run.tuner=sha run.mixing=fedex fedex.k=9 space.configs=9 sha.eliminations=2 sha.budget=200 sha.max_resource=40
-WIDE := "client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" server.average=none
+LAST := server.average=none server.momentum=0
+WIDE := "client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" $(LAST)
 demo: ## builds; on built-in data weight-sharing beside a full sweep, and a federation over ten seeds
 	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@mkdir -p outputs && rm -rf $(DEMO)*
@@ -268,7 +269,7 @@ demo: ## builds; on built-in data weight-sharing beside a full sweep, and a fede
 	$(call demo_tune,2,,run.tuner=random,documents-sweep)
 	$(call demo_tune,2,-images,$(SHARED),images-shared)
 	$(call demo_tune,2,-images,run.tuner=random,images-sweep)
-	$(call demo_seeds,defaults,run.tuner=random random.resource=200 space.configs=1 client.lr=0.1 server.average=none)
+	$(call demo_seeds,defaults,run.tuner=random random.resource=200 space.configs=1 client.lr=0.1 $(LAST))
 	$(call demo_seeds,average,run.tuner=random random.resource=200 space.configs=1 client.lr=0.1)
 	$(call demo_seeds,random,$(ALONE) $(WIDE))
 	$(call demo_seeds,fedex,$(HALVED) $(WIDE))

@@ -252,6 +252,13 @@ static double wavering(const struct asked *asked)
     return asked->job.from >= 0 && asked->job.trial % 2 ? 0.9 : falls(asked);
 }
 
+/* Large rates have less loss at once, and no other later. */
+static double breaks_down(const struct asked *asked, int number)
+{
+    (void)number;
+    return asked->set.lr > 0.1 ? 2.3 + progress(asked) : 2.5 - 1e-3 * asked->total;
+}
+
 static double starts_badly(const struct asked *asked, int number)
 {
     (void)number;
@@ -261,9 +268,15 @@ static double starts_badly(const struct asked *asked, int number)
 static void test_errors(void)
 {
     errors = chance;
-    struct sim *sim = run(rates, near);
+    struct sim *sim = run(rates, low);
     is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12,
-            "of equal errors the defaults win, whatever the losses");
+            "of equal errors the defaults win over smaller rates, whatever the losses");
+    sim = run(rates, near);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
+            "not over larger ones whose loss is less");
+    sim = run("[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\n", breaks_down);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12,
+            "but over those whose loss then stands");
     errors = falls;
     sim = run(rates, equal);
     is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12, "and of equal losses");

@@ -32,6 +32,7 @@ struct candidate {
     weft_rank rank;     /* of its last result, */
     double loss, bound; /* its loss, */
     double mean;        /* and its mean loss; NAN: not measured */
+    double before;      /* mean loss of the result before it; INFINITY: there is none */
     int step;       /* factors of 2 from the start of the walk; STEPS + 1: it is no part */
     int jobs, told; /* asked for, told: candidates with more results are ahead */
     int failed;     /* 1: its part was worse */
@@ -160,12 +161,19 @@ static double gain(const struct one *one, double loss, double mean,
     return fabs(first) < fabs(second) ? first : second;
 }
 
-/* 1: the start has less results, or as many and is clearly worse. */
+/* 1: the start has less results, or as many and is clearly worse. Where errors are equal,
+ * as those of guesses are, a larger rate of less loss, also than before, has come further:
+ * a smaller one may not have moved, and a network that has broken stands still. */
 static int is_clear(const struct one *one, const struct candidate *candidate)
 {
     const struct candidate *start = &one->candidate[one->begun];
     if (candidate->told != start->told) return candidate->told > start->told;
-    return gain(one, candidate->loss, candidate->mean, start) > 1;
+    if (gain(one, candidate->loss, candidate->mean, start) > 1) return 1;
+    int larger = candidate->step > 0 && candidate->step <= STEPS;
+    double than = fmin(start->mean, candidate->before);
+    return larger && one->by_error &&
+           fabs(candidate->loss - start->loss) < 0.1 * one->margin &&
+           margins(candidate->mean, than, one->margin * fabs(than)) > 1;
 }
 
 /* The best candidate, of those that have at most `jobs` jobs, did not fail and, if `clear`,
@@ -450,6 +458,7 @@ static void one_tell(void *self, const weft_result *res)
         return;
     }
     struct candidate *candidate = &one->candidate[res->trial];
+    candidate->before = candidate->told > 0 ? candidate->mean : INFINITY;
     candidate->mean = weft_result_tie(res);
     candidate->rank = weft_result_rank(res);
     candidate->loss = res->loss;
