@@ -301,6 +301,34 @@ static double both(const struct asked *asked, int number)
            fabs(asked->set.batch - 16.0) / 100 + progress(asked);
 }
 
+static double lowest(const struct asked *asked, int number)
+{
+    (void)number;
+    return asked->set.lr + asked->set.batch / 1e3;
+}
+
+static double highest(const struct asked *asked, int number)
+{
+    (void)number;
+    return 1 - asked->set.lr + asked->set.batch / 1e3;
+}
+
+/* 1: rates stay between 0.05 and 0.2, and some are `end`. */
+static int stays_within(double (*loss)(const struct asked *, int), double end)
+{
+    const struct sim *sim = run("[client]\nlr = log 0.05 .. 0.2\nbatch = 1 .. 99\n[one]\n"
+                                "resource = 1000\nexplore = 0.4\neach = 10\nothers = 100\n"
+                                "finalists = 1\n",
+                                loss);
+    int within = 1, there = 0;
+    for (int i = 0; i < sim->n; i++) {
+        double lr = sim->asked[i].set.lr;
+        within &= lr > 0.05 - 1e-12 && lr < 0.2 + 1e-12;
+        there += fabs(lr - end) < 1e-12;
+    }
+    return within && there > 1;
+}
+
 static void test_others(void)
 {
     struct sim *sim = run(
@@ -336,6 +364,8 @@ static void test_others(void)
     for (int i = 2; i < 10; i++)
         differ &= fabs(sim->asked[i].set.momentum - sim->asked[i - 1].set.momentum) > 0;
     ok(differ, "and what the sampler proposes");
+    ok(stays_within(lowest, 0.05), "steps from the lowest rate end there");
+    ok(stays_within(highest, 0.2), "those from the highest, too");
 }
 
 /* ---- parts that were worse ---- */
@@ -353,7 +383,7 @@ static double breaks(const struct asked *asked, int number)
 static double wavers(const struct asked *asked, int number)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 0.51;
-    return number % 2 ? 0.519 : 0.5;
+    return number % 2 ? 0.525 : 0.5;
 }
 
 /* It loses less than was won. */
@@ -410,11 +440,15 @@ static void test_stalled(void)
     errors = NULL;
 }
 
-/* 1: the last part begins where the one before it ended. */
+/* 1: each part begins where the one before it ended. */
 static int goes_straight(const struct sim *sim)
 {
-    const struct asked *last = &sim->asked[sim->n - 1];
-    return last->job.from == last[-1].job.trial;
+    int straight = 1;
+    for (int i = 1; i < sim->n; i++) {
+        const weft_job *before = &sim->asked[i - 1].job;
+        straight &= before->from < 0 || sim->asked[i].job.from == before->trial;
+    }
+    return straight;
 }
 
 static void test_worse(void)
