@@ -308,6 +308,12 @@ result $? "a reader that ends first is told"
 [ "$(ls -d "$tmp"/*.rows*)" = "$tmp/rff.h5.rows.h5" ]
 result $? "nothing is left behind then"
 
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 2 + i / 100 "," (i % 2 ? "NA" : "b") }' >"$tmp/gap.csv"
+"$weft" pack dense "$tmp/gap.csv" unlabelled=class -o "$tmp/gap.h5" >"$tmp/out" 2>"$tmp/log"
+run="run.data=$tmp/gap.h5 run.tuner=random space.configs=1 rff.features=20 rff.gamma=0.1 fmap.model=logistic"
+trained gap-run && printf 'x,y\n0.1,b\n1.2,NA\n' >"$tmp/gap.csv" && predict gap-run "$tmp/gap.csv" &&
+    [ "$(cut -d , -f 1-3 "$tmp/p.csv" | tr '\n' ' ')" = "row,label,class 1,b,b 2,NA,NA " ]
+result $? "a label that stands for a gap is one where it was learnt"
 # ---- what is refused ----------------------------------------------------------------------
 
 refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]
