@@ -343,6 +343,9 @@ tune 1 parameters.how=good command.retries=1 \
     command.run='test -e '"$tmp"'/again && echo loss=2 || { touch '"$tmp"'/again; exit 1; }' &&
     grep -q 'status 1; see .*; it is tried again' "$tmp/log" && grep -q '^valid *loss 2' "$tmp/out"
 result $? "a job that failed is tried again where that is asked for"
+tune 1 parameters.how=good command.retries=2 command.run="echo 1 >>$tmp/tries; exit 1"
+[ "$(wc -l <"$tmp/tries")" = 3 ]
+result $? "as often as that"
 tune 1 parameters.how=good command.run='yes | head -c 5000000; echo loss=3' && grep -q '^valid *loss 3' "$tmp/out"
 result $? "much output is read to its end"
 [ "$(wc -c <"$tmp/r.best/weft.log")" -lt 1100000 ] && grep -q '^... 3951431 bytes are left out' "$tmp/r.best/weft.log" &&
