@@ -379,24 +379,17 @@ static double breaks(const struct asked *asked, int number)
     return 1 - number / 100.0;
 }
 
-/* It loses all that was won, within the intervals of both losses, 0.01 each. */
+/* It loses more than the margin, within the intervals of both losses, 0.01 each. */
 static double wavers(const struct asked *asked, int number)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 0.51;
-    return number % 2 ? 0.525 : 0.5;
-}
-
-/* It loses less than was won. */
-static double sinks(const struct asked *asked, int number)
-{
-    if (asked->job.from < 0) return off(asked, 0.8) + 1;
-    return number % 2 ? 0.9 : 0.5;
+    return number % 2 ? 0.519 : 0.5;
 }
 
 static double rises(const struct asked *asked, int number)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 1;
-    return number == 8 ? 1.05 : 0.5;
+    return number == 8 ? 0.525 : 0.5;
 }
 
 static double hopeless(const struct asked *asked, int number)
@@ -464,10 +457,10 @@ static void test_worse(void)
     is_near(sim->spent, 500, 0, "within the same resource");
     sim = run(rates, wavers);
     ok(goes_straight(sim), "a loss that rises within the intervals is not taken back");
-    sim = run(rates, sinks);
-    ok(goes_straight(sim), "nor one that rises a little");
     sim = run(rates, rises);
-    is_near(sim->asked[9].set.lr, 0.4, 1e-12, "one that loses all that was won does");
+    is_near((double)sim->asked[9].job.from, (double)sim->asked[6].job.trial, 0,
+            "after one that rises further the best part is gone on from");
+    is_near(sim->asked[8].set.lr / sim->asked[9].set.lr, 2, 1e-12, "with half the rate");
     sim = run(rates, hopeless);
     is_near(sim->spent, 500, 0, "it ends where all diverge");
 }

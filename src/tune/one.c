@@ -9,10 +9,10 @@
  * nearly as long trainings do; signals that look ahead from trained weights prefer small
  * rates: Wu, Ren, Liao, Grosse, "Understanding short-horizon bias in stochastic
  * meta-optimization", ICLR 2018. The rest is trained in parts, each a trial that copies the
- * one before it. A part without progress halves the rate of those behind it. After a part
- * that diverged, or lost all that was won since the candidate was chosen, beyond the
- * intervals of both losses and the margin, the next candidate goes on from the weights
- * before it. The last part wins, or if its loss is larger the one before it: the least of
+ * one before it. A part without progress halves the rate of those behind it. One that is
+ * worse than the best part, beyond the intervals of both losses and the margin, is taken
+ * back: the next goes on from the best, with half the rate, or with the next candidate if
+ * it diverged. The last part wins, or if its loss is larger the one before it: the least of
  * all losses would be that of the luckiest of few samples. */
 #include "weft/hash.h"
 #include "weft/log.h"
@@ -61,8 +61,9 @@ struct one {
     int64_t left, part; /* resource that is not asked for; resource of a part */
     int64_t trial;      /* of the last part; NOBODY before it */
     int64_t good;       /* trial whose weights the next part copies; NOBODY */
-    double loss, mean;  /* its loss and mean loss */
-    int lowered;        /* factors of 2 by which the first axis is lowered */
+    int64_t top_trial;  /* the best trial of the parts, or the candidate before; NOBODY */
+    struct candidate last, top; /* their results */
+    int lowered;                /* factors of 2 by which the first axis is lowered */
 };
 
 static const weft_opt one_opts[] = {
@@ -121,7 +122,8 @@ static weft_status one_setup(void *self, const weft_space *space, uint64_t seed,
     double *conf = WEFT_NEW(mem, double, (one->most + 1) * space->dim);
     for (int64_t i = 0; i <= one->most; i++) one->candidate[i].conf = conf + i * space->dim;
     for (int k = 0; k <= 2 * STEPS; k++) one->of[k] = NOBODY;
-    one->best = one->begun = one->base = one->trial = one->good = NOBODY;
+    one->best = one->begun = one->base = one->trial = NOBODY;
+    one->good = one->top_trial = NOBODY;
     one->left = one->resource;
     return WEFT_OK;
 }
@@ -344,9 +346,8 @@ static void commit(struct one *one)
     one->best = one->asked > 0 ? choice_of(one, 1 + (one->finals > 0)) : 0;
     if (one->asked > 0) {
         one->trial = one->asked - 1;
-        one->good = one->best;
-        one->loss = one->candidate[one->best].loss;
-        one->mean = one->candidate[one->best].mean;
+        one->good = one->top_trial = one->best;
+        one->last = one->top = one->candidate[one->best];
     }
     one->part = (one->left + one->parts - 1) / one->parts;
 }
@@ -414,35 +415,53 @@ static weft_asked one_ask(void *self, weft_job *job)
     return ask_part(one, job);
 }
 
-/* The part's result: the next goes on from it, or another candidate from the last one. */
+static struct candidate result_of(const weft_result *res)
+{
+    return (struct candidate){.loss = res->loss,
+                              .bound = isfinite(res->bound) ? res->bound : 0,
+                              .mean = weft_result_tie(res),
+                              .rank = weft_result_rank(res)};
+}
+
+/* The next part goes on from the best one, with half the rate; or after one that diverged,
+ * or where there is no rate, with the settings of the next candidate, if there is one. */
+static void take_back(struct one *one, const weft_result *res)
+{
+    int broken = !isfinite(res->loss);
+    struct candidate *own = &one->candidate[one->best];
+    one->good = one->top_trial;
+    one->last = one->top;
+    own->failed = 1;
+    int64_t next = broken || one->lead == NOBODY ? best_of(one, 2, 0) : NOBODY;
+    own->failed = next != NOBODY;
+    one->lowered = next == NOBODY ? one->lowered + 1 : 0;
+    if (next != NOBODY) one->best = next;
+    weft_log(WEFT_INFO,
+             "trial %lld %s and is taken back; trial %lld goes on from trial %lld, with %s "
+             "settings of trial %lld",
+             (long long)res->trial, broken ? "diverged" : "lost what was won",
+             (long long)res->trial + 1, (long long)one->good,
+             one->lowered > 0 && one->lead != NOBODY ? "a smaller rate than in the" : "the",
+             (long long)one->best);
+}
+
 static void tell_part(struct one *one, const weft_result *res)
 {
-    struct candidate *own = &one->candidate[one->best];
-    double bound = isfinite(res->bound) ? res->bound : 0;
-    int lost = res->loss > own->loss + own->bound + bound &&
-               gain(one, res->loss, weft_result_tie(res), own) < -1;
-    if (own->told > 0 && (lost || !isfinite(res->loss))) {
-        own->failed = 1;
-        int64_t next = best_of(one, 2, 0);
-        if (next != NOBODY) {
-            weft_log(WEFT_INFO,
-                     "trial %lld %s and is taken back; trial %lld goes on from trial %lld, "
-                     "with the settings of trial %lld",
-                     (long long)res->trial,
-                     isfinite(res->loss) ? "lost what was won" : "diverged",
-                     (long long)res->trial + 1, (long long)one->good, (long long)next);
-            one->best = next;
-            one->lowered = 0;
-            return;
-        }
-        own->failed = 0;
+    struct candidate part = result_of(res);
+    const struct candidate *top = &one->top, *last = &one->last;
+    int first = one->top_trial == NOBODY;
+    int lost = part.loss > top->loss + top->bound + part.bound &&
+               gain(one, part.loss, part.mean, top) < -1;
+    if (!first && (lost || !isfinite(part.loss))) {
+        take_back(one, res);
+        return;
     }
-    double mean = weft_result_tie(res);
-    if (one->good != NOBODY && res->loss >= one->loss && !(mean < one->mean))
-        one->lowered++;
+    if (!first && part.loss >= last->loss && !(part.mean < last->mean)) one->lowered++;
     one->good = res->trial;
-    one->loss = res->loss;
-    one->mean = mean;
+    one->last = part;
+    if (!first && !weft_rank_before(part.rank, top->rank)) return;
+    one->top = part;
+    one->top_trial = res->trial;
 }
 
 static void one_tell(void *self, const weft_result *res)
@@ -453,18 +472,18 @@ static void one_tell(void *self, const weft_result *res)
                                       : res->trial >= 0 && res->trial < one->asked),
                "told of trial %lld, which has no job", (long long)res->trial);
     one->open--;
+    one->by_error = res->by_error;
     if (part) {
         tell_part(one, res);
         return;
     }
-    struct candidate *candidate = &one->candidate[res->trial];
+    struct candidate *candidate = &one->candidate[res->trial], told = result_of(res);
     candidate->before = candidate->told > 0 ? candidate->mean : INFINITY;
-    candidate->mean = weft_result_tie(res);
-    candidate->rank = weft_result_rank(res);
-    candidate->loss = res->loss;
-    candidate->bound = isfinite(res->bound) ? res->bound : 0;
+    candidate->mean = told.mean;
+    candidate->rank = told.rank;
+    candidate->loss = told.loss;
+    candidate->bound = told.bound;
     candidate->told++;
-    one->by_error = res->by_error;
 }
 
 static int one_ended(const void *self, int64_t trial)
@@ -472,8 +491,8 @@ static int one_ended(const void *self, int64_t trial)
     const struct one *one = self;
     int open = one->open > 0;
     if (one->best == NOBODY) return 0;
-    return !((open || one->left > 0) && trial == one->good) &&
-           !(open && trial == one->trial);
+    int copied = trial == one->good || trial == one->top_trial;
+    return !((open || one->left > 0) && copied) && !(open && trial == one->trial);
 }
 
 static int64_t one_jobs(const void *self)
