@@ -1,5 +1,5 @@
 # One training that finds its learning rate first (run.tuner = one) beside the same number of rounds
-# spent in other ways, the defaults first; then the table of means over seeds.
+# spent in other ways, the defaults first. `analysis/one.py DIR` makes the table of means over seeds.
 # usage: [SEEDS="1 2 3"] [ROUNDS=500] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/one.sh F.h5 [section.key=value ...]
 # F.h5 is a federation, packed with clients; the settings hold for all methods. Complete runs are
 # skipped and interrupted ones resumed: other settings need another OUTPUT (default outputs/one).
@@ -57,4 +57,4 @@ for seed in ${SEEDS:-1 2 3}; do
             space.file="$(rates 0.1 0.0125 0.025 0.05 0.2 0.4 0.8)"
     }
 done
-"$weft" report "$out"/*.h5
+echo "analysis/one.py $out  # the table"

@@ -125,7 +125,7 @@ done && cp "$tmp/demo-documents-shared.h5" "$tmp/demo-documents-rank.h5" &&
     done &&
     "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/demo-maps.png" ] && [ -s "$tmp/demo-federation.png" ]
 result $? "demo.py draws the two pictures"
-grep -q 'finds its rate first, and averages, has 0.0 +- 0.0 points more (not resolved), beside' "$tmp/out"
+grep -q 'finds its rate first, with momentum and average, has 0.0 +- 0.0 points more (not resolved); beside' "$tmp/out"
 result $? "of equal runs it says that nothing is resolved"
 [ "$(grep -c 'digest' "$tmp/out")" = 2 ]
 result $? "it prints two digests"
@@ -134,6 +134,26 @@ cp "$tmp/demo-images-sweep.h5" "$tmp/demo-documents-rank.h5"
 result $? "it ends with an error where the digests differ"
 grep -q 'the digests differ' "$tmp/log"
 result $? "which it tells"
+
+# jobs/one.sh's table: two seeds of which one method has the first twice.
+refuses "one.py refuses a directory without the defaults" one "$tmp/table"
+mkdir "$tmp/ways" && cp "$tmp/demo-fedex-1.h5" "$tmp/ways/defaults-1.h5" && cp "$tmp/demo-fedex-2.h5" "$tmp/ways/defaults-2.h5" &&
+    for seed in 1 2; do cp "$tmp/demo-fedex-1.h5" "$tmp/ways/one-$seed.h5" && cp "$tmp/demo-fedex-1.h5" "$tmp/ways/oracle-$seed.h5"; done
+"$python" analysis/one.py "$tmp/ways" >"$tmp/out" 2>"$tmp/log"
+result $? "one.py makes a table of methods"
+"$python" - "$tmp/out" "$tmp/ways" <<'END'
+import sys, h5py
+table = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in open(sys.argv[1]) if "|" in line}
+x = [100 * h5py.File(f"{sys.argv[2]}/defaults-{seed}.h5")["winner"].attrs["test_error"] for seed in (1, 2)]
+half = 12.7062 * abs(x[0] - x[1]) / 2
+assert table["one"][:2] == ["2", f"{x[0]:.2f} +- 0.00"], table
+assert table["one"][2] == f"{(x[0] - x[1]) / 2:+.2f} +- {half:.2f}", table
+assert table["one"][3:5] == [f"{x[0]:.2f}", str(int(x[0] > x[1]))], table
+assert table["defaults"][1] == f"{sum(x) / 2:.2f} +- {half:.2f}" and table["defaults"][2] == "", table
+assert table["one"][5] == ("100 %" if x[1] > x[0] else ""), table
+assert table["one"][6] == "4", table
+END
+result $? "with errors, differences paired by seed, intervals, the share of the gap and rounds"
 
 # Any script with any run: never a traceback.
 mkdir "$tmp/own"

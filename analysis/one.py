@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Ways to spend the same rounds beside the defaults, as jobs/one.sh makes them.
+
+usage: analysis/one.py DIR ...
+
+Prints a table for each DIR, of its runs METHOD-SEED.h5: the test error of the server's weights in
+percent, mean over seeds; how much it is less than that of `defaults`, paired by seed; both with half
+a 95 % interval; the worst seed; in how many seeds it is behind the defaults; the share of the
+defaults' gap to `oracle` that is closed in the mean; rounds; seconds.
+"""
+
+import glob
+import os
+import re
+import sys
+
+import numpy as np
+
+import runs
+import stats
+
+NAME = re.compile(r"(.+)-(\d+)\.h5")
+ORDER = ("defaults", "average", "momentum", "fedexp", "rates", "random", "sha", "hyperband", "asha", "pbt",
+         "fedex-sha", "fedex", "one-last", "one", "one-fedex", "oracle")
+
+
+def read(folder):
+    """{method: {seed: (error, rounds, seconds)}}"""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.h5"))):
+        name = NAME.fullmatch(os.path.basename(path))
+        if name:
+            run = runs.load([path])[0]
+            found.setdefault(name[1], {})[int(name[2])] = (
+                100 - run.accuracy("test"), int(run.attr["rounds"]), float(run.attr["search_seconds"]))
+    if "defaults" not in found:
+        sys.exit(f"{folder}: no runs defaults-SEED.h5; jobs/one.sh makes them")
+    return found
+
+
+def row(name, found, gap):
+    own, plain = found[name], found["defaults"]
+    error, rounds, seconds = np.array(list(own.values())).T
+    mean = stats.by_samples(error)
+    less = [own[seed][0] - plain[seed][0] for seed in own if seed in plain]
+    gain = stats.by_samples(less)
+    cells = [name, len(own), f"{mean.mean:.2f} +- {mean.half:.2f}",
+             "" if name == "defaults" else f"{gain.mean:+.2f} +- {gain.half:.2f}", f"{max(error):.2f}",
+             "" if name == "defaults" else sum(x > 0 for x in less),
+             f"{-100 * gain.mean / gap:.0f} %" if gap > 0 and name != "defaults" else "",
+             f"{np.mean(rounds):.0f}", f"{np.mean(seconds):.2f}"]
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def gap_of(found):
+    both = set(found["defaults"]) & set(found.get("oracle", {}))
+    return np.mean([found["defaults"][s][0] - found["oracle"][s][0] for s in both]) if both else 0.0
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        sys.exit(__doc__)
+    for folder in sys.argv[1:]:
+        found = read(folder)
+        print(f"\n{folder}\n\n| method | seeds | error % | less the defaults | worst | behind | of the gap | rounds "
+              "| seconds |\n|---|---|---|---|---|---|---|---|---|")
+        names = [n for n in ORDER if n in found] + sorted(set(found) - set(ORDER))
+        for name in names:
+            print(row(name, found, gap_of(found)))
+
+
+if __name__ == "__main__":
+    main()
