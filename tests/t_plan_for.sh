@@ -95,6 +95,11 @@ as_input()
         diff <(settings "$1") <(settings "$tmp/wide.ini") >>"$tmp/log"
     result $? "$1 has the settings of a plan"
 }
+grep '^; *run.tuner=' "$tmp/clients.ini" >"$tmp/log"
+# shellcheck disable=SC2046
+"$weft" tune "$tmp/clients.ini" $(sed 's/;//; s/=400/=2/' "$tmp/log") -o "$tmp/run.h5" --force >"$tmp/out" 2>>"$tmp/log" &&
+    "$weft" report "$tmp/run.h5" >"$tmp/out" 2>>"$tmp/log" && grep -q '1 configurations, 1 jobs' "$tmp/out"
+result $? "the defaults beside the plan of a federation run as it says"
 as_input inputs/table.ini 30 class
 as_input inputs/regression.ini 10 number
 cd "$tmp" || exit 1
