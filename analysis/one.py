@@ -20,7 +20,7 @@ import runs
 import stats
 
 NAME = re.compile(r"(.+)-(\d+)\.h5")
-ORDER = ("defaults", "average", "momentum", "fedexp", "rates", "random", "sha", "hyperband", "asha", "pbt",
+ORDER = ("defaults", "average", "momentum", "fedexp", "deltasgd", "rates", "random", "sha", "hyperband", "asha", "pbt",
          "fedex-sha", "fedex", "one-last", "one", "one-fedex", "oracle")
 
 

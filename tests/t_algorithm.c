@@ -222,8 +222,9 @@ static void test_one_hot(struct toy *toy)
 
 /* ---- the same bits ---- */
 
-static const char *const algorithms[] = {"scaffold", "feddyn", "fednova", "fedexp", "ditto",
-                                         "fedper",   "fedrep", "apfl",    "local",  "cpg"};
+static const char *const algorithms[] = {"scaffold", "feddyn", "fednova", "fedexp",
+                                         "deltasgd", "ditto",  "fedper",  "fedrep",
+                                         "apfl",     "local",  "cpg"};
 
 static uint64_t hash_of(const struct stand *stand)
 {

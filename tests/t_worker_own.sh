@@ -80,8 +80,8 @@ refused()
         ! grep -q ' job [0-9]* of ' "$tmp/log"
     result $? "$3"
 }
-for algorithm in apfl knn; do
-    refused $algorithm "fed.algorithm = $algorithm needs (two gradients|representations) " "$algorithm is refused, with one line"
+for algorithm in apfl deltasgd knn; do
+    refused $algorithm "fed.algorithm = $algorithm needs (two gradients|a rate for each step|representations)" "$algorithm is refused, with one line"
 done
 for word in tensors:fedrep anchor:ditto drift:scaffold drift:feddyn; do
     algorithm=${word#*:} word=${word%:*}

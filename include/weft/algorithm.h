@@ -20,14 +20,25 @@ typedef struct weft_blend {
     double share, rate;
 } weft_blend;
 
+/* The rate of each step by the change of gradients g (Delta-SGD): sgd.lr in the first, then
+ *     rate <- min(amount |w - w'| / |g - g'|, sqrt(1 + growth ratio) rate'),
+ *     ratio = rate / rate', 1 at first,
+ * where ' is the step before; the second alone where w or g has not changed. */
+typedef struct weft_pace {
+    real *w, *g; /* [n] scratch: weights and gradient before the last step */
+    double amount, growth;
+    double rate, ratio; /* of the last step; rate 0: there was none */
+} weft_pace;
+
 /* What courses may have that a worker does only if it says so (src/worker/README.md):
- * tensors that are fixed; an anchor that is not where it begins; drift; a blend, which no
- * worker does. */
+ * tensors that are fixed; an anchor that is not where it begins; drift; a blend and a pace,
+ * which no worker does. */
 enum {
     WEFT_NEEDS_FIXED = 1,
     WEFT_NEEDS_ANCHOR = 2,
     WEFT_NEEDS_DRIFT = 4,
-    WEFT_NEEDS_BLEND = 8
+    WEFT_NEEDS_BLEND = 8,
+    WEFT_NEEDS_PACE = 16
 };
 
 /* A training on the client's samples, in the order that section [client] describes: the
@@ -43,6 +54,7 @@ typedef struct weft_course {
     weft_sgd sgd;
     int epochs;
     weft_blend *blend; /* NULL: none */
+    weft_pace *pace;   /* NULL: the rate is sgd.lr */
     int other;         /* 1: it begins with other weights than the client's model */
 } weft_course;
 enum { WEFT_COURSES = 2 }; /* most of a turn */
@@ -64,7 +76,8 @@ typedef struct weft_visit {
     real *w;            /* [n] out: its model, which is scored */
     real *change;       /* [n] out: of the server's weights, to be averaged */
     real *spare;        /* [spare] scratch */
-    weft_blend blend;   /* of its course */
+    weft_blend blend;   /* of its course, */
+    weft_pace pace;     /* likewise */
 } weft_visit;
 
 /* What the server has after a round. */

@@ -26,7 +26,7 @@ DEFAULT = {
     "device": dict(speed="constant", sample_seconds=0, flops=0, up=0, down=0, latency=0, availability=1, dropout=0,
                    power=0, byte_energy=0, deadline=0, over=1),
     "ditto": {"lambda": 1, "lr": 0, "epochs": 0}, "fedper": dict(own="last"), "fedrep": dict(own="last", epochs=1),
-    "feddyn": dict(alpha=0.1), "fedexp": dict(eps=0.001), "apfl": dict(share=0.5, rate=0.01),
+    "feddyn": dict(alpha=0.1), "deltasgd": dict(gamma=2, delta=0.1), "fedexp": dict(eps=0.001), "apfl": dict(share=0.5, rate=0.01),
     "knn": {"k": 10, "lambda": 0.5, "sigma": 1},
     "cpg": dict(generate="last", size=8, lr=1, lr_embedding=1, spread=0.1, bias="yes", embedding="learnt")}
 
@@ -173,7 +173,7 @@ class Client:
         """SGD as torch.optim.SGD makes it; numbers that are held stay. With `blend`, a vector and a share, these are
         changed beside each step, as APFL does it."""
         o = {**self.client, **changed}
-        w, velocity, losses = w.copy(), np.zeros(N), self.train_count == 0
+        w, velocity, losses, last = w.copy(), np.zeros(N), self.train_count == 0, None
         free = np.ones(N, bool) if held is None else ~held
         for epoch in range(o["epochs"]):
             order = shuffled(self.round, self.number, epoch, len(self.x), self.n)
@@ -186,7 +186,11 @@ class Client:
                     o["blend"][1] = min(max(a - self.own["rate"] * ((v - w) @ g), 0), 1)
                     v -= o["lr"] * a * clipped(g, o["clip"])
                 g, loss = gradient(w, x, label)
-                g = (g + drift + o["mu"] * (w - anchor)) * free
+                g = (g + drift) * free
+                if self.fed.name == "deltasgd":
+                    last = self.paced(last, w.copy(), g, o["lr"])
+                    o["lr"] = last[2]
+                g = g + o["mu"] * (w - anchor) * free
                 g = clipped(g, o["clip"]) + o["weight_decay"] * w
                 velocity = o["momentum"] * velocity + g
                 w -= o["lr"] * velocity * free
@@ -195,6 +199,16 @@ class Client:
                     self.train_loss += loss
                     self.train_count += len(rows)
         return w
+
+    def paced(self, last, w, g, rate):
+        """Weights, gradient, rate and its ratio to the rate before, of this step."""
+        if last is None:
+            return w, g, rate, 1
+        old_w, old_g, old, ratio = last
+        rate = math.sqrt(1 + self.own["delta"] * ratio) * old
+        if (w != old_w).any() and (g != old_g).any():
+            rate = min(rate, self.own["gamma"] * np.linalg.norm(w - old_w) / (2 * np.linalg.norm(g - old_g)))
+        return w, g, rate, rate / old
 
     def answer(self, w, x):
         """Probabilities of the classes with the client's own samples."""
@@ -353,7 +367,7 @@ class Federation:
         return w
 
     def keeps(self):
-        return self.name not in ("fedavg", "fednova", "fedexp", "knn")
+        return self.name not in ("fedavg", "fednova", "fedexp", "deltasgd", "knn")
 
     def turn(self, client, which, cap, most, before, train, after, fresh=False):
         if before:
@@ -698,6 +712,9 @@ CASES = [
     case("fedexp", (4,), "fedexp", client=ALL, more="[fedexp]\neps = 0"),
     case("further", (3,), "fedexp", fed="cohort = 7\naverage = plain", client=within(0.5),
          more="[server]\nmomentum = 0.4\nlr = 0.8\n[fedexp]\neps = 0 .. 0.3\n" + late(16), arms=(0.02,)),
+    case("paces", (4,), "deltasgd", client=ALL),
+    case("paced", (3,), "deltasgd", client="lr = 0.2\nbatch = 4\nepochs = 3\nmax_change = 0.7",
+         more="[deltasgd]\ngamma = 0.3 .. 4\ndelta = 0.5\n" + late(16), arms=(0.3, 4), update=(1, 0)),
     case("ditto", (3, 2), "ditto", NEW, ALL, "[ditto]\nlambda = 0.8\nlr = 0.1\nepochs = 3"),
     case("epochs", (4,), "ditto", client=USUAL + "\nmu = 0.5", more=late(26)),
     case("pulled", (4,), "ditto", more="[ditto]\nlambda = 0 .. 2\nepochs = 1", arms=(0, 2), update=(1, 0)),

@@ -76,6 +76,30 @@ static void hold(const fed_task *fed, const weft_course *course, const real *fro
     }
 }
 
+/* The rate of the next step on the gradient work.g, which takes the place of the last. */
+static double paced(const fed_task *fed, const weft_course *course)
+{
+    weft_pace *pace = course->pace;
+    int64_t n = fed->work.own.n;
+    const real *w = course->w, *g = fed->work.g;
+    double rate = course->sgd.lr, moved = 0, turned = 0;
+    for (int64_t i = 0; pace->rate > 0 && i < n; i++) {
+        double dw = (double)w[i] - (double)pace->w[i],
+               dg = (double)g[i] - (double)pace->g[i];
+        moved += dw * dw;
+        turned += dg * dg;
+    }
+    if (pace->rate > 0) {
+        rate = sqrt(1 + pace->growth * pace->ratio) * pace->rate;
+        if (moved > 0 && turned > 0) rate = fmin(rate, pace->amount * sqrt(moved / turned));
+    }
+    pace->ratio = pace->rate > 0 ? rate / pace->rate : 1;
+    pace->rate = rate;
+    memcpy(pace->w, w, (size_t)n * sizeof *w);
+    memcpy(pace->g, g, (size_t)n * sizeof *g);
+    return rate;
+}
+
 /* A step of course->w on a batch. held: the weights that it began with, where tensors
  * within the span are fixed. Returns 0 if it diverged. */
 static int descend(const fed_task *fed, const fed_training *training,
@@ -89,8 +113,10 @@ static int descend(const fed_task *fed, const fed_training *training,
     gradient(fed, training, course->w, batch, key, sum);
     for (int64_t i = 0; course->drift && i < n; i++) work->g[i] += course->drift[i];
     if (held) hold(fed, course, NULL, work->g);
-    sound &= weft_sgd_step(&course->sgd, span->end - at, first, course->w + at,
-                           work->g + at, work->velocity + at, anchor ? anchor + at : NULL);
+    weft_sgd sgd = course->sgd;
+    if (course->pace) sgd.lr = paced(fed, course);
+    sound &= weft_sgd_step(&sgd, span->end - at, first, course->w + at, work->g + at,
+                           work->velocity + at, anchor ? anchor + at : NULL);
     if (held) hold(fed, course, held, course->w);
     return sound && isfinite(sum->loss);
 }

@@ -127,11 +127,13 @@ static weft_status check(const fed_task *fed, const fed_worker *worker)
                          "fed.algorithm = %s needs representations of samples, which "
                          "fed.model = worker does not tell; choose fedavg",
                          fed->algorithm_name);
-    if (!(algorithm->needs & WEFT_NEEDS_BLEND)) return WEFT_OK;
+    if (!(algorithm->needs & (WEFT_NEEDS_BLEND | WEFT_NEEDS_PACE))) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
-                     "fed.algorithm = %s needs two gradients a step, which fed.model = "
-                     "worker does not take; choose fedavg or another",
-                     fed->algorithm_name);
+                     "fed.algorithm = %s needs %s, which fed.model = worker does not do; "
+                     "choose fedavg or another",
+                     fed->algorithm_name,
+                     algorithm->needs & WEFT_NEEDS_BLEND ? "two gradients a step"
+                                                         : "a rate for each step");
 }
 
 /* That it knows the words that the algorithm needs. */
