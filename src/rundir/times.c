@@ -16,6 +16,7 @@ int weft_time_read(const weft_record *record, weft_time *time)
 
 weft_status weft_rundir_lasted(weft_rundir *rundir, double seconds)
 {
+    if (!rundir->commit) return WEFT_OK;
     weft_time time = {.at = seconds};
     weft_status st = weft_journal_add(&rundir->journal, TAG_TIME, &time, sizeof time);
     return weft_rundir_stuck(rundir, st);

@@ -11,7 +11,8 @@ int weft_time_read(const weft_record *record, weft_time *time);
  * world. */
 WEFT_CHECKED weft_status weft_rundir_start(weft_rundir *rundir, int teams, double setup);
 
-/* Records that the search has lasted that long; called by a leader. EFILE. */
+/* Records that the search has lasted that long, unless it is over, when leaders have left
+ * their journals; called by a leader. EFILE. */
 WEFT_CHECKED weft_status weft_rundir_lasted(weft_rundir *rundir, double seconds);
 
 #endif

@@ -26,7 +26,6 @@ typedef struct job_run {
     const weft_flight *flight;
     weft_job_begins *begins; /* the state that the job begins with */
     weft_state state;
-    int alone;              /* 1: the job is none of the search */
     int again;              /* 1: the job is repeated to restore the state after it, */
     const weft_state *from; /* from this state; NULL: from a new one */
     weft_arena *mem;        /* of the record */
@@ -120,7 +119,7 @@ static weft_status save(job_run *run)
     weft_status st =
         root ? weft_checkpoint_write(run->sched->rundir, run->record, &run->state)
              : WEFT_OK;
-    if (root && st == WEFT_OK && !run->alone)
+    if (root && st == WEFT_OK)
         st = weft_rundir_lasted(run->sched->rundir, lasted);
     weft_times_io(run->sched->team);
     return weft_agree(st, run->sched->team);
@@ -430,7 +429,6 @@ weft_status weft_job_alone(weft_sched *sched, const weft_job *job, weft_own_stat
     weft_job_record record = weft_job_record_new(job, sched->mem);
     record.parent = -1;
     job_run run = run_of(sched, &record, 1, sched->mem, out);
-    run.alone = 1;
     weft_status st = run_units(&run);
     *loss = record.res.loss;
     if (st != WEFT_OK) weft_own_drop(out);
