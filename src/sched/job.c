@@ -119,8 +119,7 @@ static weft_status save(job_run *run)
     weft_status st =
         root ? weft_checkpoint_write(run->sched->rundir, run->record, &run->state)
              : WEFT_OK;
-    if (root && st == WEFT_OK)
-        st = weft_rundir_lasted(run->sched->rundir, lasted);
+    if (root && st == WEFT_OK) st = weft_rundir_lasted(run->sched->rundir, lasted);
     weft_times_io(run->sched->team);
     return weft_agree(st, run->sched->team);
 }
