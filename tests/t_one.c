@@ -52,6 +52,7 @@ struct sim {
 };
 
 static double (*errors)(const struct asked *); /* NULL: losses are told alone */
+static double bound = 0.01;
 
 static void tell(struct sim *sim, int i)
 {
@@ -68,7 +69,7 @@ static void tell(struct sim *sim, int i)
     }
     res.job = asked->job.id;
     res.trial = asked->job.trial;
-    res.bound = 0.01;
+    res.bound = bound;
     weft_search_tell(&sim->search, &res);
 }
 
@@ -386,6 +387,45 @@ static double wavers(const struct asked *asked, int number)
     return number % 2 ? 0.519 : 0.5;
 }
 
+/* Beyond the intervals, if they are small, but within the margin, 2 % of a loss. */
+static double sways(const struct asked *asked, int number)
+{
+    if (asked->job.from < 0) return off(asked, 0.8) + 0.51;
+    return number % 2 ? 0.508 : 0.5;
+}
+
+/* Its second part rises a little, the third much, the fourth less than the second. */
+static double staggers(const struct asked *asked, int number)
+{
+    static const double loss[] = {0.5, 0.509, 0.6, 0.505};
+    if (asked->job.from < 0) return off(asked, 0.8) + 1;
+    return number < 10 ? loss[number - 6] : 0.4;
+}
+
+/* The best rate and the next one are a factor of 2 apart, but that below is worse than that
+ * above. The second part stalls, so that the rate is halved, and the third diverges. */
+static double stumbles(const struct asked *asked, int number)
+{
+    static int first;
+    if (asked->job.from < 0) {
+        if (number >= first) first = number + 1;
+        return off(asked, 0.8) + 1 + 0.5 * (fabs(asked->set.lr - 0.4) < 1e-9);
+    }
+    int part = number - first;
+    return part == 2 ? INFINITY : part < 2 ? 0.5 : 0.4;
+}
+
+/* The third part rises, where there is no rate. */
+static double slips(const struct asked *asked, int number)
+{
+    static int first;
+    if (asked->job.from < 0) {
+        if (number >= first) first = number + 1;
+        return fabs(asked->set.momentum - 0.6) + 1;
+    }
+    return number - first == 2 ? 0.6 : 0.5 - 0.01 * (number - first);
+}
+
 static double rises(const struct asked *asked, int number)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 1;
@@ -444,6 +484,37 @@ static int goes_straight(const struct sim *sim)
     return straight;
 }
 
+/* Index of the first part. */
+static int first_part(const struct sim *sim)
+{
+    int i = 0;
+    while (sim->asked[i].job.from < 0) i++;
+    return i;
+}
+
+static void test_taken_back(void)
+{
+    struct sim *sim = run(rates, staggers);
+    const struct asked *part = sim->asked + first_part(sim);
+    is_near(part[4].set.lr, 0.1, 1e-12,
+            "after one that is taken back the next is compared with the best");
+    sim = run(rates, stumbles);
+    part = sim->asked + first_part(sim);
+    is_near(part[2].set.lr, 0.4, 1e-12, "a rate is halved");
+    is_near(part[3].set.lr, 1.6, 1e-12,
+            "after a part that diverges the next candidate has its own rate");
+    sim = run("[server]\nmomentum = 0 .. 1\n[one]\nresource = 500\nexplore = 0.2\n"
+              "finalists = 1\n",
+              slips);
+    part = sim->asked + first_part(sim);
+    ok(part[3].job.from == part[1].job.trial && isfinite(part[2].loss) &&
+           fabs(part[3].set.momentum - part[1].set.momentum) > 0,
+       "without a rate the next candidate follows one that is worse");
+    bound = 0;
+    ok(goes_straight(run(rates, sways)), "a loss that rises within the margin stays");
+    bound = 0.01;
+}
+
 static void test_worse(void)
 {
     struct sim *sim = run(rates, breaks);
@@ -487,6 +558,7 @@ int main(void)
     test_others();
     test_stalled();
     test_worse();
+    test_taken_back();
     test_small();
     weft_arena_free(mem);
     return tap_done();

@@ -433,7 +433,6 @@ static void take_back(struct one *one, const weft_result *res)
     one->last = one->top;
     own->failed = 1;
     int64_t next = broken || one->lead == NOBODY ? best_of(one, 2, 0) : NOBODY;
-    own->failed = next != NOBODY;
     one->lowered = next == NOBODY ? one->lowered + 1 : 0;
     if (next != NOBODY) one->best = next;
     weft_log(WEFT_INFO,
