@@ -54,12 +54,6 @@ def column(rows, kind, name):
             if (r["schedule"], r["mixing"]) == kind and r[name] != "nan"}
 
 
-def with_interval(x, digits):
-    i = stats.by_samples(x)
-    half = f" +- {i.half:.{digits}f}" if np.isfinite(i.half) else ""
-    return f"{i.mean:.{digits}f}{half}"
-
-
 def means(rows, kinds):
     lines = ["| schedule | mixing | seeds | rounds | GB | device hours | makespan, s | "
              + " | ".join(s.replace("_", ", ") for s in claims.SCORES) + " |",
@@ -67,7 +61,7 @@ def means(rows, kinds):
     for kind in kinds:
         own = [list(column(rows, kind, c).values()) for c in COSTS]
         costs = [f"{stats.mean_of(x):.{d}f}" if x else "" for x, d in zip(own, (0, 2, 2, 0))]
-        right = [with_interval([100 - x for x in column(rows, kind, s).values()], 1)
+        right = [stats.text([100 - x for x in column(rows, kind, s).values()], 1)
                  for s in claims.SCORES]
         seeds = len(column(rows, kind, "rounds"))
         lines.append("| " + " | ".join([*kind, str(seeds), *costs, *right]) + " |")

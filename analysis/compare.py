@@ -152,10 +152,7 @@ def mean(rows, key, digits=2):
     x = [float(r[key]) for r in rows if not math.isnan(r[key])]
     if not x:
         return "-"
-    interval = stats.by_samples(x)
-    half = f" +- {interval.half:.{digits}f}" if math.isfinite(interval.half) else ""
-    some = f" (of {len(x)})" if len(x) < len(rows) else ""
-    return f"{interval.mean:.{digits}f}{half}{some}"
+    return stats.text(x, digits) + (f" (of {len(x)})" if len(x) < len(rows) else "")
 
 
 def in_best_tenth(rows):

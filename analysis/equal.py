@@ -156,9 +156,7 @@ def cell(x, seeds=0):
     """Mean and interval; how many seeds these are, if fewer than so many."""
     if not x:
         return ""
-    i = stats.by_samples(x)
-    half = f" +- {i.half:.2f}" if len(x) > 1 else ""
-    return f"{i.mean:.2f}{half}" + (f" ({len(x)})" if len(x) < seeds else "")
+    return stats.text(x, 2) + (f" ({len(x)})" if len(x) < seeds else "")
 
 
 def at_ratios(one, own, key):

@@ -41,13 +41,11 @@ def read(folder):
 def row(name, found, gap):
     own, plain = found[name], found["defaults"]
     error, rounds, seconds = np.array(list(own.values())).T
-    mean = stats.by_samples(error)
     less = [own[seed][0] - plain[seed][0] for seed in own if seed in plain]
-    gain = stats.by_samples(less)
-    cells = [name, len(own), f"{mean.mean:.2f} +- {mean.half:.2f}",
-             "" if name == "defaults" else f"{gain.mean:+.2f} +- {gain.half:.2f}", f"{max(error):.2f}",
-             "" if name == "defaults" else sum(x > 0 for x in less),
-             f"{-100 * gain.mean / gap:.0f} %" if gap > 0 and name != "defaults" else "",
+    beside = name != "defaults"
+    cells = [name, len(own), stats.text(error, 2), stats.text(less, 2, "+") if beside else "", f"{max(error):.2f}",
+             sum(x > 0 for x in less) if beside else "",
+             f"{-100 * np.mean(less) / gap:.0f} %" if gap > 0 and beside else "",
              f"{np.mean(rounds):.0f}", f"{np.mean(seconds):.2f}"]
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
@@ -62,11 +60,12 @@ def main():
         sys.exit(__doc__)
     for folder in sys.argv[1:]:
         found = read(folder)
+        gap = gap_of(found)
         print(f"\n{folder}\n\n| method | seeds | error % | less the defaults | worst | behind | of the gap | rounds "
               "| seconds |\n|---|---|---|---|---|---|---|---|---|")
         names = [n for n in ORDER if n in found] + sorted(set(found) - set(ORDER))
         for name in names:
-            print(row(name, found, gap_of(found)))
+            print(row(name, found, gap))
 
 
 if __name__ == "__main__":

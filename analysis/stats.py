@@ -72,6 +72,13 @@ def by_samples(x):
     return by_clusters(x, range(len(x)))
 
 
+def text(x, digits, sign=""):
+    """The mean of x +- half of its interval, which a single sample does not have."""
+    i = by_samples(x)
+    half = f" +- {i.half:.{digits}f}" if math.isfinite(i.half) else ""
+    return f"{i.mean:{sign}.{digits}f}{half}"
+
+
 def needed(deviation, margin=MARGIN):
     """How many samples of this deviation give a half-width of at most `margin`."""
     if not math.isfinite(deviation):

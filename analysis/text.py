@@ -34,8 +34,7 @@ def line_of(path):
 
 
 def cell(x):
-    i = stats.by_samples(x)
-    return "%.2f +- %.2f" % (i.mean, i.half) if len(x) > 1 else "%.2f" % i.mean
+    return stats.text(x, 2)
 
 
 def print_right(error):

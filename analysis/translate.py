@@ -15,7 +15,7 @@ import re
 import sys
 
 import h5py
-from stats import by_samples
+from stats import text
 
 
 def read_run(run):
@@ -54,8 +54,7 @@ def read(path):
 
 def told(values):
     """Mean +- half the width of its interval."""
-    interval = by_samples(values)
-    return f"{interval.mean:.2f} +- {interval.half:.2f}" if len(values) > 1 else f"{interval.mean:.2f}"
+    return text(values, 2)
 
 
 def print_table(columns, runs):
