@@ -53,6 +53,7 @@ struct sim {
 
 static double (*errors)(const struct asked *); /* NULL: losses are told alone */
 static double bound = 0.01;
+static int candidates; /* that were told in this run */
 
 static void tell(struct sim *sim, int i)
 {
@@ -80,6 +81,7 @@ static struct sim *run(const char *text, double (*loss)(const struct asked *, in
     struct sim *sim = WEFT_NEW(mem, struct sim, 1);
     weft_conf conf;
     sim->loss = loss;
+    candidates = 0;
     weft_conf_init(&conf, mem);
     weft_check(weft_conf_text(&conf, "t.ini", text) == WEFT_OK &&
                    weft_space_read(&sim->space, &conf, kinds, 2, 7, mem) == WEFT_OK &&
@@ -394,36 +396,37 @@ static double sways(const struct asked *asked, int number)
     return number % 2 ? 0.508 : 0.5;
 }
 
+/* Which part this is, from 0 on; -1: a candidate, all of which are told before. */
+static int part_of(const struct asked *asked, int number)
+{
+    candidates += asked->job.from < 0;
+    return asked->job.from < 0 ? -1 : number - candidates;
+}
+
 /* Its second part rises a little, the third much, the fourth less than the second. */
 static double staggers(const struct asked *asked, int number)
 {
     static const double loss[] = {0.5, 0.509, 0.6, 0.505};
-    if (asked->job.from < 0) return off(asked, 0.8) + 1;
-    return number < 10 ? loss[number - 6] : 0.4;
+    int part = part_of(asked, number);
+    if (part < 0) return off(asked, 0.8) + 1;
+    return part < 4 ? loss[part] : 0.4;
 }
 
 /* The best rate and the next one are a factor of 2 apart, but that below is worse than that
  * above. The second part stalls, so that the rate is halved, and the third diverges. */
 static double stumbles(const struct asked *asked, int number)
 {
-    static int first;
-    if (asked->job.from < 0) {
-        if (number >= first) first = number + 1;
-        return off(asked, 0.8) + 1 + 0.5 * (fabs(asked->set.lr - 0.4) < 1e-9);
-    }
-    int part = number - first;
+    int part = part_of(asked, number);
+    if (part < 0) return off(asked, 0.8) + 1 + 0.5 * (fabs(asked->set.lr - 0.4) < 1e-9);
     return part == 2 ? INFINITY : part < 2 ? 0.5 : 0.4;
 }
 
 /* The third part rises, where there is no rate. */
 static double slips(const struct asked *asked, int number)
 {
-    static int first;
-    if (asked->job.from < 0) {
-        if (number >= first) first = number + 1;
-        return fabs(asked->set.momentum - 0.6) + 1;
-    }
-    return number - first == 2 ? 0.6 : 0.5 - 0.01 * (number - first);
+    int part = part_of(asked, number);
+    if (part < 0) return fabs(asked->set.momentum - 0.6) + 1;
+    return part == 2 ? 0.6 : 0.5 - 0.01 * part;
 }
 
 static double rises(const struct asked *asked, int number)

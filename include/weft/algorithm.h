@@ -167,6 +167,8 @@ weft_course weft_visit_course(weft_visit *visit, const real *from);
 weft_course weft_visit_own_course(weft_visit *visit);
 /* visit->change = visit->w - from. */
 void weft_visit_changed(weft_visit *visit, const real *from);
+/* `end` where the change is that of the server's weights. */
+void weft_visit_end(weft_visit *visit);
 /* `first` and `own` of clients that keep a model of their own, kept[n], which begins as the
  * server's weights. */
 void weft_visit_keep(weft_visit *visit);

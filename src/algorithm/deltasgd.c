@@ -38,16 +38,11 @@ static int deltasgd_courses(weft_visit *visit, weft_course *course)
     return 1;
 }
 
-static void deltasgd_end(weft_visit *visit)
-{
-    weft_visit_changed(visit, visit->x);
-}
-
 extern const weft_algorithm weft_algorithm_deltasgd;
 const weft_algorithm weft_algorithm_deltasgd = {
     .kind = {"deltasgd", "clients choose the rate of each step by their gradients",
              sizeof(struct deltasgd), deltasgd_opts, NULL},
     .amounts = deltasgd_amounts,
     .courses = deltasgd_courses,
-    .end = deltasgd_end,
+    .end = weft_visit_end,
     .needs = WEFT_NEEDS_PACE};

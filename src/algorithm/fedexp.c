@@ -34,11 +34,6 @@ static int fedexp_courses(weft_visit *visit, weft_course *course)
     return 1;
 }
 
-static void fedexp_end(weft_visit *visit)
-{
-    weft_visit_changed(visit, visit->x);
-}
-
 static double square(int64_t n, const real *x)
 {
     double sum = 0;
@@ -73,7 +68,7 @@ const weft_algorithm weft_algorithm_fedexp = {
              sizeof(struct fedexp), fedexp_opts, NULL},
     .amounts = fedexp_amounts,
     .courses = fedexp_courses,
-    .end = fedexp_end,
+    .end = weft_visit_end,
     .add = fedexp_add,
     .bound = fedexp_bound,
     .server = fedexp_server};

@@ -23,6 +23,11 @@ void weft_visit_changed(weft_visit *visit, const real *from)
     for (int64_t i = 0; i < visit->n; i++) visit->change[i] = visit->w[i] - from[i];
 }
 
+void weft_visit_end(weft_visit *visit)
+{
+    weft_visit_changed(visit, visit->x);
+}
+
 void weft_visit_keep(weft_visit *visit)
 {
     memcpy(visit->kept, visit->x, (size_t)visit->n * sizeof *visit->x);

@@ -27,11 +27,15 @@ enum { NOBODY = -1 };
 enum { STEPS = 40, WIDE = 2 }; /* steps of the walk on a side; between its first points */
 enum { MORE = 2 };             /* times `each` that finalists get in addition */
 
+struct outcome {
+    weft_rank rank;
+    double loss, bound; /* half of the loss's interval; 0: not known */
+    double mean;        /* mean loss; NAN: not measured */
+};
+
 struct candidate {
     double *conf;       /* [dim] */
-    weft_rank rank;     /* of its last result, */
-    double loss, bound; /* its loss, */
-    double mean;        /* and its mean loss; NAN: not measured */
+    struct outcome got; /* its last result */
     double before;      /* mean loss of the result before it; INFINITY: there is none */
     int step;       /* factors of 2 from the start of the walk; STEPS + 1: it is no part */
     int jobs, told; /* asked for, told: candidates with more results are ahead */
@@ -62,8 +66,8 @@ struct one {
     int64_t trial;      /* of the last part; NOBODY before it */
     int64_t good;       /* trial whose weights the next part copies; NOBODY */
     int64_t top_trial;  /* the best trial of the parts, or the candidate before; NOBODY */
-    struct candidate last, top; /* their results */
-    int lowered;                /* factors of 2 by which the first axis is lowered */
+    struct outcome last, top; /* their results */
+    int lowered;              /* factors of 2 by which the first axis is lowered */
 };
 
 static const weft_opt one_opts[] = {
@@ -133,7 +137,7 @@ static weft_status one_setup(void *self, const weft_space *space, uint64_t seed,
 static int is_ahead(const struct candidate *one, const struct candidate *other)
 {
     if (one->told != other->told) return one->told > other->told;
-    return weft_rank_before(one->rank, other->rank);
+    return weft_rank_before(one->got.rank, other->got.rank);
 }
 
 /* The margin around a loss. */
@@ -153,12 +157,12 @@ static double margins(double first, double second, double margin)
 /* By how many margins a result is better than another; of error rates in both the error and
  * the mean loss, as each alone misleads: on a plateau the loss of rates that move is
  * larger, and few samples have errors that differ by chance. */
-static double gain(const struct one *one, double loss, double mean,
-                   const struct candidate *than)
+static double gain(const struct one *one, const struct outcome *got,
+                   const struct outcome *than)
 {
-    double first = margins(loss, than->loss, margin_at(one, than->loss));
-    if (!one->by_error || isnan(mean) || isnan(than->mean)) return first;
-    double second = margins(mean, than->mean, one->margin * fabs(than->mean));
+    double first = margins(got->loss, than->loss, margin_at(one, than->loss));
+    if (!one->by_error || isnan(got->mean) || isnan(than->mean)) return first;
+    double second = margins(got->mean, than->mean, one->margin * fabs(than->mean));
     if (first * second <= 0) return 0;
     return fabs(first) < fabs(second) ? first : second;
 }
@@ -170,12 +174,13 @@ static int is_clear(const struct one *one, const struct candidate *candidate)
 {
     const struct candidate *start = &one->candidate[one->begun];
     if (candidate->told != start->told) return candidate->told > start->told;
-    if (gain(one, candidate->loss, candidate->mean, start) > 1) return 1;
+    const struct outcome *got = &candidate->got;
+    if (gain(one, got, &start->got) > 1) return 1;
     int larger = candidate->step > 0 && candidate->step <= STEPS;
-    double than = fmin(start->mean, candidate->before);
+    double than = fmin(start->got.mean, candidate->before);
     return larger && one->by_error &&
-           fabs(candidate->loss - start->loss) < 0.1 * one->margin &&
-           margins(candidate->mean, than, one->margin * fabs(than)) > 1;
+           fabs(got->loss - start->got.loss) < 0.1 * one->margin &&
+           margins(got->mean, than, one->margin * fabs(than)) > 1;
 }
 
 /* The best candidate, of those that have at most `jobs` jobs, did not fail and, if `clear`,
@@ -347,7 +352,7 @@ static void commit(struct one *one)
     if (one->asked > 0) {
         one->trial = one->asked - 1;
         one->good = one->top_trial = one->best;
-        one->last = one->top = one->candidate[one->best];
+        one->last = one->top = one->candidate[one->best].got;
     }
     one->part = (one->left + one->parts - 1) / one->parts;
 }
@@ -415,12 +420,12 @@ static weft_asked one_ask(void *self, weft_job *job)
     return ask_part(one, job);
 }
 
-static struct candidate result_of(const weft_result *res)
+static struct outcome outcome_of(const weft_result *res)
 {
-    return (struct candidate){.loss = res->loss,
-                              .bound = isfinite(res->bound) ? res->bound : 0,
-                              .mean = weft_result_tie(res),
-                              .rank = weft_result_rank(res)};
+    return (struct outcome){.loss = res->loss,
+                            .bound = isfinite(res->bound) ? res->bound : 0,
+                            .mean = weft_result_tie(res),
+                            .rank = weft_result_rank(res)};
 }
 
 /* The next part goes on from the best one, with half the rate; or after one that diverged,
@@ -446,11 +451,11 @@ static void take_back(struct one *one, const weft_result *res)
 
 static void tell_part(struct one *one, const weft_result *res)
 {
-    struct candidate part = result_of(res);
-    const struct candidate *top = &one->top, *last = &one->last;
+    struct outcome part = outcome_of(res);
+    const struct outcome *top = &one->top, *last = &one->last;
     int first = one->top_trial == NOBODY;
-    int lost = part.loss > top->loss + top->bound + part.bound &&
-               gain(one, part.loss, part.mean, top) < -1;
+    int lost =
+        part.loss > top->loss + top->bound + part.bound && gain(one, &part, top) < -1;
     if (!first && (lost || !isfinite(part.loss))) {
         take_back(one, res);
         return;
@@ -476,12 +481,9 @@ static void one_tell(void *self, const weft_result *res)
         tell_part(one, res);
         return;
     }
-    struct candidate *candidate = &one->candidate[res->trial], told = result_of(res);
-    candidate->before = candidate->told > 0 ? candidate->mean : INFINITY;
-    candidate->mean = told.mean;
-    candidate->rank = told.rank;
-    candidate->loss = told.loss;
-    candidate->bound = told.bound;
+    struct candidate *candidate = &one->candidate[res->trial];
+    candidate->before = candidate->told > 0 ? candidate->got.mean : INFINITY;
+    candidate->got = outcome_of(res);
     candidate->told++;
 }
 

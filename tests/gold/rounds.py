@@ -26,7 +26,8 @@ DEFAULT = {
     "device": dict(speed="constant", sample_seconds=0, flops=0, up=0, down=0, latency=0, availability=1, dropout=0,
                    power=0, byte_energy=0, deadline=0, over=1),
     "ditto": {"lambda": 1, "lr": 0, "epochs": 0}, "fedper": dict(own="last"), "fedrep": dict(own="last", epochs=1),
-    "feddyn": dict(alpha=0.1), "deltasgd": dict(gamma=2, delta=0.1), "fedexp": dict(eps=0.001), "apfl": dict(share=0.5, rate=0.01),
+    "feddyn": dict(alpha=0.1), "deltasgd": dict(gamma=2, delta=0.1), "fedexp": dict(eps=0.001),
+    "apfl": dict(share=0.5, rate=0.01),
     "knn": {"k": 10, "lambda": 0.5, "sigma": 1},
     "cpg": dict(generate="last", size=8, lr=1, lr_embedding=1, spread=0.1, bias="yes", embedding="learnt")}
 

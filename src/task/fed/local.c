@@ -82,19 +82,20 @@ static double paced(const fed_task *fed, const weft_course *course)
     weft_pace *pace = course->pace;
     int64_t n = fed->work.own.n;
     const real *w = course->w, *g = fed->work.g;
-    double rate = course->sgd.lr, moved = 0, turned = 0;
-    for (int64_t i = 0; pace->rate > 0 && i < n; i++) {
-        double dw = (double)w[i] - (double)pace->w[i],
-               dg = (double)g[i] - (double)pace->g[i];
-        moved += dw * dw;
-        turned += dg * dg;
-    }
+    double rate = course->sgd.lr, ratio = 1, moved = 0, turned = 0;
     if (pace->rate > 0) {
+        for (int64_t i = 0; i < n; i++) {
+            double dw = (double)w[i] - (double)pace->w[i],
+                   dg = (double)g[i] - (double)pace->g[i];
+            moved += dw * dw;
+            turned += dg * dg;
+        }
         rate = sqrt(1 + pace->growth * pace->ratio) * pace->rate;
         if (moved > 0 && turned > 0) rate = fmin(rate, pace->amount * sqrt(moved / turned));
+        ratio = rate / pace->rate;
     }
-    pace->ratio = pace->rate > 0 ? rate / pace->rate : 1;
     pace->rate = rate;
+    pace->ratio = ratio;
     memcpy(pace->w, w, (size_t)n * sizeof *w);
     memcpy(pace->g, g, (size_t)n * sizeof *g);
     return rate;
