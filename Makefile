@@ -249,31 +249,34 @@ bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 
 DEMO := outputs/demo
 # $(call demo_tune,RANKS,INPUT,SETTINGS,NAME of the run)
-demo_tune = mpirun -n $1 $(BIN) tune inputs/demo$2.ini $(strip $3) -o $(DEMO)-$4.h5 >/dev/null
-SHARED := ws_sha.switch=1
-# $(call demo_seeds,NAME,SETTINGS): 200 rounds of the federation for each of ten seeds
-demo_seeds = for seed in 1 2 3 4 5 6 7 8 9 10; do mpirun -n 2 $(BIN) tune inputs/one.ini run.data=$(DEMO)-clients.h5 \
-	run.seed=$$seed $2 -o $(DEMO)-$1-$$seed.h5 >/dev/null || exit; done
+demo_tune = mpirun -n $1 $(BIN) tune inputs/$2.ini $(strip $3) -o $(DEMO)-$4.h5 >/dev/null
+# $(call demo_seeds,INPUT,SETTINGS,NAME): the same for each of ten seeds
+demo_seeds = for seed in 1 2 3 4 5 6 7 8 9 10; do $(call demo_tune,2,$1,run.seed=$$seed $2,$3-$$seed) || exit; done
+# the same maps for all seeds
+SHARED := ws_sha.switch=1 space.seed=1
+# 200 rounds
+CLIENTS := run.data=$(DEMO)-clients.h5
+SINGLE := $(CLIENTS) run.tuner=random random.resource=200 space.configs=1 client.lr=0.1
 ALONE := run.tuner=random random.resource=40 space.configs=5
 HALVED := run.tuner=sha run.mixing=fedex fedex.k=9 space.configs=9 sha.eliminations=2 sha.budget=200 sha.max_resource=40
 LAST := server.average=none server.momentum=0
 WIDE := "client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" $(LAST)
-demo: ## builds; on built-in data weight-sharing beside a full sweep, and a federation over ten seeds
+demo: ## builds; on built-in data weight-sharing beside a full sweep, and a federation, over ten seeds
 	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@mkdir -p outputs && rm -rf $(DEMO)*
 	$(BIN) pack synthetic documents rows=20000 -o $(DEMO)-documents.h5
 	$(BIN) pack synthetic images rows=10000 -o $(DEMO)-images.h5
 	$(BIN) pack synthetic images rows=10000 clients=100 partition=dirichlet alpha=0.3 -o $(DEMO)-clients.h5
-	$(call demo_tune,1,,$(SHARED),documents-rank)
-	$(call demo_tune,2,,$(SHARED),documents-shared)
-	$(call demo_tune,2,,run.tuner=random,documents-sweep)
-	$(call demo_tune,2,-images,$(SHARED),images-shared)
-	$(call demo_tune,2,-images,run.tuner=random,images-sweep)
-	$(call demo_seeds,defaults,run.tuner=random random.resource=200 space.configs=1 client.lr=0.1 $(LAST))
-	$(call demo_seeds,average,run.tuner=random random.resource=200 space.configs=1 client.lr=0.1)
-	$(call demo_seeds,random,$(ALONE) $(WIDE))
-	$(call demo_seeds,fedex,$(HALVED) $(WIDE))
-	$(call demo_seeds,one,one.resource=200 one.each=4)
+	$(call demo_tune,1,demo,$(SHARED),documents-rank)
+	$(call demo_seeds,demo,$(SHARED),documents-shared)
+	$(call demo_tune,2,demo,run.tuner=random,documents-sweep)
+	$(call demo_seeds,demo-images,$(SHARED),images-shared)
+	$(call demo_tune,2,demo-images,run.tuner=random,images-sweep)
+	$(call demo_seeds,one,$(SINGLE) $(LAST),defaults)
+	$(call demo_seeds,one,$(SINGLE),average)
+	$(call demo_seeds,one,$(CLIENTS) $(ALONE) $(WIDE),random)
+	$(call demo_seeds,one,$(CLIENTS) $(HALVED) $(WIDE),fedex)
+	$(call demo_seeds,one,$(CLIENTS) one.resource=200 one.each=4,one)
 	@echo
 	@$(PYTHON) analysis/demo.py $(DEMO)
 

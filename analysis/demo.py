@@ -8,7 +8,8 @@ PREFIX-federation.png, and prints their sentences and the digests of one search 
 
 Maps: validation error against seconds. A dot is a fit of one map by the full sweep; its line is the
 lowest error after so many fits, in expectation over the orders of the maps. The other line is the
-mean error of the maps in play after each shared fit, the star the pick, fitted alone.
+mean error of the maps in play after each shared fit of the first seed, a star the pick of one of ten
+seeds, PREFIX-DATA-shared-SEED.h5, by its fit in the sweep.
 Federation: test errors of ten seeds, PREFIX-METHOD-SEED.h5, for the same number of rounds.
 """
 
@@ -29,6 +30,10 @@ def read(prefix, *names):
     return runs.load([f"{prefix}-{name}.h5" for name in names])
 
 
+def seed_of(path):
+    return int(path[path.rindex("-") + 1:-3])
+
+
 def ends(run):
     """Seconds from the start of the search to the end of each job, in the order of run.event."""
     end = dict(zip(run.timeline["job"], run.timeline["ended"]))
@@ -42,40 +47,55 @@ def expected_lowest(error):
             for first in range(1, n + 1)]
 
 
-def draw_maps(ax, shared, sweep, title):
-    """Returns what the sentence says: rank of the pick among the maps of the sweep, share of time."""
+def draw_maps(ax, shared, sweep, data):
+    """Returns what the sentence says of these searches of the maps of the sweep."""
     error, end = 100 * sweep.event["valid_error"], ends(sweep)
+    lowest = expected_lowest(error)
+    each = end.max() / len(error)
     ax.plot(end, error, "o", color=runs.GREY, ms=3, label="full sweep: a map, fitted alone")
-    ax.plot(np.arange(1, len(error) + 1) * end.max() / len(error), expected_lowest(error),
-            color=runs.BLACK, lw=1.8, label="full sweep: lowest so far, expected")
-    rounds = shared.event["k"] > 1
-    x, y = ends(shared)[rounds], 100 * shared.event["valid_error"][rounds]
-    ax.plot(x, y, "o-", color=runs.BLUE, ms=4, lw=1.8,
+    ax.plot(np.arange(1, len(error) + 1) * each, lowest, color=runs.BLACK, lw=1.8,
+            label="full sweep: lowest so far, expected")
+    first = shared[0]
+    rounds = first.event["k"] > 1
+    ax.plot(ends(first)[rounds], 100 * first.event["valid_error"][rounds], "o-", color=runs.BLUE, ms=4, lw=1.8,
             label="weight-sharing: mean of maps in play, half as many each fit")
-    pick = 100 - shared.accuracy("valid")
-    ax.plot(ends(shared).max(), pick, "*", color=runs.RED, ms=13, zorder=4,
-            label="weight-sharing: the pick, fitted alone")
+    took = np.array([ends(run).max() for run in shared])
+    picks = np.array([error[list(sweep.arm["config"]).index(int(run.winner["id"]))] for run in shared])
+    ax.plot(took, picks, "*", color=runs.RED, ms=11, alpha=0.6, zorder=4,
+            label="weight-sharing: the picks of ten seeds")
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
     ax.minorticks_off()
     ax.set_xlim(left=0)
     ax.set_xlabel("seconds")
-    ax.set_title(title)
-    own = error[list(sweep.arm["config"]).index(int(shared.winner["id"]))]
-    return int(np.sum(error < own)) + 1, ends(shared).max() / end.max(), int(rounds.sum())
+    ax.set_title(data)
+    ranks = [int(np.sum(error < pick)) + 1 for pick in picks]
+    random = [lowest[max(0, min(int(t / each), len(error)) - 1)] for t in took]
+    return (f"{data}: number {stats.text(ranks, 1)}, in {100 * took.mean() / end.max():.0f} % of the sweep's time; "
+            f"{difference(picks - random)} errors than random search expects in as much")
+
+
+def difference(less):
+    """A mean difference of percents, with half of its 95 % interval."""
+    gain = stats.by_samples(less)
+    return (f"{abs(gain.mean):.1f} +- {gain.half:.1f} points {'less' if gain.mean < 0 else 'more'}"
+            f"{'' if abs(gain.mean) > gain.half else ' (not resolved)'}")
 
 
 def maps(prefix):
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), constrained_layout=False)
     said = []
     for ax, data in zip(axes, ("documents", "images")):
-        rank, share, fits = draw_maps(ax, *read(prefix, f"{data}-shared", f"{data}-sweep"), data)
-        said.append(f"number {rank} of {data} in {100 * share:.0f} %")
+        paths = sorted(glob.glob(f"{glob.escape(prefix)}-{data}-shared-*.h5"), key=seed_of)
+        shared = [runs.load([path])[0] for path in paths]
+        if len(shared) < 2:
+            sys.exit(f"{prefix}: there are no two seeds of {data}-shared")
+        said.append(draw_maps(ax, shared, *read(prefix, f"{data}-sweep"), data))
     axes[0].set_ylabel("validation error (%)")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncol=2, fontsize=9)
-    fig.subplots_adjust(left=0.07, right=0.99, bottom=0.18, top=0.82, wspace=0.12)
-    return fig, f"Of 64 maps, {fits} shared fits and a refit find {' and '.join(said)} of the sweep's time."
+    fig.subplots_adjust(left=0.07, right=0.99, bottom=0.2, top=0.82, wspace=0.12)
+    return fig, f"What shared fits and one of a single map find among 64, mean of {len(shared)} seeds: {'; '.join(said)}."
 
 
 METHODS = {"defaults": "the defaults", "average": "the same with momentum and average",
@@ -88,8 +108,7 @@ def federation(prefix):
     error = {name: {} for name in METHODS}
     for name in METHODS:
         for path in glob.glob(f"{glob.escape(prefix)}-{name}-*.h5"):
-            seed = path[len(f"{prefix}-{name}-"):-3]
-            error[name][seed] = 100 - runs.load([path])[0].accuracy("test")
+            error[name][seed_of(path)] = 100 - runs.load([path])[0].accuracy("test")
     seeds = sorted(set.intersection(*(set(of) for of in error.values())))
     if len(seeds) < 2:
         sys.exit(f"{prefix}: there are no two seeds of each of {', '.join(METHODS)}")
@@ -107,17 +126,11 @@ def federation(prefix):
     ax.set_xlim(left=0)
     ax.set_xlabel("test error of the server's weights (%); dotted: chance")
     plain = np.mean([error["defaults"][seed] for seed in seeds])
+    less = {other: difference([error["one"][seed] - error[other][seed] for seed in seeds]) for other in METHODS}
     return fig, (f"Each method has the same rounds. "
                  f"The defaults end at {plain:.1f} % errors (mean of {len(seeds)} seeds); "
                  f"one training that finds its rate first, with momentum and average, has "
-                 f"{told(error, seeds, 'defaults')}; beside the default rate with these {told(error, seeds, 'average')}.")
-
-
-def told(error, seeds, other):
-    """How far schedule one is from another method, paired by seed."""
-    gain = stats.by_samples([error["one"][seed] - error[other][seed] for seed in seeds])
-    return (f"{abs(gain.mean):.1f} +- {gain.half:.1f} points {'less' if gain.mean < 0 else 'more'}"
-            f"{'' if abs(gain.mean) > gain.half else ' (not resolved)'}")
+                 f"{less['defaults']}; beside the default rate with these {less['average']}.")
 
 
 def save(drawn, path):
@@ -128,7 +141,7 @@ def save(drawn, path):
 
 
 def same_digest(prefix):
-    both = read(prefix, "documents-rank", "documents-shared")
+    both = read(prefix, "documents-rank", "documents-shared-1")
     for run in both:
         ranks = int(run.attr["ranks"])
         print(f"  {ranks} rank{'s' * (ranks > 1)}: digest {run.attr['digest']}, "

@@ -1,9 +1,10 @@
 # One training that finds its learning rate first (run.tuner = one) beside the same number of rounds
 # spent in other ways, the defaults first. `analysis/one.py DIR` makes the table of means over seeds.
-# usage: [SEEDS="1 2 3"] [ROUNDS=500] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/one.sh F.h5 [section.key=value ...]
+# usage: [SEEDS="1 2 3"] [ROUNDS=500] [SETTINGS=100] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/one.sh F.h5 [section.key=value ...]
 # F.h5 is a federation, packed with clients; the settings hold for all methods. Complete runs are
 # skipped and interrupted ones resumed: other settings need another OUTPUT (default outputs/one).
-# `oracle` has all rounds for each of seven rates, seven times as many: a bound, not a method.
+# `oracle` has all rounds for each of seven rates, seven times as many: a bound, not a method. So is
+# `settings`, of SETTINGS random ones (none by default) and the defaults, with the average.
 [ -f "$1" ] || { echo "usage: bash jobs/one.sh F.h5 [section.key=value ...]" >&2; exit 2; }
 data=$1
 shift
@@ -49,13 +50,15 @@ for seed in ${SEEDS:-1 2 3}; do
         method pbt "$seed" "$@" run.tuner=pbt pbt.population=5 pbt.interval=$((all / 50)) pbt.max_resource=$((all / 5)) \
             "${wide[@]}"
         method fedex-sha "$seed" "$@" $halving run.mixing=fedex fedex.k=9 "${wide[@]}"
-        method fedex "$seed" "$@" run.tuner=random space.configs=1 space.first=defaults random.resource="$all" \
+        method fedex "$seed" "$@" run.tuner=random space.configs=1 random.resource="$all" \
             run.mixing=fedex fedex.k=9 "${wide[@]}"
         method one-last "$seed" "$@" $one server.average=none
         method one "$seed" "$@" $one
         method one-fedex "$seed" "$@" $one run.mixing=fedex fedex.k=9 one.parts=1 "client.momentum=0 .. 0.9"
         method oracle "$seed" "$@" run.tuner=random random.resource="$all" space.source=list \
             space.file="$(rates 0.1 0.0125 0.025 0.05 0.2 0.4 0.8)"
+        [ -z "${SETTINGS:-}" ] || method settings "$seed" "$@" run.tuner=random random.resource="$all" space.configs="$SETTINGS" \
+            "${wide[@]}" "server.momentum=0 .. 0.9" server.average=tail
     }
 done
 echo "analysis/one.py $out  # the table"

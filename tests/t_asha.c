@@ -321,11 +321,15 @@ static void test_plain(weft_arena *mem)
 
 /* ---- what ends ---- */
 
+enum { SAMPLES = 2304 }; /* errors of guesses, 0.9, have 1.96 standard errors of 0.01225 */
+
 static void tell(struct sim *sim, int64_t trial, double loss, weft_arena *mem)
 {
     weft_result res = weft_result_new(1, 0, mem);
     res.trial = trial;
     res.loss = loss;
+    res.by_error = sim->guess > 0;
+    res.arm_count[0] = SAMPLES;
     sim->tuner->tell(sim->self, &res);
 }
 
@@ -366,6 +370,51 @@ static void test_ended(weft_arena *mem)
     ok(sim.tuner->ask(sim.self, &job) == WEFT_DONE && sim.tuner->jobs(sim.self) == 13 &&
            sim.tuner->ended(sim.self, 0),
        "at the end all ended");
+}
+
+/* The trials that go on from a first rung of nine with these error rates, as they are asked
+ * for, a digit each. */
+static const char *goes_on(const weft_tuner *tuner, const char *options,
+                           const double *error, weft_arena *mem)
+{
+    struct sim sim = {.tuner = tuner, .options = options, .configs = 9, .guess = 0.9};
+    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
+    weft_job job;
+    for (int i = 0; i < 9; i++) sim.tuner->ask(sim.self, &job);
+    for (int i = 0; i < 9; i++) tell(&sim, i, error[i], mem);
+    const char *text = "";
+    while (sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.index == 1)
+        text = weft_arena_text(mem, "%s%lld", text, (long long)job.trial);
+    return text;
+}
+
+static void test_guesses(weft_arena *mem)
+{
+    const char *known = "reduction = 3\nmax_resource = 9";
+    const struct {
+        const weft_tuner *tuner;
+        const char *options, *few, *best;
+    } all[] = {{&weft_tuner_asha, known, "43", "410"},
+               {&weft_tuner_sha, "rungs = geometric\nmax_resource = 9", "34", "014"},
+               {&weft_tuner_hyperband, known, "34", "014"}};
+    const double one[] = {.9, .9, .9, .88, .5, .9, .8879, .9, INFINITY},
+                 two[] = {.9, .9, .9, .8877, .5, .9, .8878, .9, INFINITY},
+                 none[] = {.9, .89, .9, .91, .888, .9, .9, .9, .95};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const weft_tuner *tuner = all[i].tuner;
+        const char *few = goes_on(tuner, all[i].options, one, mem);
+        const char *more = goes_on(tuner, all[i].options, two, mem);
+        const char *guesses = goes_on(tuner, all[i].options, none, mem);
+        ok(strcmp(few, all[i].few) == 0 && strcmp(more, all[i].few) == 0,
+           "%s: beside what has learnt no guesses go on: %s, %s", tuner->kind.name, few,
+           more);
+        ok(strcmp(guesses, all[i].best) == 0, "%s: where none has learnt the best do: %s",
+           tuner->kind.name, guesses);
+    }
+    const char *at_once = "reduction = 2\nmax_resource = 9\nvariant = stopping";
+    const double late[] = {.5, .9, .9, .89, .9, .9, .9, .9, .9};
+    const char *stopping = goes_on(&weft_tuner_asha, at_once, late, mem);
+    ok(strcmp(stopping, "0") == 0, "asha, stopping: no guesses go on: %s", stopping);
 }
 
 /* Workers that ask late find trials to go on in two rungs. */
@@ -484,6 +533,7 @@ int main(void)
     test_winner(mem);
     test_plain(mem);
     test_ended(mem);
+    test_guesses(mem);
     test_highest(mem);
     test_budget(mem);
     test_brackets(mem);

@@ -181,4 +181,32 @@ result $? "clients draw from mixtures of configurations that have different axes
 tune "$tmp/fed.ini" run.data="$tmp/fed.h5" fedex.levels=2
 grep -q "use fedex.k" "$tmp/log"
 result $? "but not from a product of grids"
+
+# What the first trial of a federation is.
+begins() # STATEMENT SETTINGS...: "momentum,lr,epochs" of the first trial are $wanted
+{
+    statement=$1
+    shift
+    tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none "$@"
+    found=$("$weft" report "$tmp/r.h5" --trials --csv 2>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR > 1 && $at["trial"] == 0 { print $at["client.momentum"] + 0 "," $at["client.lr"] + 0 "," $at["client.epochs"] + 0 }')
+    [ "$found" = "$wanted" ] || { echo "$found" >"$tmp/log" && false; }
+    result $? "$statement"
+}
+wanted=0,0.1,0
+for tuner in sha random hyperband asha pbt; do
+    case $tuner in hyperband | asha) least=$tuner.min_resource=1\ $tuner.max_resource=3 ;; *) least= ;; esac
+    # shellcheck disable=SC2086
+    begins "$tuner begins with the defaults of a federation" run.tuner=$tuner $least
+done
+wanted=0.9,0,3
+begins "or with what is given" "space.first=client.momentum=0.9 client.epochs=3"
+tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none space.first=defaults && cp "$tmp/r.h5" "$tmp/same.h5" &&
+    tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none &&
+    [ "$("$weft" report "$tmp/same.h5" | grep digest)" = "$("$weft" report "$tmp/r.h5" | grep digest)" ]
+result $? "which is space.first = defaults"
+tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none space.first= &&
+    [ "$("$weft" report "$tmp/same.h5" | grep digest)" != "$("$weft" report "$tmp/r.h5" | grep digest)" ]
+result $? "without which all are drawn"
 echo "1..$count"

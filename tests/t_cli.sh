@@ -290,7 +290,7 @@ runs "are an input file" tune "$tmp/all.ini" run.data="$tmp/img.h5" rff.features
 runs "a small federation is packed" pack synthetic federated=stored clients=30 classes=5 -o "$tmp/fed.h5"
 fed() # ARGUMENT...: a search by weight-sharing
 {
-    "$@" inputs/demo-federated.ini run.data="$tmp/fed.h5" fed.eval_clients=9 fed.test_clients=9 \
+    "$@" inputs/demo-federated.ini run.data="$tmp/fed.h5" client.lr="log 0.01 .. 0.3" fed.eval_clients=9 fed.test_clients=9 \
         space.configs=4 client.epochs=1 -o "$tmp/fed-run.h5" "${more[@]}"
 }
 more=(run.tuner=ws_sha run.mixing=none)

@@ -88,5 +88,5 @@ max_valid = 4
 [client]
 lr = log 1e-4 .. 1e-2
 END
-decided "a federation"
+decided "a federation" run.seed=2
 echo "1..$count"

@@ -27,7 +27,8 @@ struct sim {
     int workers;
     int64_t max_jobs; /* more are a fault */
     uint64_t seed;
-    int watch; /* 1: asks of every trial after every result whether it ended */
+    double guess; /* error rate of guesses; 0: losses are none */
+    int watch;    /* 1: asks of every trial after every result whether it ended */
     double (*loss)(struct sim *c, const sim_job *s); /* called when the job starts */
     void (*told)(struct sim *c, const sim_job *s);   /* NULL: nothing to do */
     double (*cost)(struct sim *c, const sim_job *s); /* NULL: the resource of the job */
@@ -76,6 +77,7 @@ static inline weft_status sim_setup(struct sim *sim, const char *axes, weft_aren
                                        sim->tuner->kind.name, sim->options)));
     TRY(weft_space_read(sim->space, &conf, kinds, 1, 7, mem));
     TRY(weft_conf_bind(&conf, &sim->tuner->kind, sim->self));
+    sim->space->guess = sim->guess;
     return sim->tuner->setup(sim->self, sim->space, sim->seed, mem);
 }
 

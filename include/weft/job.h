@@ -14,15 +14,13 @@ typedef enum weft_eligibility {
     WEFT_WINS_LOSS      /* compared by loss only */
 } weft_eligibility;
 
-/* "Train the weights of this trial further, each sample drawing its configuration from
- * mix." */
+/* "Train the weights of this trial further, each sample drawing from mix." */
 typedef struct weft_job {
-    int64_t id;      /* 0, 1, 2 ... in the order asked */
-    int64_t trial;   /* whose weights are trained */
-    int64_t from;    /* trial whose weights a new trial copies; -1: none, it starts from
-                        initial weights */
-    int index;       /* 0, 1 ... among this trial's jobs; part of the key of the samples'
-                        draws */
+    int64_t id;    /* 0, 1, 2 ... in the order asked */
+    int64_t trial; /* whose weights are trained */
+    int64_t from;  /* trial whose weights a new trial copies; -1: none, it starts from
+                      initial weights */
+    int index; /* 0, 1 ... among this trial's jobs; part of the key of the samples' draws */
     double resource; /* to add, in the task's unit: fits of fmap, rounds of fed. 0: only
                         score */
     double feature_fraction; /* 0 < it <= 1: share of the full number of features */
@@ -41,8 +39,8 @@ weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix);
 
 /* ---- what a task measures ---- */
 
-/* One of the quantities that a task measures: a column of the run file. A table of them
- * ends with a row whose name is NULL; a table that is NULL is empty. */
+/* A quantity that a task measures: a column of the run file. Tables end with a row whose
+ * name is NULL; a table that is NULL is empty. */
 typedef struct weft_metric {
     const char *name; /* of the column, for programs that read the file */
     const char *about, *unit;
@@ -117,8 +115,7 @@ typedef struct weft_result {
     const weft_spent *spent; /* [nrow] */
 } weft_result;
 
-/* Mean score of configuration i, lower is better; NAN where none of its samples was scored.
- */
+/* Mean score of configuration i, lower is better; NAN: none of its samples was scored. */
 double weft_result_score(const weft_result *res, int i);
 /* The mean validation loss of the job, the first metric of every task, which decides
  * between jobs of equal res->loss; NAN if it was not measured. As exact as res->loss. */
@@ -127,6 +124,9 @@ double weft_result_tie(const weft_result *res);
  * mixture, with i as id. */
 weft_rank weft_result_rank(const weft_result *res);
 weft_rank weft_result_rank_of(const weft_result *res, int i);
+/* 1: an error rate that is less than that of guesses by at most 1.96 of their standard
+ * errors, or two points; guess = 0: not known. */
+int weft_result_guesses(const weft_result *res, double guess);
 /* A result with sums 0 and metrics NAN, owned by mem. */
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
 /* The same without metrics, of zeros arm[WEFT_ARM_COLUMNS][k] that the caller owns. */

@@ -49,6 +49,7 @@ typedef struct weft_space {
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
+    double guess;    /* error rate of guesses, 1 - 1 / classes; 0: not known */
 } weft_space;
 
 extern const weft_kind weft_space_kind; /* section [space] */

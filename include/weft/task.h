@@ -14,8 +14,7 @@
 typedef struct weft_cost {
     double flops, bytes; /* operations, and bytes passed to collectives, over all ranks */
     double memory;       /* bytes per rank */
-    double again;        /* operations of a unit of resource on the train and valid parts,
-                            for run.refit; 0: there is none */
+    double again;        /* operations of a unit of the refit; 0: there is none */
     double passes;       /* number of products with the matrix that the estimate assumes */
 } weft_cost;
 
@@ -74,6 +73,7 @@ typedef struct weft_task {
     int scaled;   /* 1: its models take numbers as they are: run.scale = auto is for it */
     int balances; /* 1: it trains by weights of classes where env->balanced says so */
     int moves;    /* 1: its steps change a job's mixture by job->update */
+    int defaults; /* 1: a random search begins with the options' defaults */
     /* That trains a configuration: for a tuner's resource = 0. By the options only, before
      * setup. NULL: 1. The most that a trial can have, with the packed file `data`, and a
      * tuner's default for it; 0, or NULL: any. */

@@ -199,6 +199,15 @@ static weft_status check_refit(const weft_run *run)
                      run->opts.task);
 }
 
+/* The first configuration is that of the defaults, if nothing else is asked for. */
+static void begin_with_defaults(weft_run *run)
+{
+    const weft_entry *source = weft_conf_find(run->conf, "space", "source");
+    int random = !source || strcmp(source->value, "random") == 0;
+    if (run->task->defaults && random && !weft_conf_find(run->conf, "space", "first"))
+        weft_conf_default(run->conf, "space", "first", "defaults");
+}
+
 static weft_status bind(weft_run *run, int fresh)
 {
     TRY(weft_conf_bind(run->conf, &weft_run_kind, &run->opts));
@@ -208,6 +217,7 @@ static weft_status bind(weft_run *run, int fresh)
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int ntuned;
     TRY(run->task->tuned(run->task_self, tuned, &ntuned));
+    begin_with_defaults(run);
     TRY(weft_space_read(&run->space, run->conf, tuned, ntuned, (uint64_t)run->opts.seed,
                         run->mem));
     TRY(bind_tuner(run));
@@ -407,6 +417,7 @@ static weft_status open_team(weft_run *run, const char *data)
     TRY(weft_agree(weft_run_start_from(run), run->team));
     if (!run->like) TRY(weft_agree(weft_run_price(run), run->team));
     run->space.samples = run->task->units ? 0 : run->data.part[WEFT_TRAIN].total;
+    run->space.guess = run->data.classes > 1 ? 1 - 1. / run->data.classes : 0;
     return weft_agree(
         weft_search_setup(&run->search, &run->space, (uint64_t)run->opts.seed, run->mem),
         run->team);

@@ -27,6 +27,16 @@ weft_rank weft_result_rank_of(const weft_result *res, int i)
     return weft_rank_of(weft_result_score(res, i), res->arm_loss[i] / res->arm_count[i], i);
 }
 
+int weft_result_guesses(const weft_result *res, double guess)
+{
+    const double most = 0.02; /* few samples tell little: that is no guess */
+    double n = 0;
+    if (!res->by_error || !(guess > 0)) return 0;
+    for (int i = 0; i < res->k; i++) n += res->arm_count[i];
+    double chance = 1.96 * sqrt(guess * (1 - guess) / n);
+    return res->loss > guess - fmin(chance, most);
+}
+
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem)
 {
     weft_result res = weft_result_in(k, WEFT_NEW(mem, double, WEFT_ARM_COLUMNS *(size_t)k));

@@ -30,7 +30,8 @@ static const weft_opt space_opts[] = {
         "first", weft_space, first, "",
         "configurations that the search begins with: defaults, that of the "
         "options' defaults or what is next to them in the ranges; or a list as in "
-        "file; axes that are not columns, and values \"-\", are drawn"),
+        "file; axes that are not columns, and values \"-\", are drawn; not given: of "
+        "federations and networks the defaults, else none"),
     WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
                   "seed of random configurations; -1: run.seed"),
     {0},

@@ -6,7 +6,8 @@
  * massively parallel hyperparameter tuning", MLSys 2020, algorithm 2. In the stopping
  * variant, whether a trial is promoted is decided once, when its result of the rung is
  * told: Liaw et al., "Tune: a research platform for distributed model selection and
- * training", AutoML workshop at ICML 2018. At the end the best of the trials with the most
+ * training", AutoML workshop at ICML 2018. A trial that is no better than guesses is not
+ * promoted where the best of its rung is. At the end the best of the trials with the most
  * resource is trained up to max_resource. */
 #include "rungs.h"
 #include "weft/heap.h"
@@ -27,6 +28,7 @@ struct rung {
     weft_heap rest;     /* the others, the best first */
     weft_heap waiting;  /* the best first */
     weft_heap possible; /* the `keep` best, the worst of them first */
+    int learnt;         /* 1: a result is better than guesses */
 };
 
 struct bracket {
@@ -40,6 +42,7 @@ struct trial {
     int open;          /* 1: a job is asked and not told yet */
     int final;         /* 1: its last job goes beyond the rungs, up to max_resource */
     int stopped;       /* 1: it cannot be promoted any more */
+    int guesses;       /* 1: the result told last is no better than guesses */
     weft_rank rank;    /* of the result told last */
 };
 
@@ -57,6 +60,7 @@ typedef struct asha_tuner {
     int64_t leader_done;       /* that resource */
     int crowned;               /* 1: the leader's job up to max_resource was asked for */
     int over;                  /* 1: no more jobs will be asked for */
+    double guess;              /* error rate of guesses; 0: not known */
     weft_arena *mem;
 } asha_tuner;
 
@@ -206,6 +210,7 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
             asha->winner_resource == WEFT_WINNER_MAX ? "all but the winner" : "they",
             (long long)first, (long long)asha->max_resource);
     asha->leader.id = -1;
+    asha->guess = space->guess;
     asha->mem = mem;
     return WEFT_OK;
 }
@@ -225,6 +230,7 @@ static int64_t quota(const asha_tuner *asha, const struct rung *rung)
 static int can_promote(const asha_tuner *asha, const struct rung *rung)
 {
     if (rung->waiting.n == 0) return 0;
+    if (rung->learnt && asha->trial[first(&rung->waiting).id].guesses) return 0;
     return asha->variant == STOPPING ||
            (rung->best.n > 0 &&
             !weft_rank_before(first(&rung->best), first(&rung->waiting)));
@@ -367,17 +373,19 @@ static void follow(asha_tuner *asha, weft_rank rank)
 }
 
 /* Adds a result to the rung that its trial was trained for. */
-static void add_result(asha_tuner *asha, weft_rank rank)
+static void add_result(asha_tuner *asha, weft_rank rank, int guesses)
 {
     struct trial *trial = &asha->trial[rank.id];
     const struct bracket *bracket = &asha->bracket[trial->bracket];
     struct rung *rung = &asha->bracket[trial->bracket].rung[trial->rung];
     trial->open = 0;
     trial->rank = rank;
+    trial->guesses = guesses;
     trial->stopped = trial->rung >= bracket->top || trial->final || !(rank.loss < INFINITY);
     follow(asha, rank);
     if (trial->rung >= bracket->top || trial->final) return;
     enter(asha, rung, rank);
+    rung->learnt |= !guesses;
     if (asha->variant == STOPPING && weft_rank_before(first(&rung->best), rank))
         trial->stopped = 1;
     if (!trial->stopped) weft_heap_push(&rung->waiting, &rank, asha->mem);
@@ -388,7 +396,7 @@ static void asha_tell(void *self, const weft_result *res)
     asha_tuner *asha = self;
     weft_check(res->trial >= 0 && res->trial < asha->begun && asha->trial[res->trial].open,
                "told of trial %lld, which has no job", (long long)res->trial);
-    add_result(asha, weft_result_rank(res));
+    add_result(asha, weft_result_rank(res), weft_result_guesses(res, asha->guess));
     if (--asha->open > 0) return;
     struct trial next;
     asha->over |= next_trial(asha, &next) < 0 || exceeds_bounds(asha, &next);

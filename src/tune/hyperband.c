@@ -83,6 +83,7 @@ static weft_status hyperband_setup(void *self, const weft_space *space, uint64_t
         int s = s_max - i % hyperband->once;
         rungs->first = first;
         rungs->best = hyperband->best;
+        rungs->guess = space->guess;
         weft_rungs_plan(rungs, bracket_trials(hyperband, s_max, s), s, hyperband->reduction,
                         hyperband->max_resource);
         weft_rungs_begin(rungs, mem);

@@ -73,7 +73,9 @@ static void eliminate(weft_rungs *rungs)
     for (int64_t i = 0; i < rungs->trials[0]; i++)
         if (!rungs->trial[i].out) order[n++] = rungs->trial[i].rank;
     qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
-    while (keep < n && keep < rungs->trials[rungs->rung + 1] && order[keep].loss < INFINITY)
+    while (keep < n && keep < rungs->trials[rungs->rung + 1] &&
+           order[keep].loss < INFINITY &&
+           rungs->trial[order[keep].id].guesses == rungs->trial[order[0].id].guesses)
         keep++;
     for (int64_t e = keep; e < n; e++) rungs->trial[order[e].id].out = 1;
     weft_arena_free(tmp);
@@ -92,6 +94,7 @@ void weft_rungs_tell(weft_rungs *rungs, const weft_result *res)
     trial->open = 0;
     trial->rank = weft_result_rank(res);
     trial->rank.id = i;
+    trial->guesses = weft_result_guesses(res, rungs->guess);
     if (trial->done < rungs->until[rungs->rung]) {
         if (i < rungs->next) rungs->next = i;
         return;

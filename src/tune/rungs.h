@@ -30,6 +30,7 @@ typedef struct weft_rung_trial {
     weft_rank rank; /* of its latest result, with its number in the bracket as id */
     int jobs;       /* asked for so far */
     int out;        /* 1: eliminated */
+    int guesses;    /* 1: its latest result is no better than guesses */
     int open;       /* 1: a job is asked and not told yet */
 } weft_rung_trial;
 
@@ -44,6 +45,7 @@ typedef struct weft_rungs {
     int64_t first;                  /* number of the first trial; the others follow */
     int best;                       /* 1: the lowest loss of any job wins, whatever its
                                        resource */
+    double guess;                   /* error rate of guesses; 0: not known */
     /* the state */
     int rung;
     int64_t unasked,
@@ -63,8 +65,9 @@ void weft_rungs_begin(weft_rungs *rungs, weft_arena *mem);
 /* Fills the next job except its mixture; WEFT_WAIT while a rung is incomplete and all its
  * jobs are asked for; WEFT_DONE after the last rung. Cost O(1), and O(trials) a rung. */
 weft_asked weft_rungs_ask(weft_rungs *rungs, weft_job *job);
-/* Stores a loss. After the last result of a rung the best trials by rank continue,
- * as many as are planned, or fewer, as a trial that diverged never continues. */
+/* Stores a loss. After the last result of a rung the best trials by rank continue, as many
+ * as are planned, or fewer: a trial that diverged never continues, and one that is no
+ * better than guesses does not beside one that is. */
 void weft_rungs_tell(weft_rungs *rungs, const weft_result *res);
 /* 1: the trial is eliminated. */
 int weft_rungs_ended(const weft_rungs *rungs, int64_t trial);

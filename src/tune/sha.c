@@ -205,6 +205,7 @@ static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
                               : plan_geometric(sha, space->count));
     sha->rungs.every = sha->every;
     sha->rungs.best = sha->best;
+    sha->rungs.guess = space->guess;
     weft_rungs_begin(&sha->rungs, mem);
     return WEFT_OK;
 }

@@ -457,6 +457,7 @@ const weft_task weft_task_fed = {
     .tuner = "sha",
     .moves = 1,
     .balances = 1,
+    .defaults = 1,
     .resource = fed_resource,
     .metrics = fed_metrics,
     .rows = fed_rows,

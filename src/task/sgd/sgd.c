@@ -455,6 +455,7 @@ const weft_task weft_task_sgd = {
     .numbers = 1,
     .scaled = 1,
     .balances = 1,
+    .defaults = 1,
     .parts = sgd_parts,
     .tuner = "asha",
     .resource = sgd_resource,
