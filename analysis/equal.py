@@ -9,8 +9,8 @@ the share of the process's processor seconds that it has of its real ones, so th
 on the cores do not matter. Without DIR that table is read. Then PREFIX.png, means with their
 intervals and thin lines of single searches, and tables: the error of the best trial so far at
 multiples of the time that ws_sha takes with so many maps, and the difference from ws_sha, seed by
-seed; the multiple at which a search is as good as ws_sha; and ws_sha over other numbers of maps,
-each beside the searches that have had its time. Errors in percent, with 95 % intervals over the
+seed; the multiple at which a search is as good as ws_sha; ws_sha over other numbers of maps, each
+beside the searches that have had its time; and halving over rows beside ws_sha. Errors in percent, with 95 % intervals over the
 seeds; in brackets how many seeds, where searches of the others ended before.
 
 With --sweep, full sweeps of the maps of ws_sha, run.tuner=random with the same seeds, their errors
@@ -127,22 +127,22 @@ def write(head, lines, path):
 
 
 def group(lines):
-    """({maps: {seed: trial of ws_sha}}, {method: {seed: [trial]}}); of the searches of a method
-    and seed the longest."""
-    shared, fits, length = defaultdict(dict), defaultdict(dict), {}
+    """({maps: {seed: trial of ws_sha}}, the same of halving over rows, {method: {seed: [trial]}}); of
+    the searches of a method and seed the longest."""
+    shared, rows, fits, length = defaultdict(dict), defaultdict(dict), defaultdict(dict), {}
     for line in lines:
         row = dict(zip(HEAD, line))
         method, maps, seed = row["method"], int(row["maps"]), int(row["seed"])
         trial = {k: float(row[k]) for k in ("maps", *HEAD[3:7])}
-        if method == "ws_sha":
-            shared[maps][seed] = trial
+        if method in ("ws_sha", "rows"):
+            (shared if method == "ws_sha" else rows)[maps][seed] = trial
             continue
         if maps > length.get((method, seed), 0):
             fits[method][seed] = []
             length[method, seed] = maps
         if maps == length[method, seed]:
             fits[method][seed].append(trial)
-    return shared, fits
+    return shared, rows, fits
 
 
 def best_by(trials, time):
@@ -207,6 +207,18 @@ def table_of_maps(shared, fits, maps):
         for method in FITS:
             for key in ("valid_error", "test_error"):
                 row.append(cell(at_ratios(shared[n], fits[method], key)[RATIOS.index(1)][1], len(own)))
+        print("|", " | ".join(map(str, row)), "|")
+
+
+def table_of_rows(one, rows):
+    """Halving over rows beside a search of ws_sha."""
+    print("\n| halving over rows, maps | seeds | seconds of ws_sha's | validation | less ws_sha | test | less ws_sha |\n"
+          "|---|---|---|---|---|---|---|")
+    for n, own in sorted(rows.items()):
+        seeds = sorted(set(one) & set(own))
+        row = [n, len(seeds), cell([own[s]["cost"] / one[s]["cost"] for s in seeds])]
+        for key in ("valid_error", "test_error"):
+            row += [cell([own[s][key] for s in seeds]), cell([own[s][key] - one[s][key] for s in seeds])]
         print("|", " | ".join(map(str, row)), "|")
 
 
@@ -280,7 +292,7 @@ def main():
     args = args.parse_args()
     sweeps = sweeps_of(args.sweep)
     lines = collect(args.dir) if args.dir else stored(args.o + ".tsv")
-    shared, fits = group(lines)
+    shared, rows, fits = group(lines)
     if not shared[args.maps]:
         sys.exit(f"{args.dir or args.o + '.tsv'}: no run of ws_sha over {args.maps} maps")
     if sweeps:
@@ -289,6 +301,8 @@ def main():
         write(HEAD, lines, args.o + ".tsv")
     table_of_ratios(shared, fits, args.maps)
     table_of_maps(shared, fits, args.maps)
+    if rows:
+        table_of_rows(shared[args.maps], rows)
     error = read_sweeps(args.o + "-sweeps.tsv")
     if error:
         table_of_sweeps(shared[args.maps], error)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Weight-sharing beside searches by whole fits, for the same processor time, on representations
-of documents: which finds the better one?
+"""Weight-sharing beside searches by whole fits and halving over rows, for the same processor time:
+which finds the better feature map?
 
 usage: jobs/equal.py DATA.h5 DIR [--seeds 10] [--first 1] [--weft build/opt/weft] [--input FILE.ini]
-                     [--maps 16 64 256 1024] [--method ws_sha random tpe kde] [--trials 160]
+                     [--maps 16 64 256 1024] [--method ws_sha random tpe kde rows] [--trials 160]
                      [--set section.key=value ...]
 
-Searches of inputs/imdb64.ini, each on one core: ws_sha over so many maps; random search, tpe and kde
-(BOHB's sampler), one whole fit a trial, each proposal with all results before it. Every trial that
+Searches of inputs/imdb64.ini, each on one core: ws_sha over so many maps; rows, successive halving of
+as many, which are fitted to few training rows first; random search, tpe and kde (BOHB's sampler), one
+whole fit a trial, each proposal with all results before it. Every trial of these three that
 lowers its search's error is then fitted once more, by itself, for its error on the test part; one
 whose validation error is not that of the search ends the script. Runs that are there are not
 repeated, and one that was interrupted begins anew, for its time is what is compared: beside each
@@ -25,6 +26,7 @@ import h5py
 import numpy as np
 
 SAMPLER = {"random": "space", "tpe": "tpe", "kde": "kde"}
+HALVING = {"ws_sha": ["run.tuner=ws_sha"], "rows": ["run.tuner=sha", "sha.rungs=geometric", "fmap.resource=rows"]}
 
 
 def tune(args, path, *settings):
@@ -91,20 +93,20 @@ def main():
     args.add_argument("--input", default="inputs/imdb64.ini", metavar="FILE.ini")
     args.add_argument("--maps", type=int, nargs="+", default=[16, 64, 256, 1024])
     args.add_argument("--method", nargs="+", default=["ws_sha", *SAMPLER],
-                      choices=["ws_sha", *SAMPLER])
+                      choices=[*HALVING, *SAMPLER])
     args.add_argument("--trials", type=int, default=160)
     args.add_argument("--set", nargs="+", default=[], metavar="section.key=value")
     args = args.parse_args()
     os.makedirs(f"{args.dir}/alone", exist_ok=True)
     for seed in range(args.first, args.seeds + 1):
         for method in args.method:
-            for n in args.maps if method == "ws_sha" else [args.trials]:
+            for n in args.maps if method in HALVING else [args.trials]:
                 name = f"{method}-{n}-{seed}"
-                how = (["run.tuner=ws_sha", "run.test=yes"] if method == "ws_sha" else
+                how = ([*HALVING[method], "run.test=yes"] if method in HALVING else
                        ["run.tuner=random", f"run.sampler={SAMPLER[method]}", "run.workers=1",
                         "run.test=no"])
                 tune(args, f"{args.dir}/{name}.h5", *how, f"space.configs={n}", f"run.seed={seed}")
-                if method != "ws_sha":
+                if method in SAMPLER:
                     test(args, name, seed)
         print(f"seed {seed}: done", flush=True)
 

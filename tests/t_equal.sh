@@ -39,6 +39,11 @@ rm "$tmp"/runs/alone/kde-5-1-0.* && equal >"$tmp/calls" &&
 result $? "analysis/equal.py makes a table"
 [ "$(head -c 4 "$tmp/equal.png" | tail -c 3)" = PNG ]
 result $? "it makes a figure"
+[ "$(equal --method rows --maps 4)" = 2 ] && "$weft" info "$tmp/runs/rows-4-1.h5" | grep -q 'tuner sha'
+result $? "halving over rows is a search of each seed"
+"$python" analysis/equal.py "$tmp/runs" -o "$tmp/equal" --maps 4 >"$tmp/out" 2>"$tmp/log" && grep -q '^| 4 | 2 | ' "$tmp/out" &&
+    rm "$tmp"/runs/rows-* && "$python" analysis/equal.py "$tmp/runs" -o "$tmp/equal" --maps 4 >"$tmp/out" 2>"$tmp/log"
+result $? "beside weight-sharing"
 "$python" - "$tmp" >"$tmp/out" 2>"$tmp/log" <<'END'
 import csv, h5py, sys
 tmp = sys.argv[1]
@@ -72,6 +77,8 @@ line() # METHOD MAPS SEED COST TOTAL VALID TEST
     head -n 1 "$tmp/equal.tsv"
     line ws_sha 64 1 5 5 10 11
     line ws_sha 64 2 6 6 10 11
+    line rows 32 1 10 10 12 10
+    line rows 32 2 6 6 10 13
     line random 9 1 1 40 9 9 # of a shorter search: not used
     line random 90 1 2 45 20 21
     line random 90 1 8 45 12 13
@@ -89,6 +96,7 @@ line() # METHOD MAPS SEED COST TOTAL VALID TEST
     grep -Fxq '| random, validation | 25.00 +- 63.53 | 25.00 +- 63.53 | 11.00 +- 12.71 | 9.50 +- 6.35 | 9.00 (1) |  |' "$tmp/out" &&
     grep -Fxq '| less ws_sha | 15.00 +- 63.53 | 15.00 +- 63.53 | 1.00 +- 12.71 | -0.50 +- 6.35 | -1.00 (1) |  |' "$tmp/out" &&
     grep -Fxq '| random, test | 26.00 +- 63.53 | 26.00 +- 63.53 | 12.00 +- 12.71 | 10.50 +- 6.35 | 10.00 (1) |  |' "$tmp/out" &&
+    grep -Fxq '| 32 | 2 | 1.50 +- 6.35 | 11.00 +- 12.71 | 1.00 +- 12.71 | 11.50 +- 19.06 | 0.50 +- 19.06 |' "$tmp/out" &&
     grep -q '^random is as good on validation after 2.5 times .* (2 to 3; searches end after 6.67 or more)' "$tmp/out" &&
     grep -q '^| 64 | 2 | 5.50 +- 6.35 | 10.00 +- 0.00 | 11.00 +- 0.00 | 15.00 +- 63.53 | ' "$tmp/out"
 result $? "errors at multiples of the time, differences and intervals are those by hand"
