@@ -36,8 +36,9 @@ asha=('tuner = asha' 'sampler = tpe' '[space]' 'configs = 12' '[tpe]' 'startup =
 input asha "${asha[@]}"
 input bohb 'tuner = hyperband' 'sampler = kde' '[hyperband]' 'reduction = 2' 'max_resource = 4'
 input pbt 'tuner = pbt' '[pbt]' 'population = 4' 'interval = 1' 'max_resource = 4'
+input whole 'tuner = one' '[one]' 'resource = 40' 'explore = 0.5' 'each = 2' 'finalists = 2' 'parts = 3'
 
-for name in random tpe asha bohb pbt; do
+for name in random tpe asha bohb pbt whole; do
     timeout "$net" "$weft" tune "$tmp/$name.ini" run.task=command "command.run=python3 '$PWD/tests/ask.py' loss" \
         -o "$tmp/$name-command.h5" >"$tmp/out" 2>"$tmp/log"
     for action in one shuffled killed; do
@@ -52,6 +53,10 @@ for name in asha bohb pbt; do
     "$weft" report "$tmp/$name-one.h5" --trials --csv | grep -q "^[^,]*,$best,[^,]*,[^,]*,[^,]*,\"finished\",4,"
     result $? "$name: the winner, trial $best, has finished, with max_resource"
 done
+"$weft" report "$tmp/whole-one.h5" --trials --csv >"$tmp/out" 2>"$tmp/log"
+[ "$(awk -F, 'NR > 1 { printf "%s ", $7 }' "$tmp/out")" = "2 2 2 2 2 2 12 22 30 " ] &&
+    awk -F, 'NR > 1 && NR < 8 && (best == "" || $8 < loss) { best = $14; loss = $8 } NR > 7 && $14 != best { bad = 1 } END { exit bad }' "$tmp/out"
+result $? "one training of a program: six candidates, and what is left for the best of them"
 # A result that was told is never asked for again; one in flight is.
 [ "$(sort "$tmp/random-one.calls" | uniq | wc -l)" = 9 ] && [ "$(wc -l <"$tmp/random-one.calls")" = 9 ] &&
     [ "$(sort "$tmp/asha-killed.calls" | uniq -d | wc -l)" = 0 ]
