@@ -22,7 +22,7 @@ import stats
 
 NAME = re.compile(r"(.+)-(\d+)\.h5")
 ORDER = ("defaults", "average", "momentum", "fedexp", "deltasgd", "rates", "random", "sha", "hyperband", "asha", "pbt",
-         "fedex-sha", "fedex", "one-last", "one", "one-fedex", "oracle",
+         "fedex-sha", "fedex-pbt", "fedex", "one-last", "one", "one-fedex", "oracle",
          "settings")
 
 

@@ -328,6 +328,18 @@ result $? "searches take options"
 SPACE=scripts texts space 1 binary "$tmp/scripts"
 [ $? -eq 2 ] && grep -q '^SPACE=scripts: ' "$tmp/log"
 result $? "and there are no others"
+# ---- one training ---------------------------------------------------------------------------
+
+"$weft" pack synthetic federated=stored clients=12 classes=3 -o "$tmp/twelve.h5" >"$tmp/log" 2>&1
+ways() # ARGUMENT...
+{
+    SEEDS=1 ROUNDS=50 OUTPUT=$tmp/ways bash jobs/one.sh "$tmp/twelve.h5" fed.model=linear fed.cohort=3 "$@" >"$tmp/out" 2>"$tmp/log"
+}
+METHODS="defaults one" ways && [ "$(ls "$tmp/ways" | tr '\n' ' ')" = "defaults-1.h5 one-1.h5 " ]
+result $? "one.sh takes some methods"
+SETTINGS=4 ways && [ "$(ls "$tmp/ways" | wc -l)" = 19 ] && [ "$(grep -c ' task fed on' "$tmp/log")" = 17 ]
+result $? "or all that are not there yet"
+
 # ---- samplers -------------------------------------------------------------------------------
 
 samplers() # MiP-EGO and random search, a seed; what is there is not run again
