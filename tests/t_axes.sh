@@ -209,4 +209,16 @@ result $? "which is space.first = defaults"
 tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none space.first= &&
     [ "$("$weft" report "$tmp/same.h5" | grep digest)" != "$("$weft" report "$tmp/r.h5" | grep digest)" ]
 result $? "without which all are drawn"
+# One training has the average as its result.
+whole() # SETTINGS...: digest of one training
+{
+    tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none run.tuner=one one.resource=20 one.parts=2 fed.eval_clients=0 "$@" \
+        client.momentum=0 client.epochs=1 'client.lr=log 0.01 .. 1' && digest "$tmp/r.h5"
+}
+unsaid=$(whole fed.select=eval) && [ -n "$unsaid" ] && [ "$unsaid" = "$(whole fed.select=eval server.average=tail)" ]
+result $? "one training has the average of its tail as result"
+[ "$unsaid" != "$(whole fed.select=eval server.average=none)" ]
+result $? "if no other is given"
+[ "$(whole fed.select=pooled)" = "$(whole fed.select=pooled server.average=none)" ]
+result $? "and nothing that rounds do not score"
 echo "1..$count"

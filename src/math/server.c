@@ -23,11 +23,13 @@ static const weft_opt server_opts[] = {
     WEFT_REAL_OPT("tau", weft_server, tau, "0.001", 1e-12, 1e3,
                   "adam, yogi: adaptivity, added to the root of the square",
                   .role = WEFT_PER_TRIAL),
-    WEFT_CHOICE_OPT("average", weft_server, average, "none", "none|exponential|tail",
-                    "the weights that are scored at the end of a job, kept and exported: "
-                    "the last, or an average over rounds, which clients never receive. "
-                    "exponential: newer ones weigh more, by server.newest; tail: as the "
-                    "mean of the last share server.tail of all rounds"),
+    WEFT_CHOICE_OPT(
+        "average", weft_server, average, "none", "none|exponential|tail",
+        "the weights that are scored at the end of a job, kept and exported: "
+        "the last, or an average over rounds, which clients never receive. "
+        "exponential: newer ones weigh more, by server.newest; tail: as the "
+        "mean of the last share server.tail of all rounds. Not given: tail with "
+        "run.tuner = one and fed.select = eval, else none"),
     WEFT_REAL_OPT("newest", weft_server, newest, "0.05", 1e-6, 1,
                   "share of the newest weights in the average; more in the first rounds"),
     WEFT_REAL_OPT("tail", weft_server, tail, "0.2", 1e-6, 1, "share of the rounds; 1: all"),

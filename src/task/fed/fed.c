@@ -251,6 +251,16 @@ static weft_status workspace_new(fed_task *fed)
     return check_memory(fed, work->bytes);
 }
 
+/* One training has an average as its result, if nothing else is asked for. */
+static void average_one(const fed_task *fed)
+{
+    const weft_entry *tuner = weft_conf_find(fed->env.conf, "run", "tuner");
+    int one = tuner && strcmp(tuner->value, "one") == 0;
+    if (one && fed->select == FED_EVAL &&
+        !weft_conf_find(fed->env.conf, "server", "average"))
+        weft_conf_default(fed->env.conf, "server", "average", "tail");
+}
+
 static weft_status fed_setup(void *self, const weft_env *env)
 {
     fed_task *fed = self;
@@ -263,6 +273,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     if (fed->clients) fed_divide(fed);
     TRY(check(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
+    average_one(fed);
     TRY(weft_conf_bind(env->conf, &weft_server_kind, &fed->server));
     TRY(weft_conf_bind(env->conf, &weft_device_kind, &fed->device));
     TRY(weft_device_setup(&fed->device, fed->clients->n, env->seed, env->mem));
