@@ -153,8 +153,9 @@ same "with the same weights" one stopped
 # A network's goes on in the middle: each start ends after one epoch.
 epochs() # NAME [section.key=value ...]
 {
-    trained 2 "$1" parts run.task=sgd sgd.model=mlp mlp.hidden=8 train.lr="log 0.1 .. 0.3" run.tuner=random space.configs=2 random.resource=3 sgd.keep=last run.refit=yes "${@:2}"
+    trained 2 "$1" parts run.task=sgd sgd.model=mlp mlp.hidden=8 train.lr="log 0.1 .. 0.3" run.tuner=random space.configs=$configs random.resource=3 sgd.keep=last run.refit=yes "${@:2}"
 }
+configs=2
 epochs steady && ! grep -q diverged "$tmp/log"
 result $? "of a network neither"
 epochs stopped run.checkpoint=0 run.time_limit=1e-9
@@ -169,6 +170,18 @@ result $? "a training once more stops at the time limit between its epochs"
 [ "$starts" = 8 ] # of 9 epochs, of which two are in the start that ends the search
 result $? "each start goes on where the last one has stopped"
 same "to the same weights" steady stopped
+# Its checkpoint has the number that a longer search gives to another job.
+epochs longer run.checkpoint=0 run.time_limit=1e-9
+for starts in $(seq 20); do
+    ! grep -q 'after 2 jobs and 2 of 3 rounds of another' "$tmp/log" || break
+    "$weft" resume "$tmp/longer.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+done
+"$weft" resume "$tmp/longer.h5" space.configs=3 run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null &&
+    grep -q 'resumed: 2 jobs are done already' "$tmp/log" && ! grep -q 'damaged' "$tmp/log"
+result $? "a search that was stopped in it is made longer, without a word on damage"
+configs=3
+epochs three
+same "to the weights of one that was so long" three longer
 configs=9
 tune 1 long && cp "$tmp/one.h5" "$tmp/more.h5" &&
     "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log"

@@ -135,9 +135,11 @@ static void take_units(weft_job_record *record, const weft_job_record *past,
 }
 
 /* Parses a checkpoint in memory. Returns 0 if it is not one of this job, or of one that was
- * given more since. */
+ * given more since; *other 1: it is of a training that this job has taken the number of, as
+ * that of run.refit before a search was made longer. */
 static int take(const weft_rundir *rundir, weft_job_record *record, const char *data,
-                size_t bytes, weft_state *state, weft_arena *mem, weft_arena *tmp)
+                size_t bytes, weft_state *state, int *other, weft_arena *mem,
+                weft_arena *tmp)
 {
     unit_head head;
     weft_job_record past;
@@ -151,6 +153,7 @@ static int take(const weft_rundir *rundir, weft_job_record *record, const char *
         packed != data + sizeof head + nx + naux ||
         !weft_job_record_read(&past, packed, tmp))
         return 0;
+    *other = past.job.trial != record->job.trial || past.job.index != record->job.index;
     if (!is_shorter(&past.job, &record->job) || past.res.nmetric != record->res.nmetric ||
         past.ncolumn != record->ncolumn || past.done < 1 || past.done >= record->nunit)
         return 0;
@@ -175,14 +178,15 @@ void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
     if (stat(path, &info) == 0) {
         size_t bytes = (size_t)info.st_size;
         char *data = WEFT_NEW(tmp, char, bytes);
-        int read = weft_file_load(path, data, bytes) == WEFT_OK;
-        if (!read || !take(rundir, record, data, bytes, state, mem, tmp)) {
+        int read = weft_file_load(path, data, bytes) == WEFT_OK, other = 0;
+        if (!read || !take(rundir, record, data, bytes, state, &other, mem, tmp)) {
             weft_job_record_room(record, record->res.nmetric, units, record->ncolumn, mem);
             weft_result_begin(&record->res, &record->job);
-            weft_log(WEFT_WARN,
-                     "%s is damaged, of another run, or of a job that was given more and "
-                     "depends on its length: job %lld starts again",
-                     path, (long long)record->job.id);
+            if (!other)
+                weft_log(WEFT_WARN,
+                         "%s is damaged, of another run, or of a job that was given more "
+                         "and depends on its length: job %lld starts again",
+                         path, (long long)record->job.id);
         }
     }
     weft_arena_free(tmp);

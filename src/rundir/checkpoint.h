@@ -16,7 +16,8 @@ WEFT_CHECKED weft_status weft_checkpoint_write(const weft_rundir *rundir,
                                                const weft_state *state);
 
 /* Reads a checkpoint. If there is none, e and state stay as before the first unit;
- * likewise, with a warning, if it, or what it says is kept, is damaged, or of another job.
+ * likewise if it is of another trial, and with a warning if it, or what it says is kept, is
+ * damaged, or of another job of this one.
  * Arrays that the record does not have are allocated from mem. */
 void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
                           weft_state *state, weft_arena *mem);
