@@ -228,7 +228,7 @@ static void languages(struct plan *plan)
 
 /* What devices() lets expect: the table of schedule one in analysis/notes/schedules.md. */
 static const char expected[] =
-    "; Beside as many rounds of the defaults it had 1 to 15 points of test errors less on\n"
+    "; Beside as many rounds of the defaults it had 1 to 14 points of test errors less on\n"
     "; each of eight federations (means of 20 seeds, analysis/README.md); the default\n"
     "; rate with momentum and average had most of that on seven. The defaults:\n"
     ";   run.tuner=random space.configs=1 client.lr=0.1 random.resource=400 "
