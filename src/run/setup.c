@@ -199,7 +199,8 @@ static weft_status check_refit(const weft_run *run)
                      run->opts.task);
 }
 
-/* The first configuration is that of the defaults, if nothing else is asked for. */
+/* The first configuration of a new search is that of the defaults, if nothing else is asked
+ * for; the run file says so. */
 static void begin_with_defaults(weft_run *run)
 {
     const weft_entry *source = weft_conf_find(run->conf, "space", "source");
@@ -217,7 +218,7 @@ static weft_status bind(weft_run *run, int fresh)
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int ntuned;
     TRY(run->task->tuned(run->task_self, tuned, &ntuned));
-    begin_with_defaults(run);
+    if (fresh) begin_with_defaults(run);
     TRY(weft_space_read(&run->space, run->conf, tuned, ntuned, (uint64_t)run->opts.seed,
                         run->mem));
     TRY(bind_tuner(run));
