@@ -252,8 +252,7 @@ DEMO := outputs/demo
 demo_tune = mpirun -n $1 $(BIN) tune inputs/$2.ini $(strip $3) -o $(DEMO)-$4.h5 >/dev/null
 # $(call demo_seeds,INPUT,SETTINGS,NAME): the same for each of ten seeds
 demo_seeds = for seed in 1 2 3 4 5 6 7 8 9 10; do $(call demo_tune,2,$1,run.seed=$$seed $2,$3-$$seed) || exit; done
-# the same maps for all seeds
-SHARED := ws_sha.switch=1 space.seed=1
+SHARED := ws_sha.switch=1
 # 200 rounds
 CLIENTS := run.data=$(DEMO)-clients.h5
 SINGLE := $(CLIENTS) run.tuner=random random.resource=200 space.configs=1 client.lr=0.1
@@ -261,7 +260,7 @@ ALONE := run.tuner=random random.resource=40 space.configs=5
 HALVED := run.tuner=sha run.mixing=fedex fedex.k=9 space.configs=9 sha.eliminations=2 sha.budget=200 sha.max_resource=40
 LAST := server.average=none server.momentum=0
 WIDE := "client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" $(LAST)
-demo: ## builds; on built-in data weight-sharing beside a full sweep, and a federation, over ten seeds
+demo: ## builds; on built-in data weight-sharing beside full sweeps, and a federation, over ten seeds
 	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@mkdir -p outputs && rm -rf $(DEMO)*
 	$(BIN) pack synthetic documents rows=20000 -o $(DEMO)-documents.h5
@@ -269,9 +268,9 @@ demo: ## builds; on built-in data weight-sharing beside a full sweep, and a fede
 	$(BIN) pack synthetic images rows=10000 clients=100 partition=dirichlet alpha=0.3 -o $(DEMO)-clients.h5
 	$(call demo_tune,1,demo,$(SHARED),documents-rank)
 	$(call demo_seeds,demo,$(SHARED),documents-shared)
-	$(call demo_tune,2,demo,run.tuner=random,documents-sweep)
+	$(call demo_seeds,demo,run.tuner=random,documents-sweep)
 	$(call demo_seeds,demo-images,$(SHARED),images-shared)
-	$(call demo_tune,2,demo-images,run.tuner=random,images-sweep)
+	$(call demo_seeds,demo-images,run.tuner=random,images-sweep)
 	$(call demo_seeds,one,$(SINGLE) $(LAST),defaults)
 	$(call demo_seeds,one,$(SINGLE),average)
 	$(call demo_seeds,one,$(CLIENTS) $(ALONE) $(WIDE),random)

@@ -6,10 +6,10 @@ usage: analysis/demo.py PREFIX
 Reads the runs PREFIX-NAME.h5 that `make demo` made, writes PREFIX-maps.png and
 PREFIX-federation.png, and prints their sentences and the digests of one search by 1 and 2 ranks.
 
-Maps: validation error against seconds. A dot is a fit of one map by the full sweep; its line is the
-lowest error after so many fits, in expectation over the orders of the maps. The other line is the
-mean error of the maps in play after each shared fit of the first seed, a star the pick of one of ten
-seeds, PREFIX-DATA-shared-SEED.h5, by its fit in the sweep.
+Maps: validation error against seconds; ten seeds, of other maps each. A dot is a fit of one map by the
+full sweep of the first seed; the black line is the lowest error of a sweep after so many fits, in
+expectation over the orders of its maps, mean of the sweeps. The other line is the mean error of the
+maps in play after each shared fit of the first seed, a star the pick of a seed, by its fit in the sweep.
 Federation: test errors of ten seeds, PREFIX-METHOD-SEED.h5, for the same number of rounds.
 """
 
@@ -47,22 +47,21 @@ def expected_lowest(error):
             for first in range(1, n + 1)]
 
 
-def draw_maps(ax, shared, sweep, data):
-    """Returns what the sentence says of these searches of the maps of the sweep."""
-    error, end = 100 * sweep.event["valid_error"], ends(sweep)
-    lowest = expected_lowest(error)
-    each = end.max() / len(error)
-    ax.plot(end, error, "o", color=runs.GREY, ms=3, label="full sweep: a map, fitted alone")
-    ax.plot(np.arange(1, len(error) + 1) * each, lowest, color=runs.BLACK, lw=1.8,
+def draw_maps(ax, shared, sweeps, data):
+    """Returns what the sentence says of these searches, each beside the sweep of its maps."""
+    error = [100 * sweep.event["valid_error"] for sweep in sweeps]
+    lowest = [expected_lowest(x) for x in error]
+    each = [ends(sweep).max() / len(x) for sweep, x in zip(sweeps, error)]
+    ax.plot(ends(sweeps[0]), error[0], "o", color=runs.GREY, ms=3, label="full sweep: a map, fitted alone")
+    ax.plot(np.arange(1, len(error[0]) + 1) * np.mean(each), np.mean(lowest, axis=0), color=runs.BLACK, lw=1.8,
             label="full sweep: lowest so far, expected")
     first = shared[0]
     rounds = first.event["k"] > 1
     ax.plot(ends(first)[rounds], 100 * first.event["valid_error"][rounds], "o-", color=runs.BLUE, ms=4, lw=1.8,
             label="weight-sharing: mean of maps in play, half as many each fit")
-    took = np.array([ends(run).max() for run in shared])
-    picks = np.array([error[list(sweep.arm["config"]).index(int(run.winner["id"]))] for run in shared])
-    ax.plot(took, picks, "*", color=runs.RED, ms=11, alpha=0.6, zorder=4,
-            label="weight-sharing: the picks of ten seeds")
+    took = [ends(run).max() for run in shared]
+    picks = [x[list(sweep.arm["config"]).index(int(run.winner["id"]))] for run, sweep, x in zip(shared, sweeps, error)]
+    ax.plot(took, picks, "*", color=runs.RED, ms=11, alpha=0.6, zorder=4, label="weight-sharing: the picks of ten seeds")
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
@@ -70,10 +69,11 @@ def draw_maps(ax, shared, sweep, data):
     ax.set_xlim(left=0)
     ax.set_xlabel("seconds")
     ax.set_title(data)
-    ranks = [int(np.sum(error < pick)) + 1 for pick in picks]
-    random = [lowest[max(0, min(int(t / each), len(error)) - 1)] for t in took]
-    return (f"{data}: number {stats.text(ranks, 1)}, in {100 * took.mean() / end.max():.0f} % of the sweep's time; "
-            f"{difference(picks - random)} errors than random search expects in as much")
+    ranks = [int(np.sum(x < pick)) + 1 for x, pick in zip(error, picks)]
+    random = [low[max(0, min(int(t / fit), len(low)) - 1)] for low, t, fit in zip(lowest, took, each)]
+    share = np.mean(took) / np.mean([ends(sweep).max() for sweep in sweeps])
+    return (f"{data}: number {stats.text(ranks, 1)}, in {100 * share:.0f} % of the sweep's time; "
+            f"beside what random search expects in as much, {difference(np.subtract(picks, random))}")
 
 
 def difference(less):
@@ -87,15 +87,18 @@ def maps(prefix):
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), constrained_layout=False)
     said = []
     for ax, data in zip(axes, ("documents", "images")):
-        paths = sorted(glob.glob(f"{glob.escape(prefix)}-{data}-shared-*.h5"), key=seed_of)
-        shared = [runs.load([path])[0] for path in paths]
-        if len(shared) < 2:
-            sys.exit(f"{prefix}: there are no two seeds of {data}-shared")
-        said.append(draw_maps(ax, shared, *read(prefix, f"{data}-sweep"), data))
+        both = {}
+        for name in ("shared", "sweep"):
+            paths = glob.glob(f"{glob.escape(prefix)}-{data}-{name}-*.h5")
+            both[name] = {seed_of(path): runs.load([path])[0] for path in paths}
+        seeds = sorted(set(both["shared"]) & set(both["sweep"]))
+        if len(seeds) < 2:
+            sys.exit(f"{prefix}: there are no two seeds of {data}-shared and {data}-sweep")
+        said.append(draw_maps(ax, [both["shared"][s] for s in seeds], [both["sweep"][s] for s in seeds], data))
     axes[0].set_ylabel("validation error (%)")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncol=2, fontsize=9)
     fig.subplots_adjust(left=0.07, right=0.99, bottom=0.2, top=0.82, wspace=0.12)
-    return fig, f"What shared fits and one of a single map find among 64, mean of {len(shared)} seeds: {'; '.join(said)}."
+    return fig, f"What shared fits and one of a single map find among 64, mean of {len(seeds)} seeds: {'; '.join(said)}."
 
 
 METHODS = {"defaults": "the defaults", "average": "the same with momentum and average",

@@ -115,9 +115,9 @@ refuses "but refuses two runs of one method with one seed" federated "$1" "$1" -
 # The pictures of `make demo`, of small runs.
 refuses "demo.py refuses a prefix without the runs of the demo" demo "$tmp/demo"
 for data in documents images; do
-    run ../demo-$data-sweep fmap random run.data="$tmp/doc.h5" space.configs=4 ngram.order="1 .. 3" fmap.feature=ngram &&
+    run ../demo-$data-sweep-1 fmap random run.data="$tmp/doc.h5" space.configs=4 ngram.order="1 .. 3" fmap.feature=ngram &&
         run ../demo-$data-shared-1 fmap ws_sha run.data="$tmp/doc.h5" space.configs=4 ngram.order="1 .. 3" fmap.feature=ngram ws_sha.switch=1 &&
-        cp "$tmp/demo-$data-shared-1.h5" "$tmp/demo-$data-shared-2.h5" || break
+        cp "$tmp/demo-$data-shared-1.h5" "$tmp/demo-$data-shared-2.h5" && cp "$tmp/demo-$data-sweep-1.h5" "$tmp/demo-$data-sweep-2.h5" || break
 done && cp "$tmp/demo-documents-shared-1.h5" "$tmp/demo-documents-rank.h5" &&
     for seed in 1 2; do
         run ../demo-fedex-$seed fed random run.data="$tmp/clients.h5" run.seed=$seed space.configs=2 random.resource=2 space.first= fed.model=linear run.test=yes \
@@ -130,7 +130,7 @@ grep -q 'finds its rate first, with momentum and average, has 0.0 +- 0.0 points 
 result $? "of equal runs it says that nothing is resolved"
 [ "$(grep -c 'digest' "$tmp/out")" = 2 ]
 result $? "it prints two digests"
-cp "$tmp/demo-images-sweep.h5" "$tmp/demo-documents-rank.h5"
+cp "$tmp/demo-images-sweep-1.h5" "$tmp/demo-documents-rank.h5"
 ! "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log"
 result $? "it ends with an error where the digests differ"
 grep -q 'the digests differ' "$tmp/log"
