@@ -30,8 +30,10 @@ def read(prefix, *names):
     return runs.load([f"{prefix}-{name}.h5" for name in names])
 
 
-def seed_of(path):
-    return int(path[path.rindex("-") + 1:-3])
+def by_seed(prefix, name):
+    """{seed: run} of PREFIX-NAME-SEED.h5"""
+    paths = glob.glob(f"{glob.escape(prefix)}-{name}-*.h5")
+    return {int(path[path.rindex("-") + 1:-3]): runs.load([path])[0] for path in paths}
 
 
 def ends(run):
@@ -87,14 +89,11 @@ def maps(prefix):
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), constrained_layout=False)
     said = []
     for ax, data in zip(axes, ("documents", "images")):
-        both = {}
-        for name in ("shared", "sweep"):
-            paths = glob.glob(f"{glob.escape(prefix)}-{data}-{name}-*.h5")
-            both[name] = {seed_of(path): runs.load([path])[0] for path in paths}
-        seeds = sorted(set(both["shared"]) & set(both["sweep"]))
+        shared, sweep = (by_seed(prefix, f"{data}-{name}") for name in ("shared", "sweep"))
+        seeds = sorted(set(shared) & set(sweep))
         if len(seeds) < 2:
             sys.exit(f"{prefix}: there are no two seeds of {data}-shared and {data}-sweep")
-        said.append(draw_maps(ax, [both["shared"][s] for s in seeds], [both["sweep"][s] for s in seeds], data))
+        said.append(draw_maps(ax, [shared[s] for s in seeds], [sweep[s] for s in seeds], data))
     axes[0].set_ylabel("validation error (%)")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncol=2, fontsize=9)
     fig.subplots_adjust(left=0.07, right=0.99, bottom=0.2, top=0.82, wspace=0.12)
@@ -108,15 +107,13 @@ METHODS = {"defaults": "the defaults", "average": "the same with momentum and av
 
 def federation(prefix):
     """A dot is the test error of a seed; the bar a mean over seeds with its 95 % interval."""
-    error = {name: {} for name in METHODS}
-    for name in METHODS:
-        for path in glob.glob(f"{glob.escape(prefix)}-{name}-*.h5"):
-            error[name][seed_of(path)] = 100 - runs.load([path])[0].accuracy("test")
+    found = {name: by_seed(prefix, name) for name in METHODS}
+    error = {name: {seed: 100 - run.accuracy("test") for seed, run in of.items()} for name, of in found.items()}
     seeds = sorted(set.intersection(*(set(of) for of in error.values())))
     if len(seeds) < 2:
         sys.exit(f"{prefix}: there are no two seeds of each of {', '.join(METHODS)}")
     fig, ax = plt.subplots(figsize=(7, 4.4))
-    chance = 100 * (1 - 1 / runs.load([path])[0].classes)
+    chance = 100 * (1 - 1 / found["one"][seeds[0]].classes)
     spread = np.linspace(-0.2, 0.2, len(seeds))
     for y, (name, colour) in enumerate(zip(METHODS, (runs.BLACK, runs.GREEN, runs.ORANGE, runs.BLUE, runs.RED))):
         x = [error[name][seed] for seed in seeds]
@@ -129,7 +126,8 @@ def federation(prefix):
     ax.set_xlim(left=0)
     ax.set_xlabel("test error of the server's weights (%); dotted: chance")
     plain = np.mean([error["defaults"][seed] for seed in seeds])
-    less = {other: difference([error["one"][seed] - error[other][seed] for seed in seeds]) for other in METHODS}
+    less = {other: difference([error["one"][seed] - error[other][seed] for seed in seeds])
+            for other in ("defaults", "average")}
     return fig, (f"Each method has the same rounds. "
                  f"The defaults end at {plain:.1f} % errors (mean of {len(seeds)} seeds); "
                  f"one training that finds its rate first, with momentum and average, has "
