@@ -11,6 +11,7 @@
 #include "weft/log.h"
 
 #include <dirent.h>
+#include <sys/wait.h>
 
 /* ---- a tuner that follows a script ---- */
 
@@ -432,27 +433,40 @@ static void test_names(int rank, const char *dir)
 static void test_sweep(int rank, const char *dir)
 {
     enum { NONE = 99999999 }; /* no process has this number */
-    char path[256], of_ours[512], gone[512], elsewhere[512], other[512];
+    char path[256], of_ours[512], gone[512], ended[512], own[512], elsewhere[512],
+        other[512];
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    siginfo_t info;
+    waitid(P_PID, (id_t)child, &info,
+           WEXITED | WNOWAIT); /* ended, and still has its number */
     unsigned host = weft_file_host();
     snprintf(path, sizeof path, "%s/s%d.h5", dir, rank);
     snprintf(of_ours, sizeof of_ours, "%s" WEFT_TEMP_NAME, path, host,
              (long long)getppid());
     snprintf(gone, sizeof gone, "%s" WEFT_ROWS_NAME WEFT_TEMP_NAME, path, host,
              (long long)NONE, host, (long long)NONE);
+    snprintf(ended, sizeof ended, "%s" WEFT_TEMP_NAME, path, host, (long long)child);
+    snprintf(own, sizeof own, "%s" WEFT_TEMP_NAME, path, host, (long long)getpid());
     snprintf(elsewhere, sizeof elsewhere, "%s" WEFT_TEMP_NAME, path, host + 1,
              (long long)NONE);
     snprintf(other, sizeof other, "%s.tmp.1", path);
-    const char *const all[] = {of_ours, gone, elsewhere, other};
-    for (int i = 0; i < 4; i++) leave_file(dir, strrchr(all[i], '/') + 1);
+    const char *const all[] = {of_ours, gone, ended, own, elsewhere, other};
+    for (int i = 0; i < 6; i++) leave_file(dir, strrchr(all[i], '/') + 1);
     weft_file_sweep(path, 0);
     ok(!exists(gone), "what a process that is gone was writing is removed");
+    ok(!exists(ended),
+       "so is that of one that was killed, and that its parent still counts");
+    waitpid(child, NULL, 0);
     ok(exists(of_ours), "that of a living one stays");
     ok(exists(elsewhere), "so does that of another host");
     ok(exists(other), "so does what has another ending");
     weft_file_sweep(path, 1);
     ok(!exists(elsewhere), "who holds the run's lock removes what other hosts have left");
-    ok(exists(of_ours), "but not that of a living process");
-    unlink(of_ours);
+    ok(!exists(of_ours),
+       "and those of a process that is still ending, which lost the lock");
+    ok(exists(own), "but not its own");
+    unlink(own);
     unlink(other);
 }
 

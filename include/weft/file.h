@@ -15,10 +15,11 @@ char *weft_file_temp(const char *path, weft_arena *mem);
 /* What such a name has for the host: a number of its name and of its processes' numbers,
  * which containers have of their own. */
 unsigned weft_file_host(void);
-/* Removes what killed processes have left beside `path`, which they were writing: those of
- * this host that are gone; of other hosts all if `elsewhere` is 1, as for who holds the
- * lock of a run, else none. Cost: a look at the directory. */
-void weft_file_sweep(const char *path, int elsewhere);
+/* Removes what killed processes have left beside `path`, which they were writing: if
+ * `locked`, where only who has a lock writes, and the caller has it, all but its own, also
+ * of processes that end only now; else those of this host whose process has ended. Cost: a
+ * look at the directory. */
+void weft_file_sweep(const char *path, int locked);
 
 /* Writes a file through a temporary file, fsync and rename; reads exactly `bytes` bytes of
  * a file. EFILE. */

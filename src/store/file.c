@@ -32,18 +32,31 @@ char *weft_file_temp(const char *path, weft_arena *mem)
                            (long long)getpid());
 }
 
-/* 1 if the process that writes the file with this ending is gone; where it is of another
- * host, nobody knows, and `elsewhere` decides. */
-static int is_left(const char *ending, int elsewhere)
+/* 0 if there is no such process, or one that has ended and whose parent did not ask yet. */
+static int is_alive(long long process)
+{
+    char path[64], stat[512] = "";
+    if (kill((pid_t)process, 0) != 0 && errno == ESRCH) return 0;
+    snprintf(path, sizeof path, "/proc/%lld/stat", process);
+    int fd = open(path, O_RDONLY); /* where there is none, it is alive */
+    ssize_t n = fd >= 0 ? read(fd, stat, sizeof stat - 1) : 0;
+    if (fd >= 0) close(fd);
+    const char *state = n > 0 ? strrchr(stat, ')') : NULL; /* behind the program's name */
+    return !state || (strncmp(state, ") Z", 3) != 0 && strncmp(state, ") X", 3) != 0);
+}
+
+/* 1 if nobody goes on with the file with this ending. Of another host's process nobody
+ * knows, but that it does not have the lock that the caller holds. */
+static int is_left(const char *ending, int locked)
 {
     unsigned host;
     long long process;
     if (!weft_is_temporary(ending, &host, &process)) return 0;
-    if (host != weft_file_host()) return elsewhere;
-    return kill((pid_t)process, 0) != 0 && errno == ESRCH;
+    if (locked) return host != weft_file_host() || process != getpid();
+    return host == weft_file_host() && !is_alive(process);
 }
 
-void weft_file_sweep(const char *path, int elsewhere)
+void weft_file_sweep(const char *path, int locked)
 {
     weft_arena *tmp = weft_arena_new();
     const char *dir = weft_file_dir(path, tmp), *slash = strrchr(path, '/');
@@ -52,7 +65,7 @@ void weft_file_sweep(const char *path, int elsewhere)
     for (const struct dirent *entry = listing ? readdir(listing) : NULL; entry;
          entry = readdir(listing))
         if (strncmp(entry->d_name, name, strlen(name)) == 0 &&
-            is_left(entry->d_name + strlen(name), elsewhere))
+            is_left(entry->d_name + strlen(name), locked))
             weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     if (listing) closedir(listing);
     weft_arena_free(tmp);
