@@ -26,7 +26,7 @@ HEADERS := Random123/philox.h csv.h
 TOOLS := mpicc mpirun pkg-config prove
 MPICC := mpicc
 # A variant may have settings of its own, and rules: smpi is that of simulated ranks.
--include jobs/sim/$(VARIANT).mk
+-include tests/sim/$(VARIANT).mk
 
 HASH := \#
 header = $(shell echo '$(HASH)include <$1>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo $1)
@@ -115,7 +115,7 @@ TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
 SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
 PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
-SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h jobs/sim/*.[ch])
+SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h tests/sim/*.c)
 quote = '$(subst ','\'',$1)'
 Q := $(if $(call on,$V),,@)
 say = $(if $(call on,$V),,@echo '  $1')
@@ -198,7 +198,7 @@ $B/tests/%: tests/%.c $(LIB) $B/flags
 	@mkdir -p $(@D)
 	$Qmpicc $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LDFLAGS_$*) $(LIB_LIBS)
 
--include jobs/sim/$(VARIANT)-rules.mk $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
+-include tests/sim/$(VARIANT)-rules.mk $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
 # All tests, or those alone that TESTS names.
 ALL_TESTS := $(filter file,$(origin TESTS))

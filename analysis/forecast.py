@@ -3,7 +3,7 @@
 
 usage: analysis/forecast.py STUDY-PLATFORM-RANKS.txt ... -o NAME
 
-Files are those of jobs/sim/forecast.sh: what a run would have written, as text. Of federated rounds
+Files are those of tests/sim/forecast.sh: what a run would have written, as text. Of federated rounds
 the efficiency on P ranks is the work of the mean rank over the time of a round: the seconds that
 training took, the same on any number of ranks, over P times the time of the round. Of asynchronous
 tuning it is the share of the teams' time in jobs, of searches of feature maps the time on one rank
@@ -33,7 +33,7 @@ STUDIES = {"check": (runs.GREY, "x"), "long": (runs.BLUE, "o"), "short": (runs.G
            "most": (runs.SKY, "d"), "async": (runs.RED, "P"), "async1s": (runs.ORANGE, "D"), "async100ms": (runs.BLUE, "v"), "maps": (runs.GREEN, "*")}
 COLUMNS = ("study", "platform", "ranks", "seconds", "efficiency", "waiting", "overhead", "comm",
            "wire", "how")
-MODEL = 817872  # weights of jobs/sim/federated.ini
+MODEL = 817872  # weights of tests/sim/federated.ini
 MEAN = 1  # of what /times tells over ranks
 BEYOND = (4096, 16384)
 CAP = {"long": 2000, "short": 20, "whole": 0, "most": 30000}  # windows of a role
@@ -191,7 +191,7 @@ def collect(paths):
     for path in paths:
         name = re.fullmatch(r"(\w+)-(\w+)-(\d+)\.txt", os.path.basename(path))
         if not name:
-            sys.exit(f"{path} is not named STUDY-PLATFORM-RANKS.txt, as jobs/sim/forecast.sh does")
+            sys.exit(f"{path} is not named STUDY-PLATFORM-RANKS.txt, as tests/sim/forecast.sh does")
         study, platform, ranks = name[1], name[2], int(name[3])
         run = read(path)
         if study in (*CAP, "check"):

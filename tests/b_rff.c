@@ -3,7 +3,7 @@
  * matrix; pack, to pack it, which every rank does; group, what rows
  * that are made together take once, and row, what each of them takes. cosine, of a row
  * whose products are cached; times, normal, trans and sums, of a row in products with 9
- * vectors. One thread, processor time. jobs/sim/forecast.sh charges them to simulated
+ * vectors. One thread, processor time. tests/sim/forecast.sh charges them to simulated
  * ranks. usage: b_rff [FEATURES [INPUTS [BLOCKS]]]; by default 100,000, 3,072 and 16 RUN:
  * np=1 */
 #include "feature/rff.h"

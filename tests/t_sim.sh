@@ -1,5 +1,5 @@
 #!/bin/sh
-# The program of jobs/sim/forecast.sh is compiled, linked with what stands in for HDF5, ScaLAPACK and
+# The program of tests/sim/forecast.sh is compiled, linked with what stands in for HDF5, ScaLAPACK and
 # data, and simulates a search whose results do not depend on the ranks. Prints TAP.
 . tests/tap.sh
 
@@ -8,7 +8,7 @@ case $(command -v smpicc):${weft%/weft} in
 */opt) reason= ;;
 *) reason="the simulated program has no variants" ;;
 esac
-[ -e jobs/sim/smpi.mk ] || reason="jobs/sim is left out"
+[ -e tests/sim/smpi.mk ] || reason="tests/sim is left out"
 if [ "$reason" ]; then
     echo "ok 1 # SKIP $reason"
     echo "1..1"
@@ -22,10 +22,10 @@ sim=$build/smpi
     make -s -j"$(nproc)" VARIANT=smpi CFLAGS=-O0 BUILD="$build" WEFT_DEPS=tried all
 ) >"$tmp/log" 2>&1
 result $? "it is built"
-# Seconds that jobs/sim/work.c and files.c charge.
+# Seconds that tests/sim/work.c and files.c charge.
 export WEFT_SIM_CLIENT=0 WEFT_SIM_SAMPLE=0.0006 WEFT_SIM_SCORE=0 WEFT_SIM_PLACE=0.000001 WEFT_SIM_UPDATE=0
 export WEFT_SIM_CREATE=0.0005 OPENBLAS_NUM_THREADS=1
-# What features take: jobs/sim/features.c.
+# What features take: tests/sim/features.c.
 export WEFT_SIM_FEATURES="$tmp/features.csv"
 for what in column_gaussian,1e-5 pack_gaussian,1e-6 group_gaussian,1e-3 row_gaussian,1e-3 column_laplacian,1e-5 \
     pack_laplacian,1e-6 group_laplacian,1e-3 row_laplacian,1e-3 cosine,1e-4 times,1e-5 normal,1e-5 trans,1e-5 sums,1e-5
@@ -42,7 +42,7 @@ simulated()
     : >"$tmp/seconds"
     for ranks in 1 3; do
         seq $ranks | sed "s|.*|n0|" >"$tmp/hosts"
-        timeout "$net" smpirun -np $ranks -platform jobs/sim/hdr.xml -hostfile "$tmp/hosts" \
+        timeout "$net" smpirun -np $ranks -platform tests/sim/hdr.xml -hostfile "$tmp/hosts" \
             --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1Gf --cfg=smpi/coll-selector:ompi \
             --cfg=smpi/iprobe:1e-6 --cfg=smpi/test:1e-6 --log=root.thresh:error "$sim/weft-sim" "$input" \
             run.output="$tmp/$name$ranks.h5" run.teams="${teams:-$ranks}" "$@" >"$tmp/out" 2>"$tmp/log"
@@ -56,7 +56,7 @@ simulated()
     result $? "$name: which three ranks find sooner"
 }
 
-simulated async jobs/sim/async.ini run.workers=8 space.configs=12
-teams=1 simulated maps jobs/sim/maps.ini run.data="$tmp/rows" run.memory=1 rff.features=2000 space.configs=8 \
+simulated async tests/sim/async.ini run.workers=8 space.configs=12
+teams=1 simulated maps tests/sim/maps.ini run.data="$tmp/rows" run.memory=1 rff.features=2000 space.configs=8 \
     ridge.iterations=3
 echo "1..$count"

@@ -1,5 +1,5 @@
 /* weft tune on simulated ranks: the whole program but for HDF5, ScaLAPACK, the samples and
- * the training, under SimGrid's smpirun. jobs/sim/forecast.sh runs it.
+ * the training, under SimGrid's smpirun. tests/sim/forecast.sh runs it.
  * usage: smpirun ... weft-sim INPUT.ini [section.key=value ...] */
 #include "par/handle.h"
 #include "sim.h"
