@@ -3,7 +3,7 @@
  * or, penalty = l1, |w|_1 + |b| in place of the squares, which makes most weights zero.
  * More than two classes: one against the rest, and the loss of a sample is the sum over
  * classes. Used by task fmap. */
-#include "dual.h"
+#include "model.h"
 
 #include <math.h>
 
