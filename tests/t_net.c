@@ -2,7 +2,7 @@
  * central differences and against PyTorch's in double precision (tests/gold/net.py);
  * numbers of parameters of published networks; what setup refuses.
  * RUN: np=1 */
-#include "net/softmax.h"
+#include "net/net.h"
 #include "nets.h"
 #include "weft/registry.h"
 

@@ -2,7 +2,7 @@
  * (tests/gold/quantile.py), whatever the ranks of processes, and whatever the unit in which
  * the numbers are stored.
  * RUN: np=1 np=2 np=3 */
-#include "data/ranks.h"
+#include "data/data.h"
 #include "tap.h"
 #include "weft/hash.h"
 #include "weft/par.h"

@@ -1,7 +1,7 @@
 /* Block vectors of ridge regression: sums over columns against plain loops, orthonormal
  * bases of vectors that nearly or wholly depend on each other, the same bits on any number
  * of ranks, whether ranks deal columns out or not. RUN: np=1 np=2 np=3 np=4 */
-#include "model/ridge_block.h"
+#include "model/ridge.h"
 
 #include <math.h>
 #include <string.h>

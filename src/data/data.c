@@ -1,9 +1,6 @@
 /* Packed data sets: every rank opens the file and has the rows dealt to it, in the mapped
  * file, which is once in the memory of a node, whatever its teams have. */
-#include "answers.h"
-#include "federation.h"
-#include "held.h"
-#include "weft/finite.h"
+#include "data.h"
 #include "weft/translations.h"
 
 #include <limits.h>
@@ -12,12 +9,24 @@
 
 #define MAX_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
 
-static const char *name_of(weft_data *data, int part, const char *what)
+/* ---- opening ---- */
+
+/* WEFT_NFORM: there is no such form. */
+static weft_form find_form(const char *name)
 {
-    return weft_arena_text(data->mem, "/%s/%s", weft_part_name[part], what);
+    int k = 0;
+    while (k < WEFT_NFORM && strcmp(name, weft_form_name[k]) != 0) k++;
+    return (weft_form)k;
 }
 
-/* ---- opening ---- */
+weft_status weft_form_read(weft_h5 *file, const char **group, weft_form *form)
+{
+    const char *text = "";
+    *group = weft_h5_has(file, "/winner") ? "/winner" : "";
+    TRY(weft_h5_find_attr(file, **group ? *group : "/", "form", &text));
+    *form = find_form(text);
+    return WEFT_OK;
+}
 
 static weft_status check_format(weft_data *data)
 {
@@ -83,15 +92,14 @@ static weft_status read_head(weft_data *data)
     const char **name;
     TRY(check_format(data));
     TRY(weft_h5_read_attr(&data->file, "/", "form", &text));
-    int f = 0;
-    while (f < WEFT_NFORM && strcmp(text, weft_form_name[f]) != 0) f++;
+    weft_form f = find_form(text);
     if (f == WEFT_NFORM || (f == WEFT_CHARS && !weft_federation_is(data)))
         return weft_fail(WEFT_EDATA,
                          "%s holds '%s' where bytes, reals, tokens or clients' chars are "
                          "expected; "
                          "pack it again",
                          data->path, text);
-    data->form = (weft_form)f;
+    data->form = f;
     TRY(weft_h5_read_attr(&data->file, "/", "digest", &data->digest));
     if (f == WEFT_SENTENCES) return WEFT_OK;
     TRY(weft_h5_read_long(&data->file, "/", "classes", &classes));
@@ -109,22 +117,10 @@ static weft_status read_head(weft_data *data)
     return read_column_names(data);
 }
 
-static weft_status check_reals(const weft_data *data, int part, const float *x)
-{
-    const weft_rows *rows = &data->part[part];
-    int64_t i = weft_not_finite(x, rows->n * rows->d);
-    if (i == rows->n * rows->d) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s: row %lld, column %lld of /%s/x is %g where a finite "
-                     "number is expected; mend the source and pack it again",
-                     data->path, (long long)(rows->first + i / rows->d),
-                     (long long)(i % rows->d), weft_part_name[part], (double)x[i]);
-}
-
 static weft_status read_matrix(weft_data *data, int part)
 {
     weft_rows *rows = &data->part[part];
-    const char *name = name_of(data, part, "x");
+    const char *name = data_name(data, part, "x");
     int nd;
     int64_t dims[4];
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
@@ -139,14 +135,14 @@ static weft_status read_matrix(weft_data *data, int part)
                          (long long)rows->total, (long long)data->part[0].d);
     const void *x;
     weft_h5type type = data->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
-    TRY(weft_rows_hold(&data->file, name, type, rows->d,
-                       weft_window_first(data, part) + rows->first, rows->n, &x));
+    TRY(data_hold_rows(&data->file, name, type, rows->d,
+                       data_window_first(data, part) + rows->first, rows->n, &x));
     if (data->form == WEFT_BYTES) {
         rows->byte = x;
         return WEFT_OK;
     }
     rows->value = x;
-    return check_reals(data, part, rows->value);
+    return data_check_reals(data, name, rows->first, rows->n, rows->d, rows->value);
 }
 
 weft_status weft_shifts_read(weft_h5 *file, const char *group, int64_t d,
@@ -205,10 +201,10 @@ static weft_status open_own(weft_data *data)
         return weft_h5_sound(&data->file);
     }
     for (int i = 0; i < WEFT_NPART; i++) {
-        TRY(weft_answers_read(data, i));
+        TRY(data_read_answers(data, i));
         if (data->form != WEFT_TOKENS) TRY(read_matrix(data, i));
     }
-    TRY(weft_answers_groups(data));
+    TRY(data_read_groups(data));
     TRY(weft_shifts_read(&data->file, "", data->part[0].d, &data->shift, &data->scale));
     TRY(read_image(data));
     if (data->channels > 0 &&
@@ -225,10 +221,7 @@ static weft_status open_own(weft_data *data)
 static weft_status check_classes(weft_data *data)
 {
     if (data->scored || data->window.n > 0) return WEFT_OK;
-    const weft_rows *rows = &data->part[WEFT_TRAIN];
-    int64_t *count = WEFT_NEW(data->mem, int64_t, data->classes);
-    for (int64_t i = 0; i < rows->n; i++) count[rows->label[i]]++;
-    weft_sum_i64(data->team, count, (size_t)data->classes);
+    const int64_t *count = data_count_classes(data, data->mem);
     for (int i = 0; i < data->classes && !data->target_scale; i++)
         if (count[i] == 0)
             return weft_fail(WEFT_EDATA,
@@ -253,10 +246,10 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     for (int p = 0; p < WEFT_NPART; p++) {
         int nd;
         int64_t dims[WEFT_H5_DIMS] = {0};
-        const char *name = name_of(&data, p, "label");
+        const char *name = data_name(&data, p, "label");
         if (sentences) name = weft_arena_text(mem, "/line/%s", weft_part_name[p]);
         if (st == WEFT_OK && !weft_h5_has(&data.file, name))
-            name = name_of(&data, p, "target");
+            name = data_name(&data, p, "target");
         if (st == WEFT_OK && !weft_h5_has(&data.file, "/client") &&
             !weft_h5_has(&data.file, "/@owners") && weft_h5_has(&data.file, name))
             st = weft_h5_shape(&data.file, name, &nd, dims);
@@ -278,13 +271,8 @@ static weft_status open_translations(weft_data *data)
     name[translations->n] = weft_vocabulary_name(translations, translations->n, data->mem);
     data->class_name = name;
     const weft_window *window = &data->window;
-    for (int p = 0; p < WEFT_NPART; p++) {
-        int64_t left = translations->lines[p] - window->first;
-        data->part[p].total = window->n == 0      ? translations->lines[p]
-                              : p != window->part ? 0
-                              : left < window->n  ? left
-                                                  : window->n;
-    }
+    for (int p = 0; p < WEFT_NPART; p++)
+        data->part[p].total = data_window_rows(data, p, translations->lines[p]);
     if (window->n > 0)
         weft_translations_window(translations, window->part, window->first, window->n);
     return WEFT_OK;
@@ -308,7 +296,7 @@ weft_status weft_data_open_some(weft_data *data, const char *path,
         st = open_translations(data);
     else if (st == WEFT_OK && data->clients == NULL)
         st = check_classes(data);
-    if (st == WEFT_OK) weft_answers_count(data);
+    if (st == WEFT_OK) data_count_rows(data);
     if (st != WEFT_OK) weft_data_close(data);
     return st;
 }
@@ -343,7 +331,7 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
     const char *name = weft_token_name(data, weft_part_name[part], tok, "offset");
     int64_t *offset = WEFT_NEW(data->mem, int64_t, rows->n + 1);
     TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1,
-                          weft_window_first(data, part) + rows->first, rows->n + 1,
+                          data_window_first(data, part) + rows->first, rows->n + 1,
                           offset));
     int64_t start = offset[0];
     int rising = start >= 0;
@@ -362,7 +350,7 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
                          "again",
                          data->path, name, (long long)dims[0], (long long)(start + n));
     const void *tokens;
-    TRY(weft_rows_hold(&data->file, name, WEFT_H5_U32, 1, start, n, &tokens));
+    TRY(data_hold_rows(&data->file, name, WEFT_H5_U32, 1, start, n, &tokens));
     const uint32_t *token = tokens;
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;
@@ -392,4 +380,21 @@ weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok)
 {
     if (data->part[WEFT_TRAIN].offset[tok] != NULL) return WEFT_OK;
     return weft_agree(tokens_own(data, tok), data->team);
+}
+
+static weft_status load_tokens(void *of, weft_tokenizer tok)
+{
+    return weft_data_tokens(of, tok);
+}
+
+weft_source weft_data_source(weft_data *data)
+{
+    return (weft_source){.form = data->form,
+                         .classes = data->classes,
+                         .part = data->part,
+                         .vocab = data->vocab,
+                         .path = data->path,
+                         .team = data->team,
+                         .tokens = load_tokens,
+                         .of = data};
 }

@@ -1,16 +1,336 @@
-/* Federations in packed files: sizes and rows of clients are used in the mapped file;
- * running text is read as a whole. Layout: /client/first, /client/count, /client/name;
- * /x and /label, or /text. */
-#include "federation.h"
-#include "match.h"
-#include "weft/finite.h"
+/* Clients of a federation: their sizes, and where their samples come from.
+ *
+ * In packed files sizes and rows of clients are used in the mapped file; running text is
+ * read as a whole. Layout: /client/first, /client/count, /client/name; /x and /label, or
+ * /text. Other clients are generated, are the directions of sentences in several languages,
+ * or have samples that somebody else holds, such as a worker. */
+#include "data.h"
+#include "weft/rng.h"
 #include "weft/translations.h"
 
-/* Bound, so that places of samples do not overflow: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
+#include <math.h>
+#include <string.h>
+
+/* Bounds, so that places of samples do not overflow: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
 #define MOST        ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
 #define MAX_CLIENTS ((int64_t)1 << 40)
 
-/* ---- samples ---- */
+/* ---- sizes ---- */
+
+void weft_sizes_add(weft_sizes *sizes, int64_t n)
+{
+    sizes->total += n;
+    sizes->square += (double)n * (double)n;
+    if (n > sizes->most) sizes->most = n;
+}
+
+void weft_client_divide(double valid_share, double test_share, int64_t n,
+                        int64_t count[WEFT_NPART])
+{
+    int64_t valid = llround((double)n * valid_share),
+            test = llround((double)n * test_share);
+    count[WEFT_VALID] = valid < n ? valid : n - 1;
+    int64_t rest = n - 1 - count[WEFT_VALID];
+    count[WEFT_TEST] = test < rest ? test : rest;
+    count[WEFT_TRAIN] = n - count[WEFT_VALID] - count[WEFT_TEST];
+}
+
+int64_t weft_client_place(const int64_t *count, int part, int64_t gap)
+{
+    int64_t place = 0;
+    int before = 0; /* parts with samples */
+    for (int i = 0; i < part; i++) {
+        if (count[i] == 0) continue;
+        place += count[i] + (before++ > 0 ? gap : 0);
+    }
+    return place + (before > 0 && part < WEFT_NPART ? gap : 0);
+}
+
+weft_clients *data_clients_new(const weft_federation *own, weft_arena *mem)
+{
+    static const weft_h5set none = {.set = -1, .space = -1};
+    weft_clients *clients = WEFT_NEW(mem, weft_clients, 1);
+    *clients = (weft_clients){.stride = 1, .own = WEFT_NEW(mem, weft_federation, 1)};
+    *clients->own = *own;
+    clients->own->name = clients->own->first.set = clients->own->part.set = none;
+    clients->own->x.set = clients->own->label.set = none;
+    return clients;
+}
+
+/* ---- generated samples ---- */
+
+/* A federation without storage, near Synthetic(alpha, beta) of Li et al., "Federated
+ * optimization in heterogeneous networks", MLSys 2020 (FedProx), section 5.1. Client c has
+ *     n_c = samples exp(spread z_c - spread^2 / 2), z_c ~ N(0, 1), rounded, 5 at least,
+ *     x ~ N(v_c, diag(j^-1.2)),  v_c ~ N(B_c, 1)^d,  B_c ~ N(0, beta),
+ *     y = argmax (W_c x + b_c),  (W_c, b_c) = (W, b) + alpha N(0, 1)^{classes x (d + 1)},
+ * where (W, b) ~ N(0, 1) is common to all clients and alpha and beta are standard
+ * deviations. There, (W_c, b_c) ~ N(u_c, 1), u_c ~ N(0, alpha), has nothing in common with
+ * that of other clients, and u_c, which adds the same to every class, moves no label: no
+ * model serves all clients, whatever alpha. Here alpha = 0 is one model for all, and a
+ * large alpha comes near the paper's.
+ *
+ * Every number is a function of (seed, client, its place), so a client is made whole or in
+ * part on any rank, with the same bits. */
+
+#define LEAST_SAMPLES 5
+#define MOST_SAMPLES  100 /* times the mean */
+
+/* Second counter of WEFT_RNG_CLIENT: what is drawn; samples count up from SAMPLE. */
+enum { SIZE, SHIFT, CENTRE, MODEL, SAMPLE };
+#define COMMON ((uint64_t)-1) /* in place of a client: of all of them */
+
+/* z[n] standard normal numbers of (a, b). */
+static void normals(const weft_generator *generator, uint64_t a, uint64_t b, int64_t n,
+                    double *z)
+{
+    for (int64_t i = 0; i < n; i += 4) {
+        double four[4];
+        weft_rng4 rng =
+            weft_rng_at((uint64_t)generator->seed, WEFT_RNG_CLIENT, a, b, (uint64_t)i);
+        weft_rng_normal(&rng, four);
+        for (int64_t j = i; j < n && j < i + 4; j++) z[j] = four[j - i];
+    }
+}
+
+void weft_generator_start(weft_generator *generator, weft_arena *mem)
+{
+    double *w = WEFT_NEW(mem, double, generator->classes *(generator->d + 1));
+    double *deviation = WEFT_NEW(mem, double, generator->d);
+    normals(generator, COMMON, MODEL, generator->classes * (generator->d + 1), w);
+    for (int64_t j = 0; j < generator->d; j++) deviation[j] = pow((double)(j + 1), -0.6);
+    generator->w = w;
+    generator->deviation = deviation;
+}
+
+void weft_generator_count(const weft_generator *generator, int64_t c,
+                          int64_t count[WEFT_NPART])
+{
+    double z = 0;
+    if (generator->spread > 0) normals(generator, (uint64_t)c, SIZE, 1, &z);
+    double size = generator->samples * exp(generator->spread * (z - generator->spread / 2));
+    int64_t n = llround(fmin(fmax(size, LEAST_SAMPLES), MOST_SAMPLES * generator->samples));
+    weft_client_divide(generator->valid, generator->test, n, count);
+}
+
+void weft_generator_sizes(const weft_generator *generator, weft_sizes size[WEFT_NPART])
+{
+    int alike = !(generator->spread > 0);
+    for (int i = 0; i < WEFT_NPART; i++) size[i] = (weft_sizes){0};
+    for (int64_t c = 0; c < (alike ? 1 : generator->clients); c++) {
+        int64_t count[WEFT_NPART];
+        weft_generator_count(generator, c, count);
+        for (int i = 0; i < WEFT_NPART; i++) weft_sizes_add(&size[i], count[i]);
+    }
+    for (int i = 0; alike && i < WEFT_NPART; i++) {
+        size[i].total *= generator->clients;
+        size[i].square *= (double)generator->clients;
+    }
+}
+
+void weft_generator_make(const weft_generator *generator, int64_t c, int64_t first,
+                         int64_t n, float *x, int32_t *label, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int64_t d = generator->d, nw = generator->classes * (d + 1);
+    double shift, *v = WEFT_NEW(tmp, double, d), *z = WEFT_NEW(tmp, double, d),
+                  *w = WEFT_NEW(tmp, double, nw);
+    normals(generator, (uint64_t)c, SHIFT, 1, &shift);
+    normals(generator, (uint64_t)c, CENTRE, d, v);
+    if (generator->alpha > 0) normals(generator, (uint64_t)c, MODEL, nw, w);
+    for (int64_t i = 0; i < nw; i++) w[i] = generator->w[i] + generator->alpha * w[i];
+    for (int64_t j = 0; j < d; j++) v[j] += generator->beta * shift;
+    for (int64_t i = 0; i < n; i++, x += d) {
+        normals(generator, (uint64_t)c, (uint64_t)(SAMPLE + first + i), d, z);
+        for (int64_t j = 0; j < d; j++)
+            x[j] = (float)(v[j] + generator->deviation[j] * z[j]);
+        double best = -INFINITY;
+        for (int64_t k = 0; k < generator->classes; k++) {
+            const double *wk = w + k * (d + 1);
+            double sum = wk[d];
+            for (int64_t j = 0; j < d; j++) sum += wk[j] * (double)x[j];
+            if (sum > best) label[i] = (int32_t)k;
+            best = fmax(best, sum);
+        }
+    }
+    weft_arena_reset(tmp, mark);
+}
+
+/* The samples of a part, from attributes. */
+static weft_status read_generated_sizes(weft_data *data, int part)
+{
+    weft_sizes *sizes = &data->clients->size[part];
+    const char *name = weft_part_name[part];
+    TRY(weft_h5_read_long(&data->file, "/", weft_arena_text(data->mem, "%s_samples", name),
+                          &sizes->total));
+    TRY(weft_h5_read_long(&data->file, "/", weft_arena_text(data->mem, "%s_most", name),
+                          &sizes->most));
+    return weft_h5_read_num(&data->file, "/",
+                            weft_arena_text(data->mem, "%s_squares", name), &sizes->square);
+}
+
+static weft_client generated_find(const weft_clients *clients, int64_t c)
+{
+    weft_client client = {.c = c};
+    weft_generator_count(clients->own->generator, c, client.count);
+    return client;
+}
+
+static weft_status generated_take(const weft_clients *clients, const weft_client *client,
+                                  weft_part part, weft_samples *out, weft_arena *mem)
+{
+    int64_t n = client->count[part];
+    int64_t first = 0;
+    for (int i = 0; i < (int)part; i++) first += client->count[i];
+    float *x = WEFT_NEW(mem, float, n * clients->d);
+    int32_t *label = WEFT_NEW(mem, int32_t, n);
+    weft_generator_make(clients->own->generator, client->c, first, n, x, label, mem);
+    *out = (weft_samples){.n = n, .x = x, .label = label};
+    return WEFT_OK;
+}
+
+static weft_status open_generator(weft_data *data)
+{
+    const char *method;
+    weft_h5 *file = &data->file;
+    weft_federation *own = data->clients->own;
+    weft_generator *generator = WEFT_NEW(data->mem, weft_generator, 1);
+    generator->clients = data->clients->n;
+    generator->d = data->clients->d;
+    generator->classes = data->classes;
+    TRY(weft_h5_read_attr(file, "/", "generator", &method));
+    if (strcmp(method, WEFT_GENERATOR) != 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s is generated by '%s' where '%s' is known; pack it again with "
+                         "this weft",
+                         data->path, method, WEFT_GENERATOR);
+    TRY(weft_h5_read_long(file, "/", "seed", &generator->seed));
+    TRY(weft_h5_read_num(file, "/", "samples", &generator->samples));
+    TRY(weft_h5_read_num(file, "/", "spread", &generator->spread));
+    TRY(weft_h5_read_num(file, "/", "alpha", &generator->alpha));
+    TRY(weft_h5_read_num(file, "/", "beta", &generator->beta));
+    TRY(weft_h5_read_num(file, "/", "valid", &generator->valid));
+    TRY(weft_h5_read_num(file, "/", "test", &generator->test));
+    for (int i = 0; i < WEFT_NPART; i++) TRY(read_generated_sizes(data, i));
+    weft_generator_start(generator, data->mem);
+    own->generator = generator;
+    own->find = generated_find;
+    own->take = generated_take;
+    return WEFT_OK;
+}
+
+int weft_data_generated(const weft_data *data)
+{
+    return data->clients && data->clients->own->generator;
+}
+
+/* ---- samples that are elsewhere ---- */
+
+static weft_client told_find(const weft_clients *clients, int64_t c)
+{
+    weft_client client = {.c = c};
+    memcpy(client.count, clients->own->count + c * WEFT_NPART, sizeof client.count);
+    return client;
+}
+
+static weft_status told_take(const weft_clients *clients, const weft_client *client,
+                             weft_part part, weft_samples *out, weft_arena *mem)
+{
+    (void)part;
+    (void)out;
+    (void)mem;
+    weft_die("samples of client %lld of %lld, which are elsewhere", (long long)client->c,
+             (long long)clients->n);
+}
+
+void weft_data_tell(weft_data *data, const char *path, int64_t n, const int64_t *count,
+                    const char *names, weft_arena *mem)
+{
+    const char **name = names ? WEFT_NEW(mem, const char *, n) : NULL;
+    weft_clients *clients = data_clients_new(&(weft_federation){.find = told_find,
+                                                                .take = told_take,
+                                                                .data = data,
+                                                                .count = count,
+                                                                .names = name},
+                                             mem);
+    for (int64_t c = 0; names && c < n; c++) {
+        name[c] = names;
+        names += strlen(names) + 1;
+    }
+    clients->n = n;
+    clients->named = names != NULL;
+    *data = (weft_data){
+        .form = WEFT_REALS, .digest = "", .clients = clients, .path = path, .mem = mem};
+    for (int64_t c = 0; c < n; c++)
+        for (int part = 0; part < WEFT_NPART; part++)
+            weft_sizes_add(&clients->size[part], count[c * WEFT_NPART + part]);
+    for (int part = 0; part < WEFT_NPART; part++)
+        data->part[part].total = clients->size[part].total;
+}
+
+/* ---- directions of sentences ---- */
+
+/* The directions of sentences in several languages as clients of a federation: a pair is a
+ * sample, whose source begins with the name of the target language. */
+static weft_client direction_find(const weft_clients *clients, int64_t c)
+{
+    weft_client client = {.c = c};
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const int64_t *first = clients->own->data->pairs->first + p * clients->n + c;
+        client.count[p] = first[1] - first[0];
+    }
+    return client;
+}
+
+static weft_status direction_take(const weft_clients *clients, const weft_client *client,
+                                  weft_part part, weft_samples *out, weft_arena *mem)
+{
+    const weft_pair_rows *pairs = clients->own->data->pairs;
+    int64_t n = client->count[part], words = n,
+            at = pairs->first[part * clients->n + client->c];
+    int target = pairs->of->direction[client->c].target;
+    for (int64_t i = 0; i < n; i++) words += pairs->sources[at + i];
+    uint32_t *named = WEFT_NEW(mem, uint32_t, words);
+    const uint32_t **word = WEFT_NEW(mem, const uint32_t *, n);
+    int *length = WEFT_NEW(mem, int, n);
+    for (int64_t i = 0; i < n; i++, named += length[i - 1]) {
+        weft_pair_rows_name(pairs, at + i, target, named);
+        word[i] = named;
+        length[i] = pairs->sources[at + i] + 1;
+    }
+    *out = (weft_samples){.n = n,
+                          .word = word,
+                          .length = length,
+                          .translation = pairs->target + at,
+                          .translated = pairs->targets + at};
+    return WEFT_OK;
+}
+
+void weft_data_own_pairs(weft_data *data)
+{
+    if (data->owners) return;
+    const weft_translations *of = data->translations;
+    weft_arena *mem = data->mem;
+    weft_pair_rows *pairs = WEFT_NEW(mem, weft_pair_rows, 1);
+    const char **name = WEFT_NEW(mem, const char *, of->directions);
+    weft_clients *clients = data_clients_new(
+        &(weft_federation){
+            .find = direction_find, .take = direction_take, .data = data, .names = name},
+        mem);
+    *pairs = weft_pair_rows_new(of, 0, mem);
+    data->pairs = pairs;
+    data->owners = clients;
+    clients->n = of->directions;
+    clients->named = 1;
+    for (int64_t c = 0; c < clients->n; c++) {
+        weft_client client = direction_find(clients, c);
+        for (int p = 0; p < WEFT_NPART; p++)
+            weft_sizes_add(&clients->size[p], client.count[p]);
+        name[c] = weft_direction_name(of, c, mem);
+    }
+}
+
+/* ---- samples in packed files ---- */
 
 static int64_t first_of(const weft_clients *clients, int64_t c)
 {
@@ -34,14 +354,7 @@ static weft_client file_find(const weft_clients *clients, int64_t c)
 static weft_status check_x(const void *self, int64_t first, int64_t n, const void *x)
 {
     const weft_data *data = self;
-    const float *number = x;
-    int64_t width = data->clients->d, i = weft_not_finite(number, n * width);
-    if (i == n * width) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s: row %lld, column %lld of /x is %g where a finite number "
-                     "is expected; mend the source and pack it again",
-                     data->path, (long long)(first + i / width), (long long)(i % width),
-                     (double)number[i]);
+    return data_check_reals(data, "/x", first, n, data->clients->d, x);
 }
 
 weft_status weft_labels_check(const void *self, int64_t first, int64_t n, const void *label)
@@ -49,13 +362,7 @@ weft_status weft_labels_check(const void *self, int64_t first, int64_t n, const 
     const weft_data *data = self;
     const weft_federation *own = (data->clients ? data->clients : data->owners)->own;
     int classes = own->class_of ? own->classes : data->classes;
-    const int32_t *class = label;
-    for (int64_t i = 0; i < n; i++)
-        if (class[i] < 0 || class[i] >= classes)
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld of /label has class %d of %d; pack it again",
-                             data->path, (long long)(first + i), (int)class[i], classes);
-    return WEFT_OK;
+    return data_check_classes(data, "/label", classes, first, n, label);
 }
 
 /* Bytes become intensities in 0..1. */
@@ -201,7 +508,7 @@ static weft_status open_map(weft_data *data, const char *name, weft_h5type type,
     return check_shape(data, &map->set, rows, width);
 }
 
-static weft_status read_head(weft_data *data, weft_clients *clients)
+static weft_status read_shape(weft_data *data, weft_clients *clients)
 {
     int64_t image[3], symbols, named;
     TRY(weft_h5_read_long(&data->file, "/", "clients", &clients->n));
@@ -310,17 +617,13 @@ static weft_status read_text(weft_data *data)
 
 weft_status weft_federation_open(weft_data *data)
 {
-    weft_clients *clients = WEFT_NEW(data->mem, weft_clients, 1);
-    clients->own = WEFT_NEW(data->mem, weft_federation, 1);
-    *clients->own = (weft_federation){.find = file_find, .take = file_take, .data = data};
-    weft_h5set none = {.set = -1, .space = -1};
-    clients->own->name = clients->own->first.set = clients->own->part.set = none;
-    clients->own->x.set = clients->own->label.set = none;
+    weft_clients *clients = data_clients_new(
+        &(weft_federation){.find = file_find, .take = file_take, .data = data}, data->mem);
     data->clients = clients;
-    TRY(read_head(data, clients));
+    TRY(read_shape(data, clients));
     for (int i = 0; i < WEFT_NPART; i++) data->part[i].d = clients->d;
     int generated = weft_h5_has(&data->file, "/@generator");
-    TRY(generated ? weft_generator_open(data) : read_counts(data));
+    TRY(generated ? open_generator(data) : read_counts(data));
     for (int i = 0; i < WEFT_NPART; i++) data->part[i].total = clients->size[i].total;
     if (generated) return WEFT_OK;
     if (data->part[WEFT_TRAIN].total == 0 && !data->scored)

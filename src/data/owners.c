@@ -2,7 +2,8 @@
  * clients, so that every task reads them alike, and beside them the client of each. Labels
  * and words are used in the mapped file. Layout: /@owners, the number of clients;
  * /PART/owner; /client/name where they have names. */
-#include "federation.h"
+
+#include "data.h"
 
 #include <limits.h>
 
@@ -14,11 +15,6 @@ struct weft_owned {
     int words;                                        /* 1: they are */
     uint32_t nword;                                   /* of the vocabulary */
 };
-
-static const char *name_of(weft_data *data, int part, const char *what)
-{
-    return weft_arena_text(data->mem, "/%s/%s", weft_part_name[part], what);
-}
 
 /* ---- samples ---- */
 
@@ -93,7 +89,7 @@ static weft_status sort_part(weft_data *data, int part)
 {
     weft_clients *clients = data->owners;
     weft_owned *owned = clients->own->owned;
-    const char *name = name_of(data, part, "owner");
+    const char *name = data_name(data, part, "owner");
     int64_t rows = data->part[part].total, dims[WEFT_H5_DIMS];
     int nd;
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
@@ -131,15 +127,13 @@ int weft_owners_are(weft_data *data)
 
 weft_status weft_owners_open(weft_data *data)
 {
-    static const weft_h5set none = {.set = -1, .space = -1};
-    weft_clients *clients = WEFT_NEW(data->mem, weft_clients, 1);
-    *clients = (weft_clients){.stride = 1};
-    clients->own = WEFT_NEW(data->mem, weft_federation, 1);
-    *clients->own = (weft_federation){.find = owned_find, .take = owned_take, .data = data};
+    weft_clients *clients = data_clients_new(
+        &(weft_federation){.find = owned_find, .take = owned_take, .data = data},
+        data->mem);
     weft_owned *owned = clients->own->owned = WEFT_NEW(data->mem, weft_owned, 1);
     for (int p = 0; p < WEFT_NPART; p++)
-        owned->label[p].set = owned->offset[p].set = owned->token[p].set = none;
-    clients->own->name = none;
+        owned->label[p].set = owned->offset[p].set = owned->token[p].set =
+            clients->own->name;
     data->owners = clients;
     TRY(weft_h5_read_long(&data->file, "/", "owners", &clients->n));
     int64_t rows = 0;
@@ -149,7 +143,7 @@ weft_status weft_owners_open(weft_data *data)
                          data->path, (long long)rows, (long long)clients->n);
     for (int p = 0; p < WEFT_NPART; p++) {
         TRY(sort_part(data, p));
-        TRY(weft_h5_map_open(&owned->label[p], &data->file, name_of(data, p, "label"),
+        TRY(weft_h5_map_open(&owned->label[p], &data->file, data_name(data, p, "label"),
                              WEFT_H5_I32, weft_labels_check, data));
     }
     clients->named = weft_h5_has(&data->file, "/client/name");
@@ -184,10 +178,10 @@ static weft_status open_words(weft_data *data, int part, weft_tokenizer tok,
     weft_h5map *offset = &owned->offset[part], *token = &owned->token[part];
     const char *name = weft_tok_name[tok];
     TRY(weft_h5_map_open(offset, &data->file,
-                         name_of(data, part, weft_arena_text(data->mem, "%s/offset", name)),
+                         weft_token_name(data, weft_part_name[part], tok, "offset"),
                          WEFT_H5_I64, NULL, data));
     TRY(weft_h5_map_open(token, &data->file,
-                         name_of(data, part, weft_arena_text(data->mem, "%s/token", name)),
+                         weft_token_name(data, weft_part_name[part], tok, "token"),
                          WEFT_H5_U32, check_words, data));
     int64_t rows = data->part[part].total, before = 0;
     int good = offset->set.nd == 1 && token->set.nd == 1 && offset->set.dims[0] == rows + 1;

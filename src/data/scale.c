@@ -1,6 +1,6 @@
 /* Columns of numbers scaled by what the training rows say, with the same bits on any number
  * of ranks: the file's shift and scale of each column are replaced by others. */
-#include "ranks.h"
+#include "data.h"
 #include "weft/exact.h"
 #include "weft/log.h"
 

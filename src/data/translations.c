@@ -1,20 +1,247 @@
-/* Packed sentences in several languages: opening, and what a batch takes of them. */
+/* Sentences in several languages: languages, directions and pieces, which a winner is
+ * stored with, too, and by which other data are matched with it; the sentences of a packed
+ * file, what a batch takes of them, and the pairs of all directions as rows; what of it is
+ * printed. */
 #include "weft/translations.h"
-#include "held.h"
-#include "known.h"
-#include "weft/data.h"
+#include "data.h"
+#include "weft/hash.h"
 #include "weft/names.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-/* ---- opening ---- */
-
-static weft_status broken(const weft_translations *translations, const char *what)
+/* Of the languages. */
+static const char **names_of(const weft_translations *translations, weft_arena *mem)
 {
-    return weft_fail(WEFT_EDATA, "%s: %s does not go with the rest of it; pack it again",
-                     translations->path, what);
+    const char **name = WEFT_NEW(mem, const char *, translations->n);
+    for (int i = 0; i < translations->n; i++) name[i] = translations->language[i].name;
+    return name;
 }
+
+/* ---- reading ---- */
+
+/* The vocabulary of that name in GROUP/vocab, in file->mem. EFILE, EDATA. */
+static weft_status open_pieces(weft_h5 *file, const char *group, const char *name,
+                               const weft_bpe **bpe)
+{
+    const char *path = weft_arena_text(file->mem, "%s/vocab/%s", group, name),
+               *merge = weft_arena_text(file->mem, "%s/merge", path);
+    weft_vocab vocab = {.n = 0};
+    weft_bpe *own = WEFT_NEW(file->mem, weft_bpe, 1);
+    int nd;
+    int64_t dims[WEFT_H5_DIMS];
+    TRY(weft_vocab_words(&vocab, file, path));
+    TRY(weft_h5_shape(file, merge, &nd, dims));
+    uint32_t *merges = WEFT_NEW(file->mem, uint32_t, 3 * dims[0]);
+    TRY(weft_h5_read_rows(file, merge, WEFT_H5_U32, 3, 0, dims[0], merges));
+    *own = (weft_bpe){.n = vocab.n,
+                      .text = vocab.text,
+                      .offset = vocab.offset,
+                      .merges = dims[0],
+                      .merge = merges};
+    *bpe = own;
+    return weft_bpe_open(own, weft_arena_text(file->mem, "%s: %s", file->path, path),
+                         file->mem);
+}
+
+/* `again`: pack, make. */
+static weft_status broken(const char *path, const char *what, const char *again)
+{
+    return weft_fail(WEFT_EDATA, "%s: %s does not go with the rest of it; %s it again",
+                     path, what, again);
+}
+
+/* GROUP/direction, of translations->n languages, all of which are known then. EFILE,
+ * EDATA. */
+static weft_status read_directions(weft_h5 *file, const char *group,
+                                   weft_translations *translations)
+{
+    const char *path = weft_arena_text(file->mem, "%s/direction", group);
+    int nd;
+    int64_t dims[WEFT_H5_DIMS];
+    TRY(weft_h5_shape(file, path, &nd, dims));
+    weft_direction *direction = WEFT_NEW(file->mem, weft_direction, dims[0]);
+    TRY(weft_h5_read_rows(file, path, WEFT_H5_I32, 2, 0, dims[0], direction));
+    for (int64_t i = 0; i < dims[0]; i++)
+        if (direction[i].source < 0 || direction[i].source >= translations->n ||
+            direction[i].target < 0 || direction[i].target >= translations->n)
+            return broken(file->path, path, "make");
+    translations->directions = translations->known_directions = dims[0];
+    translations->direction = direction;
+    return WEFT_OK;
+}
+
+/* GROUP/language and their pieces, all of which are known; *out: to be filled further.
+ * EFILE, EDATA. */
+static weft_status read_languages(weft_h5 *file, const char *group, const char *again,
+                                  weft_translations *translations, weft_language **out)
+{
+    const char *path = weft_arena_text(file->mem, "%s/language", group), **name;
+    const weft_bpe *bpe = NULL;
+    int64_t n, joint;
+    TRY(weft_h5_read_long(file, *group ? group : "/", "joint", &joint));
+    TRY(weft_h5_read_texts(file, path, &name, &n));
+    if (n < 1 || n > INT_MAX) return broken(file->path, path, again);
+    weft_language *language = WEFT_NEW(file->mem, weft_language, n);
+    if (joint) TRY(open_pieces(file, group, "joint", &bpe));
+    for (int64_t i = 0; i < n; i++) {
+        if (!joint) TRY(open_pieces(file, group, name[i], &bpe));
+        language[i] = (weft_language){.name = name[i], .bpe = bpe};
+    }
+    translations->n = translations->known = translations->names = (int)n;
+    translations->language = *out = language;
+    translations->joint = joint != 0;
+    return WEFT_OK;
+}
+
+weft_status weft_translations_known(weft_h5 *file, const char *group,
+                                    weft_translations *known)
+{
+    const char *languages = weft_arena_text(file->mem, "%s/language", group);
+    *known = (weft_translations){.path = file->path, .mem = file->mem};
+    if (!weft_h5_has(file, languages)) return WEFT_OK;
+    weft_language *unused;
+    TRY(read_languages(file, group, "make", known, &unused));
+    int64_t names = known->n;
+    if (weft_h5_has(file, weft_arena_text(file->mem, "%s@names", group)))
+        TRY(weft_h5_read_long(file, *group ? group : "/", "names", &names));
+    if (names < 1 || names > known->n) return broken(file->path, languages, "make");
+    known->names = (int)names;
+    return read_directions(file, group, known);
+}
+
+/* ---- writing ---- */
+
+static weft_status put_pieces(weft_h5 *file, const char *group, const char *name,
+                              const weft_bpe *bpe)
+{
+    const char *path = weft_arena_text(file->mem, "%s/vocab/%s", group, name);
+    int64_t n = bpe->n + 1;
+    TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/text", path), WEFT_H5_U8, 1,
+                    &bpe->offset[bpe->n], bpe->text, 1, "all pieces, one after another",
+                    "UTF-8 bytes"));
+    TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/text_offset", path), WEFT_H5_I64,
+                    1, &n, bpe->offset, 1, "piece i is text[offset[i] .. offset[i+1])",
+                    "bytes"));
+    return weft_h5_put(file, weft_arena_text(file->mem, "%s/merge", path), WEFT_H5_U32, 2,
+                       (const int64_t[]){bpe->merges, 3}, bpe->merge, 1,
+                       "pieces left and right, and what they make, in order",
+                       "index into the vocabulary");
+}
+
+weft_status weft_translations_put(weft_h5 *file, const char *group,
+                                  const weft_translations *translations)
+{
+    int n = translations->n;
+    const char **name = names_of(translations, file->mem);
+    TRY(weft_h5_put_texts(file, weft_arena_text(file->mem, "%s/language", group), name, n,
+                          "names of the languages"));
+    for (int i = 0; i < (translations->joint ? 1 : n); i++)
+        TRY(put_pieces(file, group, translations->joint ? "joint" : name[i],
+                       translations->language[i].bpe));
+    TRY(weft_h5_put_long(file, group, "joint", translations->joint));
+    TRY(weft_h5_put_long(file, group, "names", translations->names));
+    return weft_h5_put(file, weft_arena_text(file->mem, "%s/direction", group), WEFT_H5_I32,
+                       2, (const int64_t[]){translations->directions, 2},
+                       translations->direction, 0, "source and target",
+                       "index into language");
+}
+
+/* ---- matching ---- */
+
+const char *weft_vocabulary_name(const weft_translations *translations, int n,
+                                 weft_arena *mem)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < n; i++) {
+        const weft_bpe *bpe = translations->language[i].bpe;
+        hash = weft_hash(bpe->text, (size_t)bpe->offset[bpe->n], hash);
+        hash = weft_hash(bpe->merge, 3 * (size_t)bpe->merges * sizeof *bpe->merge, hash);
+    }
+    return weft_arena_text(mem, "vocabulary %016llx", (unsigned long long)hash);
+}
+
+static int64_t most_pieces(const weft_translations *translations, int from, int end)
+{
+    int64_t most = 0;
+    for (int i = from; i < end; i++)
+        if (translations->language[i].bpe->n > most)
+            most = translations->language[i].bpe->n;
+    return most;
+}
+
+static weft_status check_languages(const weft_translations *translations, int n,
+                                   const char *const *name, int more, const char *whose)
+{
+    int own = translations->n, i = 0;
+    while (i < n && i < own && strcmp(translations->language[i].name, name[i]) == 0) i++;
+    if (i < n)
+        return weft_fail(WEFT_EDATA,
+                         "%s has %s for language %d, but the winner of %s was trained on "
+                         "'%s'; pack it with vocabulary = %s",
+                         translations->path,
+                         i < own ? weft_arena_text(translations->mem, "'%s'",
+                                                   translations->language[i].name)
+                                 : "none",
+                         i + 1, whose, name[i], whose);
+    if (own > n && !more)
+        return weft_fail(WEFT_EDATA,
+                         "%s has the language '%s', which the winner of %s was not trained "
+                         "on; pack it without",
+                         translations->path, translations->language[n].name, whose);
+    if (strcmp(weft_vocabulary_name(translations, n, translations->mem), name[n]) != 0 ||
+        most_pieces(translations, n, own) > most_pieces(translations, 0, n))
+        return weft_fail(WEFT_EDATA,
+                         "%s has other pieces, or more, than the winner of %s was trained "
+                         "on; pack it with vocabulary = %s",
+                         translations->path, whose, whose);
+    return WEFT_OK;
+}
+
+static int64_t find_direction(const weft_direction *direction, int64_t n,
+                              weft_direction wanted)
+{
+    int64_t i = 0;
+    while (i < n &&
+           (direction[i].source != wanted.source || direction[i].target != wanted.target))
+        i++;
+    return i;
+}
+
+/* The winner's directions, then others of the file. */
+static void join_directions(weft_translations *translations, const weft_translations *like)
+{
+    int64_t n = like->directions, own = translations->directions;
+    weft_direction *direction = WEFT_NEW(translations->mem, weft_direction, n + own);
+    char *absent = WEFT_NEW(translations->mem, char, n + own);
+    memcpy(direction, like->direction, (size_t)n * sizeof *direction);
+    memset(absent, 1, (size_t)n);
+    for (int64_t i = 0; i < own; i++) {
+        int64_t at = find_direction(direction, n, translations->direction[i]);
+        direction[at] = translations->direction[i];
+        absent[at] = 0;
+        n += at == n;
+    }
+    translations->directions = n;
+    translations->direction = direction;
+    translations->absent = absent;
+    translations->known_directions = like->directions;
+}
+
+weft_status weft_translations_match(weft_translations *translations, int n,
+                                    const char *const *name, const weft_translations *like,
+                                    int more, const char *whose)
+{
+    TRY(check_languages(translations, n, name, more, whose));
+    translations->known = translations->names = n;
+    if (!like) return WEFT_OK;
+    translations->names = like->names;
+    join_directions(translations, like);
+    return WEFT_OK;
+}
+
+/* ---- opening ---- */
 
 static weft_status check_form(weft_translations *translations)
 {
@@ -39,7 +266,7 @@ static weft_status hold(weft_h5 *file, const char *name, weft_h5type type,
     int64_t dims[WEFT_H5_DIMS];
     TRY(weft_h5_shape(file, name, &nd, dims));
     *n = dims[0];
-    return weft_rows_hold(file, name, type, 1, 0, *n, rows);
+    return data_hold_rows(file, name, type, 1, 0, *n, rows);
 }
 
 /* 1: offset[n + 1] begins with 0, rises, in steps that an int holds, and ends with `end`.
@@ -66,7 +293,7 @@ static weft_status hold_pieces(weft_translations *translations, const char *grou
              &offsets));
     *offset = ends;
     if (offsets == n + 1 && is_rising(*offset, n, many)) return WEFT_OK;
-    return broken(translations, path);
+    return broken(translations->path, path, "pack");
 }
 
 /* EDATA where lines do not rise, tokens are no pieces, or texts are not UTF-8. */
@@ -86,7 +313,8 @@ static weft_status check_sentences(const weft_translations *translations, int pa
     for (int64_t i = 0; i < sentences->offset[sentences->n]; i++)
         if (sentences->token[i] >= language->bpe->n) bad = "token";
     if (bad == NULL) return WEFT_OK;
-    return broken(translations, weft_arena_text(translations->mem, "%s/%s", group, bad));
+    return broken(translations->path,
+                  weft_arena_text(translations->mem, "%s/%s", group, bad), "pack");
 }
 
 static weft_status open_sentences(weft_translations *translations, int part,
@@ -112,24 +340,11 @@ static weft_status open_sentences(weft_translations *translations, int part,
 
 static weft_status open_languages(weft_translations *translations)
 {
-    weft_h5 *file = &translations->file;
-    const char **name;
-    int64_t n, joint;
-    const weft_bpe *bpe = NULL;
-    TRY(weft_h5_read_long(file, "/", "joint", &joint));
-    TRY(weft_h5_read_texts(file, "/language", &name, &n));
-    if (n < 1 || n > INT_MAX) return broken(translations, "/language");
-    weft_language *language = WEFT_NEW(file->mem, weft_language, n);
-    if (joint) TRY(weft_pieces_open(file, "", "joint", &bpe));
-    for (int64_t i = 0; i < n; i++) {
-        if (!joint) TRY(weft_pieces_open(file, "", name[i], &bpe));
-        language[i] = (weft_language){.name = name[i], .bpe = bpe};
+    weft_language *language;
+    TRY(read_languages(&translations->file, "", "pack", translations, &language));
+    for (int i = 0; i < translations->n; i++)
         for (int p = 0; p < WEFT_NPART; p++)
             TRY(open_sentences(translations, p, &language[i], &language[i].part[p]));
-    }
-    translations->n = translations->known = translations->names = (int)n;
-    translations->language = language;
-    translations->joint = joint != 0;
     return WEFT_OK;
 }
 
@@ -146,7 +361,7 @@ static weft_status open_own(weft_translations *translations)
         translations->line[p] = line;
     }
     TRY(open_languages(translations));
-    TRY(weft_directions_read(file, "", translations));
+    TRY(read_directions(file, "", translations));
     return weft_h5_sound(file);
 }
 
@@ -207,8 +422,7 @@ void weft_translations_window(weft_translations *translations, int part, int64_t
 weft_status weft_language_find(const weft_translations *translations, const char *name,
                                int *language)
 {
-    const char **names = WEFT_NEW(translations->mem, const char *, translations->n);
-    for (int i = 0; i < translations->n; i++) names[i] = translations->language[i].name;
+    const char **names = names_of(translations, translations->mem);
     *language = 0;
     while (*language < translations->n && strcmp(names[*language], name) != 0) ++*language;
     if (*language < translations->n) return WEFT_OK;
@@ -275,4 +489,184 @@ int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
     int64_t distinct = names.n;
     weft_arena_reset(tmp, mark);
     return distinct;
+}
+
+/* ---- pairs of all directions as rows ---- */
+
+const char *weft_direction_name(const weft_translations *translations, int64_t direction,
+                                weft_arena *mem)
+{
+    const weft_direction *way = &translations->direction[direction];
+    return weft_arena_text(mem, "%s-%s", translations->language[way->source].name,
+                           translations->language[way->target].name);
+}
+
+/* All sources, those of the pairs with their targets, the others with -1. */
+static weft_pairs with_others(const weft_sentences *sources, weft_pairs pairs,
+                              weft_arena *tmp)
+{
+    int32_t *source = WEFT_NEW(tmp, int32_t, sources->n),
+            *target = WEFT_NEW(tmp, int32_t, sources->n);
+    for (int32_t i = 0; i < sources->n; i++) {
+        source[i] = i;
+        target[i] = -1;
+    }
+    for (int64_t i = 0; i < pairs.n; i++) target[pairs.source[i]] = pairs.target[i];
+    return (weft_pairs){sources->n, source, target};
+}
+
+/* The pairs of a direction of a part, none if the file lacks it. */
+static weft_pairs find_pairs(const weft_translations *of, int64_t part, int64_t direction,
+                             int every, weft_arena *tmp)
+{
+    weft_direction way = of->direction[direction];
+    if (of->absent && of->absent[direction]) return (weft_pairs){0, NULL, NULL};
+    weft_pairs pairs = weft_translations_pairs(of, (weft_part)part, way, tmp);
+    return every ? with_others(&of->language[way.source].part[part], pairs, tmp) : pairs;
+}
+
+/* The pairs found in a direction of a part, from row `at` on. */
+static void take_pairs(weft_pair_rows *pairs, int64_t part, const weft_direction *way,
+                       const weft_pairs *found, int64_t at)
+{
+    const weft_language *language = pairs->of->language;
+    weft_sentences_take(&language[way->source].part[part], found->n, found->source,
+                        pairs->source + at, pairs->sources + at);
+    for (int64_t i = 0; i < found->n; i++) {
+        pairs->origin[at + i] = found->source[i];
+        pairs->reference[at + i] = found->target[i];
+        if (found->target[i] >= 0)
+            weft_sentences_take(&language[way->target].part[part], 1, &found->target[i],
+                                pairs->target + at + i, pairs->targets + at + i);
+    }
+}
+
+weft_pair_rows weft_pair_rows_new(const weft_translations *translations, int every,
+                                  weft_arena *mem)
+{
+    int64_t directions = translations->directions, all = WEFT_NPART * directions, n = 0;
+    const weft_direction *way = translations->direction;
+    weft_arena *tmp = weft_arena_new();
+    weft_pairs *found = WEFT_NEW(tmp, weft_pairs, all);
+    weft_pair_rows pairs = {.of = translations, .first = WEFT_NEW(mem, int64_t, all + 1)};
+    for (int64_t i = 0; i < all; i++) {
+        found[i] = find_pairs(translations, i / directions, i % directions, every, tmp);
+        n += found[i].n;
+        pairs.first[i + 1] = n;
+    }
+    pairs.source = WEFT_NEW(mem, const uint32_t *, n);
+    pairs.target = WEFT_NEW(mem, const uint32_t *, n);
+    pairs.sources = WEFT_NEW(mem, int, n);
+    pairs.targets = WEFT_NEW(mem, int, n);
+    pairs.origin = WEFT_NEW(mem, int32_t, n);
+    pairs.reference = WEFT_NEW(mem, int32_t, n);
+    for (int64_t i = 0; i < all; i++)
+        take_pairs(&pairs, i / directions, &way[i % directions], &found[i], pairs.first[i]);
+    weft_arena_free(tmp);
+    return pairs;
+}
+
+/* Words of the largest vocabulary. */
+static int64_t words_of(const weft_translations *of)
+{
+    int64_t words = 0;
+    for (int i = 0; i < of->n; i++)
+        if (of->language[i].bpe->n > words) words = of->language[i].bpe->n;
+    return words;
+}
+
+weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs)
+{
+    int64_t n = pairs->first[WEFT_NPART * pairs->of->directions],
+            words = words_of(pairs->of);
+    double sources = 0, targets = 0;
+    weft_shape shape = {.form = WEFT_SENTENCES,
+                        .d = 1,
+                        .words = words + pairs->of->n,
+                        .classes = (int)(words + pairs->of->names)};
+    for (int64_t i = 0; i < n; i++) {
+        sources += pairs->sources[i];
+        targets += pairs->targets[i];
+        if (pairs->sources[i] >= shape.d) shape.d = pairs->sources[i] + 1;
+        if (pairs->targets[i] > shape.longest) shape.longest = pairs->targets[i];
+    }
+    shape.length = sources / (double)n;
+    shape.translated = targets / (double)n;
+    return shape;
+}
+
+void weft_pair_rows_name(const weft_pair_rows *pairs, int64_t row, int target,
+                         uint32_t *named)
+{
+    named[0] = (uint32_t)(words_of(pairs->of) + target);
+    memcpy(named + 1, pairs->source[row], (size_t)pairs->sources[row] * sizeof *named);
+}
+
+int64_t weft_pair_rows_words(const weft_pair_rows *pairs, weft_part part, int64_t direction)
+{
+    const int64_t *first = pairs->first + part * pairs->of->directions + direction;
+    int64_t n = first[1] - first[0];
+    for (int64_t i = first[0]; i < first[1]; i++) n += pairs->targets[i];
+    return n;
+}
+
+/* ---- printed ---- */
+
+static void print_languages(const weft_translations *translations)
+{
+    printf("%-12s %8s %8s %8s %8s %10s %8s %8s\n", "language", "train", "valid", "test",
+           "pieces", "tokens", "mean", "longest");
+    for (int i = 0; i < translations->n; i++) {
+        const weft_language *language = &translations->language[i];
+        int64_t tokens = 0, sentences = 0, longest = 0;
+        printf("%-12s", language->name);
+        for (int p = 0; p < WEFT_NPART; p++) {
+            const weft_sentences *own = &language->part[p];
+            printf(" %8lld", (long long)own->n);
+            sentences += own->n;
+            tokens += own->offset[own->n];
+            for (int64_t k = 0; k < own->n; k++)
+                if (own->offset[k + 1] - own->offset[k] > longest)
+                    longest = own->offset[k + 1] - own->offset[k];
+        }
+        double mean = sentences > 0 ? (double)tokens / (double)sentences : 0;
+        printf(" %8lld %10lld %8.1f %8lld\n", (long long)language->bpe->n,
+               (long long)tokens, mean, (long long)longest);
+    }
+}
+
+static void print_directions(const weft_translations *translations)
+{
+    enum { MOST = 100 };
+    weft_arena *tmp = translations->mem;
+    int64_t n = translations->directions < MOST ? translations->directions : MOST;
+    printf("%-12s %8s %8s %8s %8s\n", "direction", "train", "valid", "test", "distinct");
+    for (int64_t i = 0; i < n; i++) {
+        size_t mark = weft_arena_mark(tmp);
+        weft_direction direction = translations->direction[i];
+        const weft_language *target = &translations->language[direction.target];
+        weft_pairs pairs = {.n = 0};
+        printf("%-12s", weft_direction_name(translations, i, tmp));
+        for (int p = 0; p < WEFT_NPART; p++) {
+            pairs = weft_translations_pairs(translations, (weft_part)p, direction, tmp);
+            printf(" %8lld", (long long)pairs.n);
+        }
+        printf(" %8lld\n", (long long)weft_sentences_distinct(&target->part[WEFT_TEST],
+                                                              pairs.n, pairs.target, tmp));
+        weft_arena_reset(tmp, mark);
+    }
+    if (n < translations->directions)
+        printf("... %lld more\n", (long long)(translations->directions - n));
+}
+
+void weft_translations_print(const weft_translations *translations)
+{
+    printf("%-9s %lld train, %lld valid, %lld test\n", "lines",
+           (long long)translations->lines[WEFT_TRAIN],
+           (long long)translations->lines[WEFT_VALID],
+           (long long)translations->lines[WEFT_TEST]);
+    printf("%-9s %s; tokens are pieces, distinct are different references of the test\n",
+           "pieces", translations->joint ? "of all languages together" : "by language");
+    print_languages(translations);
+    print_directions(translations);
 }

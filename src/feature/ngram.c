@@ -8,6 +8,7 @@
  * their number, and its weights are 1.44 times as large, which at fixed C is a weaker
  * penalty. */
 #include "ngram.h"
+#include "weft/log.h"
 
 #include <math.h>
 
@@ -62,6 +63,139 @@ static const weft_opt opts[] = {
 
 static const weft_when when[] = {{"min_count", "columns", "vocabulary"}, {0}};
 
+/* ---- option `literal` ---- */
+
+/* The documents of all parts, their texts without labels, decide the vocabulary and the
+ * idf, as where they are fitted to a whole corpus before it is divided. Yogatama, Kong,
+ * Smith, "Bayesian optimization of text representations", EMNLP 2015, in the authors'
+ * program. */
+
+/* Warns that test documents are seen, if so. */
+static void warn_literal(const ngram_map *self)
+{
+    if (self->literal)
+        weft_log(WEFT_WARN, "ngram.literal = yes: words are counted in the documents of "
+                            "all parts, so that scores on the test part are not those of "
+                            "unseen documents");
+}
+
+/* Arms that training rows of any rank have, into arm[narm]; returns how many. Collective.
+ */
+static int used_arms(const ngram_map *self, const weft_request *request, int *arm)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t *rows = WEFT_NEW(tmp, int64_t, request->narm);
+    int n = 0;
+    for (int64_t i = 0; i < request->n; i++) rows[request->arm ? request->arm[i] : 0]++;
+    weft_sum_i64(self->data->team, rows, (size_t)request->narm);
+    for (int k = 0; k < request->narm; k++)
+        if (rows[k] > 0) arm[n++] = k;
+    weft_arena_free(tmp);
+    return n;
+}
+
+/* Requests for the rows of all parts, of which `request` is that of the training rows.
+ * Document i of another part has arm i mod n of the n that training rows have. Collective.
+ */
+static void request_all(const ngram_map *self, const weft_request *request,
+                        weft_request all[WEFT_NPART], weft_arena *tmp)
+{
+    int *used = WEFT_NEW(tmp, int, request->narm);
+    int n = request->narm > 1 ? used_arms(self, request, used) : 0;
+    for (int k = 0; k < WEFT_NPART; k++) {
+        const weft_rows *part = &self->data->part[k];
+        all[k] = *request;
+        if (k == (int)request->part) continue;
+        all[k].part = (weft_part)k;
+        all[k].n = part->n;
+        all[k].arm = NULL;
+        if (n == 0) continue;
+        int *arm = WEFT_NEW(tmp, int, part->n);
+        for (int64_t i = 0; i < part->n; i++) arm[i] = used[(part->first + i) % n];
+        all[k].arm = arm;
+    }
+}
+
+/* others[1 + bins]: the number of documents over all ranks of all parts but `fitted`; then,
+ * for each bin, of those that have it. The same on any number of ranks. vocabulary NULL:
+ * bins. Collective. */
+static void count_others(const ngram_map *self, const weft_request all[WEFT_NPART],
+                         weft_part fitted, const ngram_vocabulary *vocabulary, int64_t bins,
+                         real *others, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int32_t *sum = WEFT_NEW(tmp, int32_t, bins);
+    int64_t documents = 0;
+    for (int k = 0; k < WEFT_NPART; k++) {
+        if (k == (int)fitted) continue;
+        size_t rows = weft_arena_mark(tmp);
+        ngram_rows counts = {.n = all[k].n, .bins = bins};
+        ngram_count(self, &all[k], vocabulary, &counts, tmp);
+        for (int64_t e = 0; e < counts.first[counts.n]; e++) sum[counts.bin[e]]++;
+        documents += counts.n;
+        weft_arena_reset(tmp, rows);
+    }
+    weft_sum_i32(self->data->team, sum, (size_t)bins);
+    weft_sum_i64(self->data->team, &documents, 1);
+    others[0] = (real)documents;
+    for (int64_t b = 0; b < bins; b++) others[1 + b] = (real)sum[b];
+    weft_arena_reset(tmp, mark);
+}
+
+/* ---- maps that leave no n-gram ---- */
+
+/* Rows from which on those of a map that shares a fit are no accident. */
+#define ENOUGH 20
+
+/* The options that take n-grams out, with their values. */
+static const char *cause(const ngram_map *self, const ngram_map *ngram, weft_arena *tmp)
+{
+    const char *text =
+        weft_arena_text(tmp, "ngram.tokenizer = %s", weft_tok_name[ngram->tokenizer]);
+    if (ngram->stop) text = weft_arena_text(tmp, "%s, ngram.stop = yes", text);
+    if (ngram_min_order(ngram) > 1)
+        text = weft_arena_text(tmp, "%s, ngram.grams of %d tokens or more", text,
+                               ngram_min_order(ngram));
+    if (self->columns == NGRAM_VOCABULARY)
+        text = weft_arena_text(tmp, "%s, ngram.min_count = %lld", text,
+                               (long long)ngram->min_count);
+    return text;
+}
+
+/* A text that names the configuration and the options that leave no n-gram in any row of
+ * training of any rank, owned by mem; NULL: some row has one. Warns of the first
+ * configuration that leaves none in its rows, unless it is the only one. Collective. */
+static const char *tell_empty(const ngram_map *self, const weft_request *request,
+                              const ngram_rows *counts, weft_arena *mem)
+{
+    int64_t *rows = WEFT_NEW(mem, int64_t, 2 * request->narm),
+            *grams = rows + request->narm, all = 0;
+    const char *why = NULL;
+    for (int64_t i = 0; i < request->n; i++) {
+        int arm = request->arm != NULL ? request->arm[i] : 0;
+        rows[arm]++;
+        grams[arm] += counts->first[i + 1] - counts->first[i];
+    }
+    weft_sum_i64(self->data->team, rows, 2 * (size_t)request->narm);
+    for (int k = 0; k < request->narm; k++) {
+        all += grams[k];
+        if (grams[k] > 0 || rows[k] < (request->narm > 1 ? ENOUGH : 1) || why != NULL)
+            continue;
+        why = weft_arena_text(mem,
+                              "configuration %lld of feature ngram leaves no n-gram in any "
+                              "of its %lld training documents (%s)",
+                              (long long)request->id[k], (long long)rows[k],
+                              cause(self, request->arms[k], mem));
+    }
+    if (why != NULL && self->maps > 1 && !*self->told) {
+        *self->told = 1;
+        weft_log(WEFT_WARN, "%s: it can only guess; others like it are not told", why);
+    }
+    return all == 0 ? why : NULL;
+}
+
+/* ---- the map ---- */
+
 static weft_status setup(void *self, const weft_source *data, double memory, int64_t maps,
                          uint64_t seed, weft_arena *mem)
 {
@@ -97,7 +231,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
         weft_sum_i64(data->team, &tokens, 1);
         ngram->tokens[tok] = (double)tokens / (double)part->total;
     }
-    ngram_literal_warn(ngram);
+    warn_literal(ngram);
     return WEFT_OK;
 }
 
@@ -151,14 +285,14 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
     weft_sum_i64(ngram->data->team, &total, 1);
     *matrix = (weft_matrix){.n = request->n, .total = total, .team = ngram->data->team};
     weft_request all[WEFT_NPART] = {*request};
-    if (fit && ngram->literal) ngram_literal_requests(ngram, request, all, tmp);
+    if (fit && ngram->literal) request_all(ngram, request, all, tmp);
     int nq = !fit ? 0 : ngram->literal ? WEFT_NPART : 1;
     const ngram_vocabulary *vocabulary = vocabulary_of(ngram, all, nq, stat, tmp);
     real *others = ngram->literal ? stat + others_at(ngram) : NULL;
     if (fit && others)
-        ngram_literal_count(ngram, all, request->part, vocabulary, rows.bins, others, tmp);
+        count_others(ngram, all, request->part, vocabulary, rows.bins, others, tmp);
     ngram_count(ngram, request, vocabulary, &rows, tmp);
-    if (fit) matrix->empty = ngram_empty(ngram, request, &rows, tmp);
+    if (fit) matrix->empty = tell_empty(ngram, request, &rows, tmp);
     if (fit) ngram_pool(ngram, request, &rows, stat, tmp);
     ngram_set_weights(ngram, request, stat, others, &rows, tmp);
     ngram_matrix(request, &rows, matrix, tmp);

@@ -55,21 +55,6 @@ const ngram_map *ngram_arm(const weft_request *request, int64_t i);
 /* Bins of a map of share `size` of the features. */
 int64_t ngram_bins(const ngram_map *self, double size);
 
-/* Keys of the n-grams of rows, one row after the other. */
-typedef struct ngram_reader {
-    const ngram_map *self;
-    const weft_request *request;
-    uint64_t *seed;  /* [narm] of each map's keys */
-    uint64_t *token; /* [longest + 1] scratch */
-    uint64_t *key;   /* of the row that was read last */
-    int64_t longest; /* largest number of keys of a row */
-    int64_t room;    /* number of keys of all rows, at most */
-} ngram_reader;
-ngram_reader ngram_reader_new(const ngram_map *self, const weft_request *request,
-                              weft_arena *tmp);
-/* Reads row i into reader->key; returns how many keys it has. */
-int64_t ngram_row_keys(ngram_reader *reader, int64_t i);
-
 /* The vocabulary of the rows of nq requests of different parts: of the n-grams that occur
  * in at least min_count documents, the max_size that occur in most documents; ties are
  * broken by the smaller key. The same on any number of ranks. Collective. Cost: a look-up
@@ -82,16 +67,6 @@ int64_t ngram_vocabulary_reals(int64_t max_size);
 void ngram_vocabulary_write(const ngram_vocabulary *vocabulary, real *stat);
 ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem);
 
-/* Column of a key; -1: none. */
-static inline int64_t ngram_vocabulary_find(const ngram_vocabulary *vocabulary,
-                                            uint64_t key)
-{
-    uint64_t bucket = key >> (64 - vocabulary->bits);
-    for (uint32_t j = vocabulary->at[bucket]; j < vocabulary->at[bucket + 1]; j++)
-        if (vocabulary->key[j] == key) return j;
-    return -1;
-}
-
 /* Distinct bins of every row with their counts (ones where binary), or the columns of its
  * n-grams in a vocabulary. v NULL: bins. */
 void ngram_count(const ngram_map *self, const weft_request *request,
@@ -103,37 +78,9 @@ void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_
 
 /* Turns counts into values: multiplies them by the weights of the bins under each row's
  * configuration, then normalises the row.
- * others   as ngram_literal_count makes it, for idf; NULL: training rows only */
+ * others   their number and bins, of other documents, for idf; NULL: training rows only */
 void ngram_set_weights(const ngram_map *self, const weft_request *request, const real *stat,
                        const real *others, ngram_rows *rows, weft_arena *tmp);
-
-/* ---- ngram_empty.c ---- */
-
-/* A text that names the configuration and the options that leave no n-gram in any row of
- * training of any rank, owned by mem; NULL: some row has one. Warns of the first
- * configuration that leaves none in its rows, unless it is the only one. Collective. */
-const char *ngram_empty(const ngram_map *self, const weft_request *request,
-                        const ngram_rows *rows, weft_arena *mem);
-
-/* ---- ngram_literal.c: documents of all parts ---- */
-
-/* Warns that test documents are seen, if so. */
-void ngram_literal_warn(const ngram_map *self);
-/* Requests for the rows of all parts, of which q, borrowed, is that of the training rows.
- * Document i of another part has arm i mod n of the n that training rows have. Collective.
- */
-void ngram_literal_requests(const ngram_map *self, const weft_request *request,
-                            weft_request all[WEFT_NPART], weft_arena *tmp);
-/* others[1 + bins]: the number of documents over all ranks of all parts but `fitted`; then,
- * for each bin, of those that have it. The same on any number of ranks. v NULL: bins.
- * Collective. */
-void ngram_literal_count(const ngram_map *self, const weft_request all[WEFT_NPART],
-                         weft_part fitted, const ngram_vocabulary *vocabulary, int64_t bins,
-                         real *others, weft_arena *tmp);
-
-/* As weft_matrix.gather. */
-const int32_t *ngram_gather(const weft_matrix *matrix, const int32_t *label, int owner,
-                            weft_team *alone, weft_matrix *whole, weft_arena *mem);
 
 /* The products with the rows. Collective. */
 void ngram_matrix(const weft_request *request, const ngram_rows *rows, weft_matrix *matrix,

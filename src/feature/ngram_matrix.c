@@ -1,8 +1,36 @@
-/* Products with sparse rows of hashed n-grams; columns are bins. */
-#include <math.h>
-
+/* Products with sparse rows of hashed n-grams, whose columns are bins, and all rows on one
+ * rank; products that any matrix can have by its others. */
 #include "ngram.h"
 #include "weft/exact.h"
+#include "weft/feature.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- products of any matrix ---- */
+
+void weft_matrix_normal(const weft_matrix *matrix, int c, const real *w, const real *h,
+                        int own, double *g)
+{
+    (void)own; /* all columns, on all ranks */
+    weft_arena *tmp = weft_arena_new();
+    real *z = WEFT_NEW(tmp, real, c * matrix->n);
+    matrix->times(matrix, c, w, z);
+    for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
+    matrix->trans(matrix, c, z, g);
+    weft_arena_free(tmp);
+}
+
+void weft_matrix_sums(const weft_matrix *matrix, double *sum)
+{
+    weft_arena *tmp = weft_arena_new();
+    real *one = WEFT_NEW(tmp, real, matrix->n);
+    for (int64_t i = 0; i < matrix->n; i++) one[i] = 1;
+    matrix->trans(matrix, 1, one, sum);
+    weft_arena_free(tmp);
+}
+
+/* ---- sparse rows ---- */
 
 /* The columns that occur in rows, numbered by their first occurrence. */
 struct occurring {
@@ -103,6 +131,67 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
     for (int k = 0; k < c; k++) sum_rows(matrix, z + k * matrix->n, g + k * matrix->d);
 }
 
+/* ---- on one rank ---- */
+
+/* Numbers of all ranks, [ranks], given this rank's. Collective. */
+static const int64_t *counts_of(weft_team *team, int64_t own, weft_arena *tmp)
+{
+    int64_t *n = WEFT_NEW(tmp, int64_t, team->size);
+    n[team->rank] = own;
+    weft_sum_i64(team, n, (size_t)team->size);
+    return n;
+}
+
+/* All ranks' items of `size` bytes, count[ranks] of them, on rank owner in the order of
+ * ranks. Collective. */
+static void *collect(weft_team *team, int owner, const void *items, const int64_t *count,
+                     size_t size, weft_arena *mem)
+{
+    size_t *to = WEFT_NEW(mem, size_t, team->size),
+           *from = WEFT_NEW(mem, size_t, team->size);
+    size_t all = 0;
+    to[owner] = (size_t)count[team->rank] * size;
+    for (int r = 0; r < team->size && team->rank == owner; r++) {
+        from[r] = (size_t)count[r] * size;
+        all += from[r];
+    }
+    void *whole = weft_arena_alloc(mem, all, 1);
+    weft_exchange(team, items, to, whole, from);
+    return whole;
+}
+
+/* As weft_matrix.gather: all rows on one rank, for fits that run on a single rank; several
+ * ranks then do one fit each at the same time. */
+static const int32_t *gather(const weft_matrix *matrix, const int32_t *label, int owner,
+                             weft_team *alone, weft_matrix *whole, weft_arena *mem)
+{
+    weft_team *team = matrix->team;
+    const weft_sparse *x = matrix->rows;
+    const int64_t *rows = counts_of(team, x->n, mem),
+                  *entries = counts_of(team, x->first[x->n], mem);
+    int64_t *length = WEFT_NEW(mem, int64_t, x->n);
+    for (int64_t i = 0; i < x->n; i++) length[i] = x->first[i + 1] - x->first[i];
+    const int64_t *all = collect(team, owner, length, rows, sizeof *all, mem);
+    int64_t n = team->rank == owner ? matrix->total : 0;
+    int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
+    for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + all[i];
+    weft_sparse *y = WEFT_NEW(mem, weft_sparse, 1);
+    *y = (weft_sparse){.n = n, .first = first};
+    y->column = collect(team, owner, x->column, entries, sizeof *x->column, mem);
+    y->value = collect(team, owner, x->value, entries, sizeof *x->value, mem);
+    double *bound = WEFT_NEW(mem, double, 1); /* as in ngram_matrix */
+    memcpy(bound, matrix->self, sizeof *bound);
+    *whole = *matrix;
+    whole->n = whole->total = n;
+    whole->team = alone;
+    whole->rows = y;
+    whole->group = NULL;
+    whole->self = bound;
+    return collect(team, owner, label, rows, sizeof *label, mem);
+}
+
+/* ---- the matrix ---- */
+
 void ngram_matrix(const weft_request *request, const ngram_rows *counts,
                   weft_matrix *matrix, weft_arena *tmp)
 {
@@ -125,5 +214,5 @@ void ngram_matrix(const weft_request *request, const ngram_rows *counts,
     matrix->trans = trans;
     matrix->normal = weft_matrix_normal;
     matrix->sums = weft_matrix_sums;
-    matrix->gather = ngram_gather;
+    matrix->gather = gather;
 }

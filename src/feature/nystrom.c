@@ -9,11 +9,57 @@
  *
  * Features are floats, m of a row: for a few thousand training rows exact where random
  * Fourier features of the same number are not, most of all for the Laplacian kernel, whose
- * features come near it slowly. Each rank factors K. Used by task fmap. */
-#include "nystrom.h"
+ * features come near it slowly. Each rank factors K. */
+#include "rff.h"
+#include "weft/exact.h"
+#include "weft/gemm.h"
+#include "weft/logistic.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { NYSTROM_GAUSSIAN, NYSTROM_LAPLACIAN }; /* kernel */
+
+/* The instance: options, which differ between configurations, and what all share. */
+typedef struct nystrom_map {
+    int kernel, linear;
+    double gamma;
+    int64_t landmarks;
+    struct nystrom_shared *shared; /* set by setup */
+} nystrom_map;
+
+/* Landmarks z_1 .. z_m, standardised as all rows, and the factor L of their kernel:
+ * L L^T = K + NYSTROM_JITTER diag(K), K_ij = k(z_i, z_j), or more of the diagonal. */
+typedef struct nystrom_basis {
+    int64_t m;
+    int d;
+    const real *shift, *scale; /* [d] x' = (x - shift) scale */
+    const real *z;             /* [m][d] */
+    real *across;              /* [d][m] the same by columns */
+    double *length2;           /* [m] |z_i|^2 */
+    void *packed;              /* z for weft_deep_times */
+    real *factor;              /* [m][ld] L, rows of 0 beyond; of training rows alone */
+    size_t ld;
+} nystrom_basis;
+
+typedef struct nystrom_shared {
+    const weft_source *data;
+    int d;
+} nystrom_shared;
+
+/* Share of itself by which the diagonal of K is larger, so that a factor in floats exists;
+ * 8 times as much, 64 and so on where it does not. */
+#define NYSTROM_JITTER 0x1p-13
+
+/* A matrix of d columns, of which those from m on are 0. */
+typedef struct nystrom_matrix {
+    const nystrom_map *map;
+    nystrom_basis basis;
+    const weft_rows *rows;
+    const real *f;  /* [n][ld] the features of training rows; of others NULL */
+    int64_t lower;  /* features of row i from lower + i + 1 on are 0 */
+    double largest; /* magnitude of these features, on all ranks */
+} nystrom_matrix;
 
 static const weft_opt opts[] = {
     WEFT_CHOICE_OPT("kernel", nystrom_map, kernel, "gaussian", "gaussian|laplacian",
@@ -31,6 +77,379 @@ static const weft_opt opts[] = {
                   "no more, which is exact"),
     {0},
 };
+
+/* ---- landmarks, and the kernel between them and rows ---- */
+
+/* stat: m, shift[d], scale[d], z[m][d]. */
+static int64_t stat_reals(int64_t d, int64_t landmarks)
+{
+    return 1 + (2 + landmarks) * d;
+}
+
+/* Shift and scale of columns, mean and deviation as of random Fourier features. */
+static void standardise(const nystrom_shared *shared, weft_part part, real *shift,
+                        real *scale, weft_arena *tmp)
+{
+    int d = shared->d;
+    rff_shared columns = {.data = shared->data, .d = d};
+    real *own = WEFT_NEW(tmp, real, 4 * d);
+    double raw = shared->data->form == WEFT_BYTES ? 1.0 / 255 : 1;
+    rff_fit(&columns, part, own, tmp);
+    memcpy(shift, own, (size_t)d * sizeof *shift);
+    for (int k = 0; k < d; k++)
+        scale[k] = (real)(own[d + k] > 0 ? 1 / (double)own[d + k] : raw);
+}
+
+/* An odd number of cache lines, so that rows do not share cache sets. */
+static size_t row_stride(int64_t m)
+{
+    size_t line = 64 / sizeof(real);
+    return (((size_t)m + line - 1) / line | 1) * line;
+}
+
+/* All m columns b[m][ldb] of k numbers by weft_deep_pack. */
+static void pack_columns(int k, int m, const real *b, size_t ldb, void *mem)
+{
+    for (int j = 0; j < m; j += WEFT_WHOLE)
+        weft_deep_pack(k, m, j, m - j < WEFT_WHOLE ? m - j : WEFT_WHOLE,
+                       b + (size_t)j * ldb, ldb, mem);
+}
+
+/* The basis of such statistics, without the factor. */
+static nystrom_basis basis_of(const nystrom_shared *shared, const real *stat,
+                              weft_arena *mem)
+{
+    int d = shared->d;
+    nystrom_basis basis = {.m = (int64_t)stat[0],
+                           .d = d,
+                           .shift = stat + 1,
+                           .scale = stat + 1 + d,
+                           .z = stat + 1 + 2 * d};
+    int m = (int)basis.m;
+    basis.ld = row_stride(m);
+    basis.length2 = WEFT_NEW(mem, double, m);
+    basis.across = WEFT_NEW(mem, real, (size_t)m * d);
+    basis.packed = weft_arena_alloc(mem, 1, weft_packed_bytes(d, m));
+    for (int j = 0; j < m; j++)
+        for (int k = 0; k < d; k++) {
+            double x = (double)basis.z[(size_t)j * d + k];
+            basis.length2[j] += x * x;
+            basis.across[(size_t)k * m + j] = (real)x;
+        }
+    pack_columns(d, m, basis.z, (size_t)d, basis.packed);
+    return basis;
+}
+
+/* x'[n][d] of rows [i, i + n) of this rank. */
+static void take_rows(const nystrom_basis *basis, const weft_rows *rows, int64_t i, int n,
+                      real *x)
+{
+    int d = basis->d;
+    for (int64_t e = 0; e < (int64_t)n * d; e++) {
+        int k = (int)(e % d);
+        real value =
+            rows->byte ? (real)rows->byte[i * d + e] : (real)rows->value[i * d + e];
+        x[e] = (value - basis->shift[k]) * basis->scale[k];
+    }
+}
+
+/* Statistics of the rows of a part, those of all ranks, with so many landmarks at most: all
+ * rows, or as many as are asked for, at equal distances. Collective. */
+static void fit_landmarks(const nystrom_shared *shared, weft_part part, int64_t landmarks,
+                          real *stat, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    const weft_rows *rows = &shared->data->part[part];
+    int d = shared->d;
+    int64_t m = rows->total < landmarks ? rows->total : landmarks;
+    double *z = WEFT_NEW(tmp, double, m *d);
+    real *x = WEFT_NEW(tmp, real, d), *to = stat + 1 + 2 * d;
+    memset(stat, 0, (size_t)stat_reals(d, landmarks) * sizeof *stat);
+    stat[0] = (real)m;
+    standardise(shared, part, stat + 1, stat + 1 + d, tmp);
+    nystrom_basis view = {.d = d, .shift = stat + 1, .scale = stat + 1 + d};
+    for (int64_t l = 0; l < m; l++) {
+        int64_t i = l * rows->total / m - rows->first;
+        if (i < 0 || i >= rows->n) continue;
+        take_rows(&view, rows, i, 1, x);
+        for (int k = 0; k < d; k++) z[l * d + k] = (double)x[k];
+    }
+    weft_join_f64(shared->data->team, z, (size_t)(m * d));
+    for (int64_t e = 0; e < m * d; e++) to[e] = (real)z[e];
+    weft_arena_reset(tmp, mark);
+}
+
+/* z[m] = -gamma |x - z_j|^2 of the first m landmarks, given the products x . z_j. */
+static void gaussian(const nystrom_map *map, const nystrom_basis *basis, int64_t m,
+                     const real *x, const real *product, real *z)
+{
+    double length2 = 0;
+    for (int k = 0; k < basis->d; k++) length2 += (double)x[k] * (double)x[k];
+    for (int64_t j = 0; j < m; j++) {
+        double apart = length2 + basis->length2[j] - 2 * (double)product[j];
+        z[j] = (real)(apart > 0 ? -map->gamma * apart : 0);
+    }
+}
+
+/* z[m] = -gamma |x - z_j|_1. */
+static void laplacian(const nystrom_map *map, const nystrom_basis *basis, int64_t m,
+                      const real *x, real *z)
+{
+    enum { TILE = 1024 };
+    for (int64_t j0 = 0; j0 < m; j0 += TILE) {
+        int n = (int)(m - j0 < TILE ? m - j0 : TILE);
+        memset(z + j0, 0, (size_t)n * sizeof *z);
+        for (int k = 0; k < basis->d; k++) {
+            const real *to = basis->across + (size_t)k * (size_t)basis->m + j0;
+            real own = x[k];
+            for (int j = 0; j < n; j++) {
+                real apart = own - to[j];
+                z[j0 + j] += apart < 0 ? -apart : apart;
+            }
+        }
+        for (int j = 0; j < n; j++) z[j0 + j] *= (real)-map->gamma;
+    }
+}
+
+/* k[m] of a row, given its products with the landmarks; z[m + 1] is scratch. */
+static void kernel_row(const nystrom_map *map, const nystrom_basis *basis, int64_t m,
+                       const real *x, const real *product, real *z, real *k)
+{
+    double top, sum;
+    if (map->kernel == NYSTROM_GAUSSIAN)
+        gaussian(map, basis, m, x, product, z);
+    else
+        laplacian(map, basis, m, x, z);
+    z[m] = 0; /* the largest, so that z is not shifted */
+    weft_softmax_many((int)m + 1, z, z, &top, &sum);
+    for (int64_t j = 0; j < m; j++)
+        k[j] = map->linear ? z[j] + product[j] / (real)basis->d : z[j];
+}
+
+/* to[n][ld] = k(x_i, z_j), j < m, for standardised rows x[n][d]; of rows that are the
+ * landmarks from `first` on those with j < first + i + 1 at least; first -1: they are not.
+ * An entry depends on its row and landmark alone. Cost n m d, and n m exponentials. */
+static void find_kernel(const nystrom_map *map, const nystrom_basis *basis, int n,
+                        const real *x, int64_t first, real *to, size_t ld, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp), d = (size_t)basis->d, m = (size_t)basis->m;
+    int products = map->kernel == NYSTROM_GAUSSIAN || map->linear;
+    real *product = WEFT_NEW(tmp, real, WEFT_BLOCK * m), *z = WEFT_NEW(tmp, real, m + 1);
+    for (int r = 0; r < n; r += WEFT_BLOCK) {
+        int rows = n - r < WEFT_BLOCK ? n - r : WEFT_BLOCK;
+        int64_t need = first < 0 ? basis->m : first + r + rows;
+        if (products)
+            weft_deep_times(rows, x + (size_t)r * d, d, basis->d, (int)m, basis->packed,
+                            product, m);
+        for (int i = 0; i < rows; i++)
+            kernel_row(map, basis, need, x + (size_t)(r + i) * d, product + (size_t)i * m,
+                       z, to + (size_t)(r + i) * ld);
+    }
+    weft_arena_reset(tmp, mark);
+}
+
+/* ---- Cholesky's factor, in blocks of columns whose products do not depend on the CPU ----
+ */
+
+enum { WIDE = 64 }; /* columns of a block, a multiple of WEFT_WHOLE */
+
+/* The factor t[n][WIDE] of a block on the diagonal, and its inverse. 0: it is not positive
+ * definite. */
+static int factor_block(int n, double (*t)[WIDE], double (*inverse)[WIDE])
+{
+    for (int j = 0; j < n; j++) {
+        for (int k = 0; k < j; k++) t[j][j] -= t[j][k] * t[j][k];
+        if (!(t[j][j] > 0)) return 0;
+        t[j][j] = sqrt(t[j][j]);
+        for (int i = j + 1; i < n; i++) {
+            for (int k = 0; k < j; k++) t[i][j] -= t[i][k] * t[j][k];
+            t[i][j] /= t[j][j];
+        }
+    }
+    memset(inverse, 0, WIDE * sizeof *inverse);
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++) {
+            double sum = i == j;
+            for (int k = j; k < i; k++) sum -= t[i][k] * inverse[k][j];
+            inverse[i][j] = sum / t[i][i];
+        }
+    return 1;
+}
+
+/* a[rows][n] at column k -= what the columns before it explain: their products with the
+ * rows k .. k + n of the factor, the first of a. */
+static void reduce(int64_t rows, int n, int64_t k, real *a, size_t ld, void *packed,
+                   real *c)
+{
+    pack_columns((int)k, n, a, ld, packed);
+    weft_deep_times((int)rows, a, ld, (int)k, n, packed, c, WIDE);
+    for (int64_t i = 0; i < rows; i++)
+        for (int j = 0; j < n; j++) a[(size_t)i * ld + (size_t)(k + j)] -= c[i * WIDE + j];
+}
+
+/* a[rows][n] at column k <- itself times the transpose of the inverse. */
+static void divide(int64_t rows, int n, int64_t k, double (*inverse)[WIDE], real *a,
+                   size_t ld, void *packed, real *c)
+{
+    real own[WIDE * WIDE];
+    weft_packed times;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) own[i * WIDE + j] = (real)inverse[i][j];
+    weft_packed_pack(&times, n, n, own, WIDE, 1, packed);
+    weft_packed_times((int)rows, a + k, ld, &times, 0, c, WIDE);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(a + (size_t)i * ld + k, c + i * WIDE, (size_t)n * sizeof *a);
+}
+
+/* Turns the m + more rows of a[m + more][ld], of which the first hold the lower triangle of
+ * a symmetric matrix A, and the others rows B, into L of A = L L^T and B L^-T, in blocks of
+ * columns. 0: A is not positive definite. The same bits on all CPUs. Cost m^3 / 3 +
+ * more m^2. */
+static int factor_kernel(int64_t m, int64_t more, real *a, size_t ld, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    void *packed = weft_arena_alloc(tmp, 1, weft_packed_bytes((int)m, WIDE) + 4096);
+    real *c = WEFT_NEW(tmp, real, (m + more) * WIDE);
+    double(*t)[WIDE] = weft_arena_alloc(tmp, WIDE, sizeof *t),
+    (*inverse)[WIDE] = weft_arena_alloc(tmp, WIDE, sizeof *inverse);
+    int definite = 1;
+    for (int64_t k = 0; k < m && definite; k += WIDE) {
+        int n = m - k < WIDE ? (int)(m - k) : WIDE;
+        real *at = a + (size_t)k * ld;
+        if (k > 0) reduce(m + more - k, n, k, at, ld, packed, c);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                t[i][j] = j <= i ? (double)at[(size_t)i * ld + (size_t)(k + j)] : 0;
+        definite = factor_block(n, t, inverse);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                at[(size_t)i * ld + (size_t)(k + j)] = (real)t[i][j];
+        for (int i = 0; i < n; i++)
+            memset(at + (size_t)i * ld + (size_t)(k + n), 0,
+                   (ld - (size_t)(k + n)) * sizeof *at);
+        if (definite && m + more > k + n)
+            divide(m + more - k - n, n, k, inverse, at + (size_t)n * ld, ld, packed, c);
+    }
+    weft_arena_reset(tmp, mark);
+    return definite;
+}
+
+/* a[m] = L^-T w. */
+static void solve_factor(const nystrom_basis *basis, const real *w, real *a,
+                         weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    double *rest = WEFT_NEW(tmp, double, basis->m);
+    for (int64_t i = 0; i < basis->m; i++) rest[i] = (double)w[i];
+    for (int64_t i = basis->m - 1; i >= 0; i--) {
+        const real *row = basis->factor + (size_t)i * basis->ld;
+        double own = rest[i] / (double)row[i];
+        a[i] = (real)own;
+        for (int64_t j = 0; j < i; j++) rest[j] -= own * (double)row[j];
+    }
+    weft_arena_reset(tmp, mark);
+}
+
+/* ---- products ---- */
+
+/* w[c][ldw], m numbers each, for weft_deep_times. */
+static void *pack_vectors(int64_t m, int c, const real *w, size_t ldw, weft_arena *tmp)
+{
+    void *packed = weft_arena_alloc(tmp, 1, weft_packed_bytes((int)m, c));
+    pack_columns((int)m, c, w, ldw, packed);
+    return packed;
+}
+
+/* Features of rows [i, i + n) that are not all 0; as many as `unit` times a number, or all.
+ */
+static int64_t features_of(const nystrom_matrix *nystrom, int64_t i, int n, int unit)
+{
+    int64_t need = (nystrom->lower + i + n + unit - 1) / unit * unit;
+    return need < nystrom->basis.m ? need : nystrom->basis.m;
+}
+
+/* z <- a[n][ld] w^T by the first m numbers of each row, for the packed w; out[n][c]. */
+static void multiply(const nystrom_basis *basis, int n, const real *a, int64_t m, int c,
+                     const void *packed, int64_t apart, real *z, real *out)
+{
+    weft_deep_times(n, a, basis->ld, (int)m, c, packed, out, (size_t)c);
+    for (int r = 0; r < n; r++)
+        for (int j = 0; j < c; j++) z[j * apart + r] = out[r * c + j];
+}
+
+/* Blocks of rows by w[c][d]: the features of training rows, the kernel of others. */
+static void times(const weft_matrix *matrix, int c, const real *w, real *z)
+{
+    const nystrom_matrix *nystrom = matrix->self;
+    const nystrom_basis *basis = &nystrom->basis;
+    weft_arena *tmp = weft_arena_new();
+    void *packed = pack_vectors(basis->m, c, w, (size_t)matrix->d, tmp);
+    real *x = WEFT_NEW(tmp, real, WEFT_BLOCK * (int64_t)basis->d),
+         *k = WEFT_NEW(tmp, real, nystrom->f ? 0 : WEFT_BLOCK * basis->ld),
+         *out = WEFT_NEW(tmp, real, WEFT_BLOCK * c);
+    for (int64_t i = 0; i < matrix->n; i += WEFT_BLOCK) {
+        int n = matrix->n - i < WEFT_BLOCK ? (int)(matrix->n - i) : WEFT_BLOCK;
+        if (!nystrom->f) {
+            take_rows(basis, nystrom->rows, i, n, x);
+            find_kernel(nystrom->map, basis, n, x, -1, k, basis->ld, tmp);
+        }
+        const real *f = nystrom->f ? nystrom->f + (size_t)i * basis->ld : k;
+        int64_t m = nystrom->f ? features_of(nystrom, i, n, WEFT_DEEP) : basis->m;
+        multiply(basis, n, f, m, c, packed, matrix->n, z + i, out);
+    }
+    weft_arena_free(tmp);
+}
+
+/* Coefficients of the kernel's rows: L^-T w. */
+static void finish(const weft_matrix *matrix, int c, real *w)
+{
+    const nystrom_matrix *nystrom = matrix->self;
+    weft_arena *tmp = weft_arena_new();
+    for (int j = 0; j < c; j++)
+        solve_factor(&nystrom->basis, w + j * matrix->d, w + j * matrix->d, tmp);
+    weft_arena_free(tmp);
+}
+
+static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
+{
+    const nystrom_matrix *nystrom = matrix->self;
+    int64_t m = nystrom->basis.m, n = matrix->n;
+    size_t ld = nystrom->basis.ld;
+    double bound = nystrom->largest * (double)matrix->total *
+                   weft_largest(matrix->team, z, (size_t)(c * n));
+    int scale = weft_exact_scale(bound);
+    weft_arena *tmp = weft_arena_new();
+    real *part = WEFT_NEW(tmp, real, c * m), *own = WEFT_NEW(tmp, real, WEFT_BLOCK * c);
+    double *sum = WEFT_NEW(tmp, double, c *m);
+    for (int64_t i = 0; i < n; i += WEFT_BLOCK) {
+        int rows = n - i < WEFT_BLOCK ? (int)(n - i) : WEFT_BLOCK;
+        for (int r = 0; r < rows; r++)
+            for (int j = 0; j < c; j++) own[r * c + j] = z[j * n + i + r];
+        int64_t some = features_of(nystrom, i, rows, 1);
+        weft_outer(rows, c, own, (size_t)c, (int)some, nystrom->f + (size_t)i * ld, ld, 0,
+                   part, (size_t)m, tmp);
+        for (int j = 0; j < c; j++) weft_exact_add(some, part + j * m, scale, sum + j * m);
+    }
+    weft_sum_whole_f64(matrix->team, sum, (size_t)(c * m));
+    double unit = isfinite(bound) ? ldexp(1, -scale) : NAN;
+    memset(g, 0, (size_t)(c * matrix->d) * sizeof *g);
+    for (int j = 0; j < c; j++)
+        for (int64_t k = 0; k < m; k++) g[j * matrix->d + k] = sum[j * m + k] * unit;
+    weft_arena_free(tmp);
+}
+
+static void set_products(weft_matrix *matrix)
+{
+    const nystrom_matrix *nystrom = matrix->self;
+    matrix->times = times;
+    if (!nystrom->f) return;
+    matrix->trans = trans;
+    matrix->normal = weft_matrix_normal;
+    matrix->sums = weft_matrix_sums;
+    matrix->finish = finish;
+}
+
+/* ---- setup ---- */
 
 /* Bytes of the factor, and of the features of rows where they are not its rows. */
 static double bytes_of(double landmarks, double rows)
@@ -74,7 +493,7 @@ static int64_t columns(const void *self, double size)
 static int64_t nstat(const void *self)
 {
     const nystrom_map *map = self;
-    return nystrom_reals(map->shared->d, map->landmarks);
+    return stat_reals(map->shared->d, map->landmarks);
 }
 
 /* ---- matrices ---- */
@@ -93,17 +512,17 @@ static real *kernel_of(const nystrom_map *map, const nystrom_basis *basis,
         count[r] = (size_t)n * basis->ld * sizeof *a;
     }
     weft_deal(basis->m, team->rank, team->size, &first, &n);
-    nystrom_kernel(map, basis, (int)n, basis->z + first * basis->d, first,
-                   a + (size_t)first * basis->ld, basis->ld, tmp);
+    find_kernel(map, basis, (int)n, basis->z + first * basis->d, first,
+                a + (size_t)first * basis->ld, basis->ld, tmp);
     weft_join_bytes(team, a, count);
     for (int64_t i = 0; i < basis->m; i++)
         a[(size_t)i * (basis->ld + 1)] *= (real)(1 + jitter);
     real *x = WEFT_NEW(tmp, real, WEFT_BLOCK * (int64_t)basis->d);
     for (int64_t i = 0; i < more; i += WEFT_BLOCK) {
         int some = more - i < WEFT_BLOCK ? (int)(more - i) : WEFT_BLOCK;
-        nystrom_rows(basis, rows, i, some, x);
-        nystrom_kernel(map, basis, some, x, -1, a + (size_t)(basis->m + i) * basis->ld,
-                       basis->ld, tmp);
+        take_rows(basis, rows, i, some, x);
+        find_kernel(map, basis, some, x, -1, a + (size_t)(basis->m + i) * basis->ld,
+                    basis->ld, tmp);
     }
     return a;
 }
@@ -122,7 +541,7 @@ static const char *factorise(nystrom_matrix *nystrom, weft_team *team, weft_aren
     for (int i = 0; i < TRIES && !definite; i++, jitter *= 8) {
         weft_arena_reset(tmp, mark);
         basis->factor = kernel_of(nystrom->map, basis, rows, more, jitter, team, tmp);
-        definite = nystrom_factor(basis->m, more, basis->factor, basis->ld, tmp);
+        definite = factor_kernel(basis->m, more, basis->factor, basis->ld, tmp);
     }
     nystrom->f = basis->factor + (size_t)(all ? rows->first : basis->m) * basis->ld;
     nystrom->lower = all ? rows->first : basis->m;
@@ -137,18 +556,17 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
     const nystrom_shared *shared = any->shared;
     int64_t d = columns(self, request->size);
     const weft_rows *rows = &shared->data->part[request->part];
-    if (fit) nystrom_fit(shared, request->part, d, stat, tmp);
+    if (fit) fit_landmarks(shared, request->part, d, stat, tmp);
     nystrom_matrix *own = WEFT_NEW(tmp, nystrom_matrix, 1);
-    *own = (nystrom_matrix){.map = request->arms[0],
-                            .basis = nystrom_basis_of(shared, stat, tmp),
-                            .rows = rows};
+    *own = (nystrom_matrix){
+        .map = request->arms[0], .basis = basis_of(shared, stat, tmp), .rows = rows};
     *matrix = (weft_matrix){.n = rows->n,
                             .total = rows->total,
                             .d = d,
                             .team = shared->data->team,
                             .empty = fit ? factorise(own, shared->data->team, tmp) : NULL,
                             .self = own};
-    nystrom_matrix_vtable(matrix);
+    set_products(matrix);
 }
 
 /* The linear part grows with the distance from the landmarks, of which all training rows
@@ -172,7 +590,7 @@ static int64_t beyond(const void *arm, const weft_rows *rows, const real *stat, 
     }
     for (int64_t i = 0; i < rows->n; i++) {
         int out = 0;
-        nystrom_rows(&view, rows, i, 1, x);
+        take_rows(&view, rows, i, 1, x);
         for (int k = 0; k < d; k++) {
             double width = (double)max[k] - (double)min[k],
                    past = fmax((double)(min[k] - x[k]), (double)(x[k] - max[k]));

@@ -13,7 +13,7 @@
  * so that their weights can be shared; gamma and the length of a row only scale a product X
  * P. How inputs are preprocessed is an option here, beside run.scale, as maps that share a
  * fit may differ in it, and as it takes rows of bytes, and rows by their length.
- * Used by task fmap. */
+ */
 #include "rff.h"
 #include "weft/log.h"
 

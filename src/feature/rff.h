@@ -89,18 +89,13 @@ void rff_set_stat(rff_shared *shared, const real *stat);
 /* |x| of all local rows of all parts, into length. */
 void rff_lengths(rff_shared *shared);
 
-/* ---- rff_random.c: random matrices, keyed by (seed, feature, input) ---- */
+/* ---- rff_block.c: random matrices, keyed by (seed, feature, input), and their blocks ----
+ */
 
 enum { RFF_LEVELS = 1 << 15 };
 void rff_tables(rff_shared *shared);
 /* Column j of the normal or Cauchy matrix: z[d]. */
 void rff_column(const rff_shared *shared, int family, int64_t j, float *z);
-/* Signs of block j / padded of the structured matrix, sign[3][padded], and the ratio of its
- * rows' lengths to those of a Hadamard product, radius[padded]. */
-void rff_signs(const rff_shared *shared, int64_t j, float *sign, float *radius);
-
-/* ---- rff_block.c: blocks of random matrices ---- */
-
 /* Features [j0, j0 + columns) of the random matrix of one type. */
 typedef struct rff_block {
     int type, columns;
@@ -136,12 +131,10 @@ void rff_blocks_keep(rff_shared *shared, const double *need, int64_t d);
  * type. */
 double rff_turns(const rff_shared *shared, const struct rff *arm, int type);
 
-/* ---- rff_project.c: products with random matrices ---- */
+/* ---- rff_project.c: products with random matrices, which are cached ---- */
 
 /* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
 void rff_make_bytes(const rff_matrix *matrix, int64_t i0, int64_t i1, uint8_t *q);
-
-/* ---- rff_cache.c: cached products ---- */
 
 /* Reserves memory for blocks of random matrices and, if `products`, for the products of as
  * many rows as fit beside the features; where all rows fit, for products with as many
@@ -149,8 +142,6 @@ void rff_make_bytes(const rff_matrix *matrix, int64_t i0, int64_t i1, uint8_t *q
 void rff_cache_setup(rff_shared *shared, int products);
 /* Drops all cached products and blocks. */
 void rff_cache_clear(rff_shared *shared);
-/* Where the products of a row from column j0 on are cached; NULL: the row is not cached. */
-void *rff_cache_products(const rff_matrix *matrix, int64_t row, int64_t j0);
 /* 1 if all products that a row needs are cached. */
 int rff_is_cached(const rff_matrix *matrix, int64_t row);
 /* Records that the products of rows [i0, i1) have been computed. */

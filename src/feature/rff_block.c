@@ -1,4 +1,8 @@
-/* Random matrices in blocks of features, generated from their key. Blocks are kept in a
+/* Random matrices of rff. An entry is a quantile of 15 random bits and a sign, so that
+ * entry (input, feature) is the same for every configuration, block of features and rank.
+ * The rows of a structured matrix are signed Hadamard products with random lengths.
+ *
+ * Matrices are made in blocks of features, generated from their key. Blocks are kept in a
  * pool; where it is full they are generated again in each pass.
  *
  * Bytes are multiplied by integers: an entry of the random matrix, times the scale of its
@@ -11,9 +15,109 @@
  */
 #include "rff.h"
 #include "weft/gemm.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- entries ---- */
+
+enum {
+    MAGNITUDE = RFF_LEVELS - 1,
+    ENTRIES = 16, /* entries of one random number */
+    COARSE = 256  /* last levels of the Cauchy table, too far apart: drawn from the exact
+                     quantile */
+};
+
+/* Third word of the counter: the purpose. */
+enum { ENTRY, TAIL, SIGN, RADIUS };
+
+static const double pi = 3.14159265358979323846;
+
+/* Both tables: |z| with (level + 1/2)/LEVELS of the mass below. By Newton's method, each
+ * started from the quantile before. */
+void rff_tables(rff_shared *shared)
+{
+    shared->normal = WEFT_NEW(shared->mem, float, RFF_LEVELS);
+    shared->cauchy = WEFT_NEW(shared->mem, float, RFF_LEVELS);
+    shared->offset = WEFT_NEW(shared->mem, float, shared->columns);
+    double z = 0;
+    for (int i = 0; i < RFF_LEVELS; i++) {
+        double below = (i + 0.5) / RFF_LEVELS;
+        for (int step = 0; step < 4; step++)
+            z -= (1 - below - erfc(z / sqrt(2))) / (sqrt(2 / pi) * exp(-z * z / 2));
+        shared->normal[i] = (float)z;
+        shared->cauchy[i] = (float)tan(pi / 2 * below);
+    }
+    for (int64_t j = 0; j < shared->columns; j++) {
+        weft_rng4 rng = weft_rng_at(shared->seed, WEFT_RNG_OFFSET, (uint64_t)j, 0, 0);
+        shared->offset[j] = (float)weft_rng_unit(rng.v[0]);
+    }
+}
+
+static double cauchy_tail(const rff_shared *shared, int64_t j, int i, int level)
+{
+    weft_rng4 rng =
+        weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
+    double above = (RFF_LEVELS - level - weft_rng_unit(rng.v[0])) / RFF_LEVELS;
+    return 1 / tan(pi / 2 * above);
+}
+
+/* size >= 0 with the sign of 16 random bits, whose first it is: no branch, as every second
+ * would be mispredicted. */
+static float with_sign(float size, uint32_t bits)
+{
+    uint32_t x;
+    memcpy(&x, &size, sizeof x);
+    x |= (bits & ~(uint32_t)MAGNITUDE) << 16;
+    memcpy(&size, &x, sizeof x);
+    return size;
+}
+
+void rff_column(const rff_shared *shared, int family, int64_t j, float *z)
+{
+    const float *table = family == RFF_NORMAL ? shared->normal : shared->cauchy;
+    int fine = family == RFF_NORMAL ? RFF_LEVELS : RFF_LEVELS - COARSE;
+    for (int i = 0; i < shared->d; i += ENTRIES) {
+        weft_rng4 rng = weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j,
+                                    (uint64_t)(i / ENTRIES), ENTRY);
+        int end = shared->d - i < ENTRIES ? shared->d - i : ENTRIES;
+        for (int e = 0; e < end; e++) {
+            uint32_t bits = rng.v[e / 4] >> (16 * (e % 4)) & 0xffff;
+            int level = (int)(bits & MAGNITUDE);
+            float size =
+                level < fine ? table[level] : (float)cauchy_tail(shared, j, i + e, level);
+            z[i + e] = with_sign(size, bits);
+        }
+    }
+}
+
+/* Signs of block j / padded of the structured matrix, sign[3][padded], and the ratio of its
+ * rows' lengths to those of a Hadamard product, radius[padded].
+ * A row of a normal matrix has a length distributed as chi with `padded` degrees of
+ * freedom, drawn by Wilson and Hilferty's approximation, the cube of a normal variable. */
+static void draw_signs(const rff_shared *shared, int64_t j, float *sign, float *radius)
+{
+    int n = shared->padded;
+    for (int i = 0; i < 3 * n; i += 64) {
+        weft_rng4 rng =
+            weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, SIGN);
+        for (int e = i; e < i + 64 && e < 3 * n; e++)
+            sign[e] = rng.v[0] >> (e - i) & 1 ? -1.0f : 1.0f;
+    }
+    double width = 2.0 / (9.0 * n);
+    for (int i = 0; i < n; i++) {
+        weft_rng4 rng =
+            weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)(j + i), 0, RADIUS);
+        double z[2];
+        weft_rng_normal_pair(&rng, z);
+        double cube = pow(fmax(1 - width + z[0] * sqrt(width), 0), 3);
+        radius[i] =
+            (float)(sqrt(cube) / n); /* length / sqrt(n), of H D H D H D / n^(3/2) */
+    }
+}
+
+/* ---- types ---- */
 
 enum {
     INT_COLUMNS = 3840,   /* features of a block of integers, which fits the third-level
@@ -56,7 +160,6 @@ static double integer_unit(const rff_shared *shared, int type)
 
 double rff_turns(const rff_shared *shared, const struct rff *arm, int type)
 {
-    double pi = 3.14159265358979323846;
     double unit = rff_is_exact(shared, type) ? integer_unit(shared, type) : 1;
     double width = arm->kernel == RFF_GAUSSIAN ? sqrt(2 * arm->gamma) : arm->gamma;
     return width * unit / (2 * pi);
@@ -105,8 +208,6 @@ static rff_block *block_new(const struct draft *draft, size_t bytes, char **room
     return block;
 }
 
-/* ---- shares of ranks ---- */
-
 int rff_share_from(int columns, int r, int size)
 {
     int64_t units = (columns + SHARE - 1) / SHARE, from = units * r / size * SHARE;
@@ -123,7 +224,7 @@ static void share_of(const struct draft *draft, int r, int *from, int *end)
 
 /* x, of which each rank has the columns of its share, at[j] numbers of `width` bytes before
  * column j, for all ranks. Collective if the block is to be kept. */
-static void join(const struct draft *draft, const int64_t *at, size_t width, void *x)
+static void join_shares(const struct draft *draft, const int64_t *at, size_t width, void *x)
 {
     weft_team *team = draft->shared->data->team;
     if (!draft->keep) return;
@@ -141,7 +242,7 @@ static void join_columns(const struct draft *draft, size_t each, void *x)
 {
     int64_t *at = WEFT_NEW(draft->tmp, int64_t, draft->columns + 1);
     for (int j = 0; j <= draft->columns; j++) at[j] = j;
-    join(draft, at, each, x);
+    join_shares(draft, at, each, x);
 }
 
 /* ---- blocks ---- */
@@ -190,7 +291,7 @@ struct integers {
 };
 
 /* This rank's share of them; first[j + 1] is the length of the tail of column j. */
-static void draw(const struct draft *draft, struct integers *integers)
+static void draw_integers(const struct draft *draft, struct integers *integers)
 {
     const rff_shared *shared = draft->shared;
     const float *scale = scales(draft), *shift = rff_view_of(shared, draft->type)->shift;
@@ -226,7 +327,7 @@ static void *join_tail(const struct draft *draft, const struct integers *integer
     uint32_t *all = WEFT_NEW(draft->tmp, uint32_t, integers->first[draft->columns]);
     size_t n = (size_t)(integers->first[end] - integers->first[from]);
     memcpy(all + integers->first[from], own, n * sizeof *all);
-    join(draft, integers->first, sizeof *all, all);
+    join_shares(draft, integers->first, sizeof *all, all);
     return all;
 }
 
@@ -234,7 +335,7 @@ static rff_block *make_integers(const struct draft *draft)
 {
     struct integers integers;
     int d = draft->shared->d, columns = draft->columns;
-    draw(draft, &integers);
+    draw_integers(draft, &integers);
     join_columns(draft, (size_t)d, integers.p);
     join_columns(draft, sizeof *integers.start, integers.start);
     join_columns(draft, sizeof *integers.first, integers.first + 1);
@@ -267,7 +368,7 @@ static rff_block *make_signs(const struct draft *draft)
     if (!block) return NULL;
     block->sign = (float *)(void *)room;
     block->radius = block->sign + 3 * n;
-    rff_signs(draft->shared, draft->j0, block->sign, block->radius);
+    draw_signs(draft->shared, draft->j0, block->sign, block->radius);
     return block;
 }
 

@@ -16,10 +16,10 @@
  *
  * Outputs (each one class against the rest) are fitted side by side: their problems share
  * the rows, which a visit reads once for all outputs that are due. */
+#include "model.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "ascent.h"
 
 enum {
     TRIAL_EPOCHS = 32, /* epochs within which the gap must halve */
@@ -113,7 +113,7 @@ static void recompute_margins(struct ascent *ascent)
  * due. */
 static void step_intercept(struct ascent *ascent, int k, double t, double response)
 {
-    struct output *output = &ascent->out[k];
+    struct ascent_output *output = &ascent->out[k];
     double observed = (output->t0 - t) / (output->b - output->b0),
            *bracket_end = t > output->b ? &output->low : &output->high;
     *bracket_end = output->b;
@@ -136,7 +136,7 @@ static void step_intercept(struct ascent *ascent, int k, double t, double respon
  * where its error is more than half of a gap that is too wide. */
 static void measure(struct ascent *ascent, int k, const double *sum)
 {
-    struct output *output = &ascent->out[k];
+    struct ascent_output *output = &ascent->out[k];
     output->norm2 = output->norm2_shared + sum[4];
     if (ascent->coupled) output->b = sum[0];
     double dual = -0.5 * output->norm2 - 0.5 * sum[0] * sum[0] - sum[2],
@@ -164,8 +164,8 @@ struct shift {
 };
 
 /* Moves the change *t by the sums of add_shift there; returns 1 when it is close enough. */
-static int next_shift(const struct output *output, struct shift *shift, const double *sum,
-                      double *t)
+static int next_shift(const struct ascent_output *output, struct shift *shift,
+                      const double *sum, double *t)
 {
     double slope = output->b + *t + sum[0], before = *t;
     shift->lo = fmax(shift->lo, slope > 0 ? before - slope : before);
@@ -200,7 +200,7 @@ static void settle_intercepts(struct ascent *ascent, int n, const int *k)
         }
     }
     for (int j = 0; j < n; j++) {
-        struct output *output = &ascent->out[k[j]];
+        struct ascent_output *output = &ascent->out[k[j]];
         output->b += t[k[j]];
         output->objective =
             0.5 * output->norm2 + 0.5 * output->b * output->b + sum[k[j]][3];
@@ -247,7 +247,7 @@ static struct ascent start(const margin_problem *problem, const dual_rows *rows,
         ascent.norm2[i] = weft_sparse_norm2(&rows->x, i) + ascent_single_norm2(&ascent, i) +
                           ascent.coupled;
     for (int k = 0; k < ascent.wide; k++) {
-        ascent.out[k] = (struct output){
+        ascent.out[k] = (struct ascent_output){
             .index = k, .low = -INFINITY, .high = INFINITY, .shrink_tol = 10};
         ascent.out[k].gap = ascent.out[k].trial_gap = 1;
         if (k < outputs) ascent.out[k].asked = &output[k];
@@ -274,7 +274,7 @@ static int list_outputs(const struct ascent *ascent, int near, int *k)
 static void end_stalled(struct ascent *ascent, int n, const int *k)
 {
     for (int j = 0; j < n; j++) {
-        struct output *output = &ascent->out[k[j]];
+        struct ascent_output *output = &ascent->out[k[j]];
         if (output->gap <= ascent->problem->tol) continue;
         if (!(output->gap <= 0.5 * output->trial_gap)) output->shrink_tol *= 10;
         if (output->shrink_tol > MAX_SHRINK_TOL) output->done = ASCENT_STOPPED;
@@ -368,7 +368,7 @@ static void store_outputs(const struct ascent *ascent, int n, const int *k,
                           const struct target *target)
 {
     for (int j = 0; j < n; j++) {
-        const struct output *output = &ascent->out[k[j]];
+        const struct ascent_output *output = &ascent->out[k[j]];
         target->intercept[output->index] = (real)output->b;
         target->out[output->index].objective = output->objective;
         target->out[output->index].residual = output->gap;
@@ -409,7 +409,7 @@ static void compact(struct ascent *ascent, const struct target *target)
     store_outputs(ascent, n, ended, target);
     for (int k = 0, at = left; k < ascent->wide && at < to; k++)
         if (ascent->out[k].done) keep[at++] = k;
-    struct output kept[DUAL_WIDE] = {{0}};
+    struct ascent_output kept[DUAL_WIDE] = {{0}};
     for (int k = 0; k < to; k++) {
         kept[k] = ascent->out[keep[k]];
         ascent->one[k] = kept[k].asked ? kept[k].asked->one : -1;

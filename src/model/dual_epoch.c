@@ -1,11 +1,10 @@
 /* Epochs of dual coordinate ascent: steps on rows, partition by partition, and the sum of
  * the partitions' changes. */
+#include "model.h"
+#include "weft/logistic.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "ascent.h"
-#include "weft/logistic.h"
-#include "weft/rng.h"
 
 enum {
     SHRINK = 3,   /* shrinking skips a row for at most 2^SHRINK - 1 sweeps */
@@ -64,7 +63,7 @@ static void schedule(struct ascent *ascent, int64_t i, int now, int matters)
  * visit is its gain. */
 static void visit_one(struct ascent *ascent, int64_t i, int now, real *w)
 {
-    struct output *output = &ascent->out[0];
+    struct ascent_output *output = &ascent->out[0];
     margin_problem own;
     const margin_problem *problem = ascent_problem(ascent, i, &own);
     double score, y = ascent_sign(ascent, i, 0), q = ascent->norm2[i],
@@ -128,27 +127,13 @@ static void visit_all(struct ascent *ascent, int64_t i, int now, real *w)
     weft_sparse_adds(&ascent->rows->x, i, ascent->wide, change, w);
 }
 
-/* visits[n] <- rows in a random order keyed by (group, now). */
-static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *visits)
-{
-    weft_rng4 rng = {{0}};
-    for (int64_t i = 0; i < n; i++) {
-        if (i % 4 == 0)
-            rng =
-                weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
-        int64_t j = (int64_t)(weft_rng_unit(rng.v[i % 4]) * (double)(i + 1));
-        visits[i] = visits[j];
-        visits[j] = row[i];
-    }
-}
-
 /* Visits the rows of a group that are due; returns the number of entries read. */
 static int64_t visit_group(struct ascent *ascent, int g, int now, real *w)
 {
     const dual_rows *rows = ascent->rows;
     int64_t n = rows->start[g + 1] - rows->start[g], due = 0, read = 0;
     int64_t *visits = ascent->visits + rows->start[g];
-    shuffle(rows->order + rows->start[g], n, rows->group[g], now, visits);
+    margin_shuffle(rows->order + rows->start[g], n, rows->group[g], now, visits);
     for (int64_t i = 0; i < n; i++) {
         if (ascent->due[visits[i]] <= now) visits[due++] = visits[i];
     }

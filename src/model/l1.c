@@ -1,20 +1,398 @@
-/* Logistic regression with an L1 penalty on the columns of sparse rows; see l1.h. Proximal
- * Newton steps: the quadratic model of the losses plus the penalty is reduced by coordinate
- * descent, then a line search (Yuan, Ho, Lin, JMLR 13, 2012). Descent visits the columns
- * with a weight and the most promising of the others (Massias, Gramfort, Salmon, ICML
- * 2018). After every visit the objective is minimised over the intercept, which all rows
- * share and which would slow the descent down: its slope follows from the columns' weighted
- * sums. Sweeps find out which weights are 0; conjugate gradients (l1_cg.c) settle the
- * values of the others, for which descent would take thousands of sweeps where C is large.
- * A column is removed for good when the gap proves that its weight is 0: the dual is
- * 4/C-strongly concave, C being that of the heaviest row, so the optimum is within
- * sqrt(gap C / 2) of a dual point (Ndiaye,
+/* Logistic regression with an L1 penalty on the columns of sparse rows:
+ *     min |w|_1 + |b| + sum_i C_i log(1 + exp(-y_i (x_i . w + b))),
+ * of which C_i / (1 + exp(m_i)) at margins m_i, scaled down by s until no column's
+ * |sum_i a_i y_i x_ij|, nor |sum_i a_i y_i|, is more than 1, gives a lower bound:
+ * - sum_i conj(s a_i). The gap between the two ends a fit. Proximal Newton steps: the
+ * quadratic model of the losses plus the penalty is reduced by coordinate descent, then a
+ * line search (Yuan, Ho, Lin, JMLR 13, 2012). Descent visits the columns with a weight and
+ * the most promising of the others (Massias, Gramfort, Salmon, ICML 2018). After every
+ * visit the objective is minimised over the intercept, which all rows share and which would
+ * slow the descent down: its slope follows from the columns' weighted sums. Sweeps find out
+ * which weights are 0; conjugate gradients settle the values of the others, for which
+ * descent would take thousands of sweeps where C is large. A column is removed for good
+ * when the gap proves that its weight is 0: the dual is 4/C-strongly concave, C being that
+ * of the heaviest row, so the optimum is within sqrt(gap C / 2) of a dual point (Ndiaye,
  * Fercoq, Gramfort, Salmon, JMLR 18, 2017). */
+#include "model.h"
+#include "weft/hash.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "l1_cg.h"
-#include "weft/rng.h"
+/* Columns that can have a weight; equal ones are one, which has the weights of all. */
+struct l1_columns {
+    int64_t n, d;   /* rows; columns */
+    int64_t *first; /* [d+1] name[first[j]] .. name[first[j+1]-1] are the columns of the
+                       matrix that are column j, increasing */
+    int64_t *name;  /* [first[d]] */
+    int64_t *start; /* [d+1] entries of column j: start[j] .. start[j+1] - 1, rows
+                       increasing */
+    uint32_t *row;  /* [start[d]] */
+    float *value;   /* [start[d]] */
+    double *square; /* [d] sum of the squares of a column's entries */
+    double *weight; /* [n] of the losses of rows, beside C */
+    double most;    /* largest of these */
+};
+
+#define L1_DAMPING 1e-12 /* added to the second derivative in every weight */
+
+/* The weights that are not 0, of columns in the order of the working set, then the
+ * intercept if it is not 0. */
+typedef struct l1_support {
+    int64_t n;
+    int64_t *place;   /* [n] index in the working set; -1: the intercept */
+    double *from;     /* [n] weights before */
+    double *fall;     /* [n] minus the derivative of the model there */
+    double *change;   /* [n] changes that conjugate gradients propose */
+    double *residual; /* [n] minus the derivative at from + change */
+    double *way;      /* [n] direction of a search; changes that it takes */
+    double *bend;     /* [n] second derivatives times way */
+    double *along;    /* [rows] change of score by way */
+} l1_support;
+
+/* A fit of one output. A step changes weights by `step` and the intercept by `shift`; its
+ * model is the quadratic one of the losses at the weights before, plus the penalty. */
+struct lasso {
+    const margin_problem *problem;
+    const l1_columns *columns;
+    const margin_output *asked;
+    double *y;                     /* [n] 1 or -1 */
+    double *score;                 /* [n] x_i . w + b */
+    double *a;                     /* [n] a_i y_i */
+    double *curve;                 /* [n] second derivative of a row's loss */
+    double *along;                 /* [n] change of score by the step; while it is sought,
+                                      without that by the shift */
+    double *w, *g, *slopes;        /* [d] weights; sum_i a_i y_i x_ij; scratch */
+    int64_t *candidates, *working; /* columns that may have a weight; working set */
+    int64_t ncandidates, nworking;
+    double b, shift;               /* intercept; its change by the step */
+    double slope, curvature;       /* of the model in the intercept, without the penalty */
+    double *step, *second, *cross; /* [d] by place in the working set: change of a weight;
+                                  second derivatives in it; in it and the intercept */
+    l1_support support;
+    double floor;                /* added to q (1 - q) */
+    double objective, best, gap; /* primal; highest lower bound; gap of this step */
+    int passes;                  /* over the working set */
+};
+
+/* ---- columns, from sparse rows ---- */
+
+/* Without those that cannot have a weight under an L1 penalty: most columns of n-grams
+ * occur in a few rows only. Equal columns become one: the longer n-grams that only one
+ * document has all have the same value in it, and often they are nine in ten of all
+ * columns. How a weight is divided among equal columns does not change the objective, as
+ * long as no sign differs; they have equal shares. */
+
+/* New numbers of the columns that remain, [d]; -1 for the others. */
+static int64_t *number_columns(const margin_problem *problem, const weft_sparse *sparse,
+                               int64_t d, l1_columns *columns, weft_arena *mem)
+{
+    double *sum = WEFT_NEW(mem, double, d);
+    int64_t *number = WEFT_NEW(mem, int64_t, d);
+    for (int64_t i = 0; i < sparse->n; i++)
+        for (int64_t e = sparse->first[i]; e < sparse->first[i + 1]; e++)
+            sum[sparse->column[e]] += columns->weight[i] * fabs((double)sparse->value[e]);
+    for (int64_t j = 0; j < d; j++) number[j] = problem->c * sum[j] > 1 ? columns->d++ : -1;
+    columns->name = WEFT_NEW(mem, int64_t, columns->d);
+    for (int64_t j = 0; j < d; j++)
+        if (number[j] >= 0) columns->name[number[j]] = j;
+    return number;
+}
+
+struct hashed {
+    uint64_t hash;
+    int64_t at;
+};
+
+static int by_hash(const void *left, const void *right)
+{
+    const struct hashed *a = left, *b = right;
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int64_t entries(const l1_columns *columns, int64_t j)
+{
+    return columns->start[j + 1] - columns->start[j];
+}
+
+static int are_equal(const l1_columns *columns, int64_t i, int64_t j)
+{
+    size_t n = (size_t)entries(columns, i);
+    return entries(columns, i) == entries(columns, j) &&
+           memcmp(columns->row + columns->start[i], columns->row + columns->start[j],
+                  n * sizeof *columns->row) == 0 &&
+           memcmp(columns->value + columns->start[i], columns->value + columns->start[j],
+                  n * sizeof *columns->value) == 0;
+}
+
+/* leader[j] <- the first column that is equal to column j. */
+static int64_t *find_leaders(const l1_columns *columns, weft_arena *mem)
+{
+    int64_t *leader = WEFT_NEW(mem, int64_t, columns->d);
+    struct hashed *order = WEFT_NEW(mem, struct hashed, columns->d);
+    for (int64_t j = 0; j < columns->d; j++) {
+        size_t n = (size_t)entries(columns, j);
+        uint64_t hash =
+            weft_hash(columns->row + columns->start[j], n * sizeof *columns->row, 0);
+        hash =
+            weft_hash(columns->value + columns->start[j], n * sizeof *columns->value, hash);
+        order[j] = (struct hashed){hash, j};
+    }
+    qsort(order, (size_t)columns->d, sizeof *order, by_hash);
+    for (int64_t k = 0, led = 0; k < columns->d; k++) {
+        int64_t first = order[led].at, at = order[k].at;
+        if (order[k].hash != order[led].hash || !are_equal(columns, first, at))
+            first = order[led = k].at;
+        leader[at] = first;
+    }
+    return leader;
+}
+
+/* Keeps the first of equal columns, with the names of all. */
+static void merge_columns(l1_columns *columns, weft_arena *mem)
+{
+    int64_t all = columns->d, m = 0, to = 0, *name = columns->name;
+    columns->first = WEFT_NEW(mem, int64_t, all + 1);
+    columns->name = WEFT_NEW(mem, int64_t, all);
+    size_t mark = weft_arena_mark(mem);
+    const int64_t *leader = find_leaders(columns, mem);
+    int64_t *number = WEFT_NEW(mem, int64_t, all), *at = WEFT_NEW(mem, int64_t, all);
+    for (int64_t j = 0; j < all; j++) {
+        number[j] = leader[j] == j ? m++ : number[leader[j]];
+        columns->first[number[j] + 1]++;
+    }
+    for (int64_t g = 0; g < m; g++) columns->first[g + 1] += at[g] = columns->first[g];
+    for (int64_t j = 0; j < all; j++) columns->name[at[number[j]]++] = name[j];
+    for (int64_t j = 0; j < all; j++) {
+        int64_t g = number[j], from = columns->start[j], n = entries(columns, j);
+        if (leader[j] != j) continue;
+        memmove(columns->row + to, columns->row + from, (size_t)n * sizeof *columns->row);
+        memmove(columns->value + to, columns->value + from,
+                (size_t)n * sizeof *columns->value);
+        columns->square[g] = columns->square[j];
+        columns->start[g] = to;
+        to += n;
+    }
+    columns->d = m;
+    columns->start[m] = to;
+    weft_arena_reset(mem, mark);
+}
+
+static void take_weights(const dual_rows *rows, l1_columns *columns, weft_arena *mem)
+{
+    columns->weight = WEFT_NEW(mem, double, columns->n);
+    for (int64_t i = 0; i < columns->n; i++) {
+        columns->weight[i] = rows->weight ? rows->weight[i] : 1;
+        columns->most = fmax(columns->most, columns->weight[i]);
+    }
+}
+
+l1_columns *l1_columns_of(const margin_problem *problem, const dual_rows *rows, int64_t d,
+                          weft_arena *mem)
+{
+    const weft_sparse *sparse = &rows->x;
+    l1_columns *columns = WEFT_NEW(mem, l1_columns, 1);
+    columns->n = sparse->n;
+    take_weights(rows, columns, mem);
+    const int64_t *number = number_columns(problem, sparse, d, columns, mem);
+    columns->start = WEFT_NEW(mem, int64_t, columns->d + 1);
+    for (int64_t e = 0; e < sparse->first[sparse->n]; e++)
+        if (number[sparse->column[e]] >= 0) columns->start[number[sparse->column[e]] + 1]++;
+    for (int64_t j = 0; j < columns->d; j++) columns->start[j + 1] += columns->start[j];
+    int64_t *at = WEFT_NEW(mem, int64_t, columns->d);
+    for (int64_t j = 0; j < columns->d; j++) at[j] = columns->start[j];
+    columns->row = WEFT_NEW(mem, uint32_t, columns->start[columns->d]);
+    columns->value = WEFT_NEW(mem, float, columns->start[columns->d]);
+    columns->square = WEFT_NEW(mem, double, columns->d);
+    for (int64_t i = 0; i < sparse->n; i++) {
+        for (int64_t e = sparse->first[i]; e < sparse->first[i + 1]; e++) {
+            int64_t j = number[sparse->column[e]];
+            if (j < 0) continue;
+            columns->row[at[j]] = (uint32_t)i;
+            columns->value[at[j]++] = sparse->value[e];
+            columns->square[j] += (double)sparse->value[e] * (double)sparse->value[e];
+        }
+    }
+    merge_columns(columns, mem);
+    return columns;
+}
+
+/* ---- the values of the weights that are not 0 ---- */
+
+/* As long as no weight changes its sign, the penalty is linear, so
+ * that the model of the step is a quadratic function of these weights. Conjugate gradients,
+ * scaled by the diagonal of the second derivatives, approximate its minimum; then the
+ * proposed change is taken as a whole, or halved until the model decreases, where weights
+ * that would change their sign stop at 0 (Chen, Curtis, Robinson, SIAM J. Optim. 27, 2017).
+ */
+
+enum {
+    ITERATIONS = 20,     /* largest number of iterations of conjugate gradients */
+    CHANGE_HALVINGS = 10 /* largest number of halvings of the change that they propose */
+};
+
+#define END 0.01 /* conjugate gradients end at this share of the first squared residual */
+
+/* Room for the support of a fit to these columns. Owned by tmp. */
+static l1_support support_new(const l1_columns *columns, weft_arena *tmp)
+{
+    l1_support support = {.place = WEFT_NEW(tmp, int64_t, columns->d + 1),
+                          .along = WEFT_NEW(tmp, double, columns->n)};
+    double *weights = WEFT_NEW(tmp, double, 6 * (columns->d + 1));
+    double **part[] = {&support.from,     &support.fall, &support.change,
+                       &support.residual, &support.way,  &support.bend};
+    for (int k = 0; k < 6; k++) *part[k] = weights + k * (columns->d + 1);
+    return support;
+}
+
+/* The second derivative in weight a of the support. */
+static double second_of(const struct lasso *lasso, int64_t a)
+{
+    return lasso->support.place[a] < 0 ? lasso->curvature
+                                       : lasso->second[lasso->support.place[a]];
+}
+
+/* along[rows] <- the change of score by changes v[n] of the weights of the support. */
+static void spread(const struct lasso *lasso, const double *v, double *along)
+{
+    const l1_support *support = &lasso->support;
+    int64_t n = support->n;
+    double by = 0;
+    if (n > 0 && support->place[n - 1] < 0) by = v[--n];
+    for (int64_t i = 0; i < lasso->columns->n; i++) along[i] = by;
+    for (int64_t a = 0; a < n; a++) {
+        int64_t j = lasso->working[support->place[a]];
+        for (int64_t e = lasso->columns->start[j]; e < lasso->columns->start[j + 1]; e++)
+            along[lasso->columns->row[e]] += v[a] * (double)lasso->columns->value[e];
+    }
+}
+
+/* Second derivatives of the model in weight k of the working set (-1: the intercept) and in
+ * all others, times the changes of weights that change scores by along[rows]. */
+static double curved(const struct lasso *lasso, int64_t k, const double *along)
+{
+    double sum = 0;
+    if (k < 0) {
+        for (int64_t i = 0; i < lasso->columns->n; i++) sum += lasso->curve[i] * along[i];
+        return sum;
+    }
+    int64_t j = lasso->working[k];
+    for (int64_t e = lasso->columns->start[j]; e < lasso->columns->start[j + 1]; e++) {
+        uint32_t i = lasso->columns->row[e];
+        sum += (double)lasso->columns->value[e] * lasso->curve[i] * along[i];
+    }
+    return sum;
+}
+
+/* The support after the step so far, and minus the model's derivatives there. */
+static void open_support(struct lasso *lasso)
+{
+    l1_support *support = &lasso->support;
+    support->n = 0;
+    for (int64_t k = 0; k < lasso->nworking; k++) {
+        int64_t j = lasso->working[k];
+        double w = lasso->w[j] + lasso->step[k];
+        if (w == 0) continue;
+        double g =
+            L1_DAMPING * lasso->step[k] - lasso->g[j] + lasso->shift * lasso->cross[k];
+        support->place[support->n] = k;
+        support->from[support->n] = w;
+        support->fall[support->n++] =
+            -(g + curved(lasso, k, lasso->along) + copysign(1, w));
+    }
+    double b = lasso->b + lasso->shift;
+    if (b == 0) return;
+    support->place[support->n] = -1;
+    support->from[support->n] = b;
+    support->fall[support->n++] = -(lasso->slope + copysign(1, b));
+}
+
+/* support->change <- approximately the minimum of the model without changes of signs. */
+static void propose(struct lasso *lasso)
+{
+    l1_support *support = &lasso->support;
+    double size =
+        0; /* sum of the squared residuals, each divided by its diagonal element */
+    for (int64_t a = 0; a < support->n; a++) {
+        support->change[a] = 0;
+        support->residual[a] = support->fall[a];
+        support->way[a] = support->residual[a] / second_of(lasso, a);
+        size += support->residual[a] * support->way[a];
+    }
+    double end = END * size;
+    for (int n = 0; n < ITERATIONS && size > end; n++) {
+        double bend = 0, next = 0;
+        lasso->passes++;
+        spread(lasso, support->way, support->along);
+        for (int64_t a = 0; a < support->n; a++) {
+            support->bend[a] = curved(lasso, support->place[a], support->along) +
+                               L1_DAMPING * support->way[a];
+            bend += support->bend[a] * support->way[a];
+        }
+        for (int64_t a = 0; a < support->n; a++) {
+            support->change[a] += size / bend * support->way[a];
+            support->residual[a] -= size / bend * support->bend[a];
+            next += support->residual[a] * support->residual[a] / second_of(lasso, a);
+        }
+        for (int64_t a = 0; a < support->n; a++)
+            support->way[a] =
+                support->residual[a] / second_of(lasso, a) + next / size * support->way[a];
+        size = next;
+    }
+}
+
+/* support->way <- t support->change, but weights that would change their sign end at 0;
+ * sets support->along to its changes of score. Returns the decrease of the model. */
+static double project(struct lasso *lasso, double t)
+{
+    l1_support *support = &lasso->support;
+    double gain = 0;
+    for (int64_t a = 0; a < support->n; a++) {
+        double by = t * support->change[a];
+        if (support->from[a] * (support->from[a] + by) < 0) by = -support->from[a];
+        support->way[a] = by;
+        gain += support->fall[a] * by - 0.5 * L1_DAMPING * by * by;
+    }
+    lasso->passes++;
+    spread(lasso, support->way, support->along);
+    for (int64_t i = 0; i < lasso->columns->n; i++)
+        gain -= 0.5 * lasso->curve[i] * support->along[i] * support->along[i];
+    return gain;
+}
+
+/* Reduces the model of a step over the weights that are not 0, all others fixed: changes
+ * step, shift, along and slope. Weights that would change their sign become 0. Returns the
+ * decrease, 0 if none was found. Cost: at most 30 products with the columns of the
+ * support, and 22 with their transposes. */
+static double minimise_support(struct lasso *lasso)
+{
+    l1_support *support = &lasso->support;
+    double gain = 0, t = 1, by = 0;
+    open_support(lasso);
+    propose(lasso);
+    for (int n = 0; n < CHANGE_HALVINGS && !(gain > 0); n++, t *= 0.5)
+        gain = project(lasso, t);
+    if (!(gain > 0)) return 0;
+    for (int64_t a = 0; a < support->n; a++) {
+        int64_t k = support->place[a];
+        int zero = support->way[a] == -support->from[a];
+        if (k < 0) {
+            by = support->way[a];
+            lasso->shift = zero ? -lasso->b : lasso->shift + by;
+        } else
+            lasso->step[k] =
+                zero ? -lasso->w[lasso->working[k]] : lasso->step[k] + support->way[a];
+    }
+    lasso->slope += curved(lasso, -1, support->along) + L1_DAMPING * by;
+    /* the shift is apart from lasso->along */
+    for (int64_t i = 0; i < lasso->columns->n; i++)
+        lasso->along[i] += support->along[i] - by;
+    return gain;
+}
+
+/* ---- objective and gap ---- */
 
 enum {
     MIN_WORKING = 1024, /* smallest size of the working set */
@@ -41,8 +419,6 @@ static double dot(const struct lasso *lasso, int64_t j, const double *v)
     if (e < end) sum[0] += (double)lasso->columns->value[e] * v[lasso->columns->row[e]];
     return sum[0] + sum[1];
 }
-
-/* ---- objective and gap ---- */
 
 /* Removes columns whose weight is 0 at the optimum, given the largest slope. */
 static void screen(struct lasso *lasso, double max_slope)
@@ -186,16 +562,9 @@ static double visit(struct lasso *lasso, int64_t k)
 /* Visits the working set in random order; returns the gain. */
 static double sweep(struct lasso *lasso, int64_t *order)
 {
-    weft_rng4 rng = {{0}};
     double gain = 0;
     lasso->passes++;
-    for (int64_t k = 0; k < lasso->nworking; k++) {
-        if (k % 4 == 0)
-            rng = weft_rng_at(0, WEFT_RNG_SOLVE, 0, (uint64_t)lasso->passes, (uint64_t)k);
-        int64_t to = (int64_t)(weft_rng_unit(rng.v[k % 4]) * (double)(k + 1));
-        order[k] = order[to];
-        order[to] = k;
-    }
+    margin_shuffle(NULL, lasso->nworking, 0, lasso->passes, order);
     for (int64_t k = 0; k < lasso->nworking; k++) gain += visit(lasso, order[k]);
     return gain;
 }
@@ -227,7 +596,7 @@ static void descend(struct lasso *lasso, int64_t *order)
         double gain = sweep(lasso, order);
         total += gain;
         if (n > 0 && !(gain > LAST_SWEEP_GAIN * total)) break;
-        total += l1_minimise_support(lasso);
+        total += minimise_support(lasso);
     }
     for (int64_t i = 0; i < columns->n; i++) lasso->along[i] += lasso->shift;
 }
@@ -301,10 +670,10 @@ static struct lasso start(const margin_problem *problem, const l1_columns *colum
                          &lasso.step, &lasso.second, &lasso.cross};
     for (int k = 0; k < 5; k++) *row[k] = by_row + k * columns->n;
     for (int k = 0; k < 6; k++) *column[k] = by_column + k * columns->d;
-    lasso.support = l1_support_new(columns, tmp);
+    lasso.support = support_new(columns, tmp);
     lasso.candidates = WEFT_NEW(tmp, int64_t, columns->d);
     lasso.working = WEFT_NEW(tmp, int64_t, columns->d);
-    for (int64_t i = 0; i < columns->n; i++) lasso.y[i] = label[i] == output->one ? 1 : -1;
+    margin_signs(columns->n, label, output->one, lasso.y);
     for (int64_t j = 0; j < columns->d; j++) lasso.candidates[j] = j;
     return lasso;
 }

@@ -1,11 +1,11 @@
 /* Logistic regression with an L1 penalty by products with any matrix, for rows that are not
- * sparse; see l1.h. Accelerated proximal gradients (Beck, Teboulle, SIAM J. Imaging Sci. 2,
+ * sparse; see l1.c. Accelerated proximal gradients (Beck, Teboulle, SIAM J. Imaging Sci. 2,
  * 2009) with a search for the step and a restart where the momentum points uphill
  * (O'Donoghue, Candes, Found. Comput. Math. 15, 2015). Vectors over columns, last the
  * intercept, are equal on all ranks. */
-#include <math.h>
+#include "model.h"
 
-#include "l1.h"
+#include <math.h>
 
 struct gradients {
     const margin_problem *problem;
@@ -105,22 +105,20 @@ static int momentum_ascends(const struct gradients *gradients)
 static struct gradients start(const margin_problem *problem, const weft_matrix *matrix,
                               const weft_answers *answers, int one, weft_arena *tmp)
 {
-    enum { ROWS = 6 };
+    enum { ROWS = 5 };
     struct gradients gradients = {.problem = problem, .matrix = matrix, .bound = -INFINITY};
     int64_t n = matrix->n, d = matrix->d + 1;
     double *rows = WEFT_NEW(tmp, double, ROWS *n), *columns = WEFT_NEW(tmp, double, 4 * d);
-    double **row[ROWS] = {&gradients.y,  &gradients.weight, &gradients.sum,
-                          &gradients.at, &gradients.z,      &gradients.z_before};
+    double **row[ROWS] = {&gradients.y, &gradients.sum, &gradients.at, &gradients.z,
+                          &gradients.z_before};
     double **column[] = {&gradients.v, &gradients.w, &gradients.old, &gradients.g};
     for (int k = 0; k < ROWS; k++) *row[k] = rows + k * n;
     for (int k = 0; k < 4; k++) *column[k] = columns + k * d;
     gradients.narrow = WEFT_NEW(tmp, real, matrix->d);
     gradients.row = WEFT_NEW(tmp, real, n);
     gradients.curvature = 1e-3 * problem->c * (double)matrix->total;
-    for (int64_t i = 0; i < n; i++) {
-        gradients.y[i] = answers->label[i] == one ? 1 : -1;
-        gradients.weight[i] = problem->c * (answers->weight ? answers->weight[i] : 1);
-    }
+    margin_signs(n, answers->label, one, gradients.y);
+    gradients.weight = margin_weights(problem, answers, n, tmp);
     return gradients;
 }
 

@@ -2,8 +2,8 @@
  *     1/2 |w|^2 + 1/2 b^2 + C sum_i log(1 + exp(-y_i (x_i . w + b))),
  * or, penalty = l1, |w|_1 + |b| in place of the squares, which makes most weights zero.
  * More than two classes: one against the rest, and the loss of a sample is the sum over
- * classes. Used by task fmap. */
-#include "dual.h"
+ * classes. */
+#include "model.h"
 
 #include <math.h>
 

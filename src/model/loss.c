@@ -1,12 +1,102 @@
-/* Losses of the margin, their conjugates, and the step of dual coordinate ascent on one
- * sample: exact for hinge and squared hinge (Hsieh et al., ICML 2008), by Newton steps for
- * logistic loss (Yu, Huang, Lin, Machine Learning 85, 2011); their exact sums over samples
- * and relative gaps. */
-#include "descent.h"
-#include "dual.h"
+/* What solvers share. Sums over the answers of all rows; gains of an iterative descent, and
+ * an estimate of those to come; losses of the margin, their conjugates, and the step of
+ * dual coordinate ascent on one sample: exact for hinge and squared hinge (Hsieh et al.,
+ * ICML 2008), by Newton steps for logistic loss (Yu, Huang, Lin, Machine Learning 85,
+ * 2011). */
+#include "model.h"
 #include "weft/exact.h"
+#include "weft/rng.h"
 
 #include <math.h>
+
+/* ---- answers ---- */
+
+double margin_sum(const weft_matrix *matrix, const double *x)
+{
+    double bound =
+        weft_largest_f64(matrix->team, x, (size_t)matrix->n) * (double)matrix->total;
+    int scale = weft_fix_scale(bound);
+    int64_t whole = 0;
+    for (int64_t i = 0; i < matrix->n && isfinite(bound); i++)
+        whole += weft_fix(x[i], scale);
+    double sum;
+    weft_sum_whole(matrix->team, &whole, 1, scale, bound, &sum);
+    return sum;
+}
+
+double answers_total(const weft_matrix *matrix, const weft_answers *answers)
+{
+    return answers->weight ? margin_sum(matrix, answers->weight) : (double)matrix->total;
+}
+
+void answers_count(const weft_matrix *matrix, const weft_answers *answers, double *count,
+                   weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    int64_t *rows = WEFT_NEW(tmp, int64_t, answers->classes);
+    double *x = WEFT_NEW(tmp, double, matrix->n);
+    for (int64_t i = 0; i < matrix->n; i++) rows[answers->label[i]]++;
+    weft_sum_i64(matrix->team, rows, (size_t)answers->classes);
+    for (int j = 0; j < answers->classes; j++) {
+        count[j] = (double)rows[j];
+        for (int64_t i = 0; answers->weight && i < matrix->n; i++)
+            x[i] = answers->label[i] == j ? answers->weight[i] : 0;
+        if (answers->weight) count[j] = margin_sum(matrix, x);
+    }
+    weft_arena_reset(tmp, mark);
+}
+
+void answers_moments(const weft_matrix *matrix, const weft_answers *answers, double *mean,
+                     double *variance, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    double *x = WEFT_NEW(tmp, double, matrix->n), total = answers_total(matrix, answers);
+    int m = answers->classes;
+    for (int j = 0; j < m; j++)
+        for (int power = 1; power <= 2; power++) {
+            for (int64_t i = 0; i < matrix->n; i++) {
+                double weight = answers->weight ? answers->weight[i] : 1,
+                       own = answers->target[i * m + j];
+                double off = own - mean[j];
+                x[i] = weight * (power == 1 ? own : off * off);
+            }
+            *(power == 1 ? &mean[j] : &variance[j]) = margin_sum(matrix, x) / total;
+        }
+    weft_arena_reset(tmp, mark);
+}
+
+/* ---- gains ---- */
+
+static double gained_after(const struct descent *descent, int steps)
+{
+    return descent->gained[steps % DESCENT_HISTORY];
+}
+
+void descent_add(struct descent *descent, double less)
+{
+    double before = gained_after(descent, descent->steps++);
+    descent->gained[descent->steps % DESCENT_HISTORY] = before + less;
+}
+
+double descent_gained(const struct descent *descent)
+{
+    return gained_after(descent, descent->steps);
+}
+
+double descent_remaining(const struct descent *descent)
+{
+    if (descent->steps < 2) return INFINITY;
+    int n = descent->steps / 3;
+    n = n < 1 ? 1 : n > DESCENT_WINDOW ? DESCENT_WINDOW : n;
+    double last =
+        gained_after(descent, descent->steps) - gained_after(descent, descent->steps - n);
+    double before = gained_after(descent, descent->steps - n) -
+                    gained_after(descent, descent->steps - 2 * n);
+    if (!(last > 0)) return 0;
+    return last < before ? last * last / (before - last) : INFINITY;
+}
+
+/* ---- losses ---- */
 
 double margin_loss(margin_kind kind, double m)
 {
@@ -86,22 +176,38 @@ double margin_best(const margin_problem *problem, double q, double m, double a)
     return fmin(fmax(a - slope / curve, 0), top);
 }
 
-double margin_sum(const weft_matrix *matrix, const double *x)
-{
-    double bound =
-        weft_largest_f64(matrix->team, x, (size_t)matrix->n) * (double)matrix->total;
-    int scale = weft_fix_scale(bound);
-    int64_t whole = 0;
-    for (int64_t i = 0; i < matrix->n && isfinite(bound); i++)
-        whole += weft_fix(x[i], scale);
-    double sum;
-    weft_sum_whole(matrix->team, &whole, 1, scale, bound, &sum);
-    return sum;
-}
+/* ---- one fit ---- */
 
 double margin_relative_gap(const margin_problem *problem, double best, double objective,
                            double above)
 {
     double min_gain = DESCENT_MIN_GAIN * best / problem->tol;
     return above / fmax(best - objective + above, min_gain);
+}
+
+void margin_signs(int64_t n, const int32_t *label, int one, double *y)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = label[i] == one ? 1 : -1;
+}
+
+double *margin_weights(const margin_problem *problem, const weft_answers *answers,
+                       int64_t n, weft_arena *mem)
+{
+    double *weight = WEFT_NEW(mem, double, n);
+    for (int64_t i = 0; i < n; i++)
+        weight[i] = problem->c * (answers->weight ? answers->weight[i] : 1);
+    return weight;
+}
+
+void margin_shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *order)
+{
+    weft_rng4 rng = {{0}};
+    for (int64_t i = 0; i < n; i++) {
+        if (i % 4 == 0)
+            rng =
+                weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
+        int64_t j = (int64_t)(weft_rng_unit(rng.v[i % 4]) * (double)(i + 1));
+        order[i] = order[j];
+        order[j] = row ? row[i] : i;
+    }
 }

@@ -1,19 +1,17 @@
 /* Two-class and one-against-rest fits with a loss of the margin: labels, outputs, scores.
  */
+#include "model.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "answers.h"
-#include "descent.h"
-#include "dual.h"
-#include "l1.h"
 
 int margin_outputs(int classes)
 {
     return classes == 2 ? 1 : classes;
 }
 
-double margin_penalty(const margin_problem *problem, double w)
+/* Penalty on a weight or intercept. */
+static double penalty_of(const margin_problem *problem, double w)
 {
     return problem->l1 ? fabs(w) : 0.5 * w * w;
 }
@@ -30,9 +28,9 @@ static double constant_slope(const margin_problem *problem, double positives,
     return (b > 0 ? 1 : -1) + slope;
 }
 
-/* By bisection on the slope in b, which increases, and has the sign of b for |b| > 1 + C
- * n. */
-margin_output margin_output_of(const margin_problem *problem, int one, double positives,
+/* The output of class `one`, with so many samples of it and of all other classes, by
+ * bisection on the slope in b, which increases, and has the sign of b for |b| > 1 + C n. */
+static margin_output output_of(const margin_problem *problem, int one, double positives,
                                double negatives)
 {
     double hi = 1 + problem->c * (positives + negatives), lo = -hi, b = 0;
@@ -50,7 +48,7 @@ margin_output margin_output_of(const margin_problem *problem, int one, double po
     return (margin_output){.one = one,
                            .constant = positives <= 0 || negatives <= 0,
                            .b = b,
-                           .objective = margin_penalty(problem, b) + problem->c * loss};
+                           .objective = penalty_of(problem, b) + problem->c * loss};
 }
 
 /* With hinge loss, rows of no or few entries make the intercept's equation discontinuous,
@@ -115,6 +113,15 @@ static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
         fit_newton(problem, matrix, answers, output, w, intercept, out, tmp);
 }
 
+/* Adds the fit of an output to that of all. */
+static void add_fitted(weft_fitted *out, const weft_fitted *each)
+{
+    out->iterations += each->iterations;
+    out->passes += each->passes;
+    out->objective += each->objective;
+    out->residual = fmax(out->residual, each->residual);
+}
+
 /* Fits `outputs` outputs at the same time (rows NULL: rows are not sparse). What they share
  * is counted once. */
 static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix,
@@ -137,10 +144,9 @@ static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix
         else if (rows)
             fit_one(problem, matrix, rows, answers, &output[k], w + k * d, &intercept[k],
                     &each[k], tmp);
-        out->iterations += each[k].iterations - epochs;
-        out->passes += each[k].passes - passes;
-        out->objective += each[k].objective;
-        out->residual = fmax(out->residual, each[k].residual);
+        each[k].iterations -= epochs;
+        each[k].passes -= passes;
+        add_fitted(out, &each[k]);
     }
 }
 
@@ -167,10 +173,7 @@ static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
             l1_fit(problem, columns, rows->label, &output[k], matrix->d, w + k * matrix->d,
                    &intercept[k], &each, tmp);
         if (rows) weft_bcast(matrix->team, &each, sizeof each, 0);
-        out->iterations += each.iterations;
-        out->passes += each.passes;
-        out->objective += each.objective;
-        out->residual = fmax(out->residual, each.residual);
+        add_fitted(out, &each);
     }
     if (rows)
         weft_bcast(matrix->team, w, (size_t)(outputs * (matrix->d + 1)) * sizeof *w, 0);
@@ -191,7 +194,7 @@ void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
     answers_count(matrix, answers, count, tmp);
     for (int k = 0; k < outputs; k++) {
         int one = outputs == 1 ? 1 : k;
-        output[k] = margin_output_of(problem, one, count[one], total - count[one]);
+        output[k] = output_of(problem, one, count[one], total - count[one]);
     }
     *out = (weft_fitted){0};
     if (problem->l1)

@@ -8,11 +8,10 @@
  * The hinge is smoothed: it is a parabola over a width below margin 1, which is reduced
  * until the two objectives differ by less than the tolerance. The smooth objective is lower
  * everywhere, so that the difference at its optimum bounds the loss of accuracy. */
+#include "model.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "descent.h"
-#include "dual.h"
 
 enum {
     LARGE = 1 << 21,  /* weights of outputs that are fitted together, at most: 200 MB */
@@ -331,7 +330,7 @@ static void output_new(const struct newton *newton, const weft_answers *answers,
     output->curve = WEFT_NEW(tmp, real, n);
     for (int i = 0; i < VECTORS; i++) output->x[i] = WEFT_NEW(tmp, double, d + 1);
     for (int i = 0; i < ROWS; i++) output->row[i] = WEFT_NEW(tmp, double, n);
-    for (int64_t i = 0; i < n; i++) output->y[i] = answers->label[i] == of->one ? 1 : -1;
+    margin_signs(n, answers->label, of->one, output->y);
     for (int64_t j = 0; j < d; j++) output->x[W][j] = (double)w[j];
     output->x[W][d] = (double)intercept;
 }
@@ -341,10 +340,7 @@ static void setup(struct newton *newton, const weft_answers *answers, int output
                   weft_arena *tmp)
 {
     int64_t n = newton->matrix->n, d = newton->matrix->d;
-    double *weight = WEFT_NEW(tmp, double, n);
-    for (int64_t i = 0; i < n; i++)
-        weight[i] = newton->problem->c * (answers->weight ? answers->weight[i] : 1);
-    newton->weight = weight;
+    newton->weight = margin_weights(newton->problem, answers, n, tmp);
     newton->columns = WEFT_NEW(tmp, real, outputs * d);
     newton->rows = WEFT_NEW(tmp, real, 2 * outputs * n);
     newton->products = WEFT_NEW(tmp, double, 2 * outputs * d);

@@ -3,8 +3,6 @@
  * sum over outputs of |y - F w - b|^2 + alpha |w|^2. Solved by block conjugate gradients
  * (ridge_cg.c) or Cholesky (ridge_cholesky.c) on the centred normal equations (ridge.h). */
 #include "ridge.h"
-#include "answers.h"
-#include "weft/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Shared by the solvers of ridge regression. Private to src/model/ridge*.c.
+/* Private to src/model: what the solvers of ridge regression share.
  *
  * The intercept is not penalised, so it drops out of the centred system
  *     (F_c^T F_c + alpha I) w = F_c^T y_c,   F_c = F - 1 m^T, m the means of the columns,
@@ -7,11 +7,11 @@
  * targets are numbers, there is a system for each. Where rows have weights, all sums over
  * rows, n and F_c^T F_c among them, are weighted.
  * Vectors over columns are replicated and equal to the bit on all ranks, but for those of
- * an iteration of conjugate gradients (ridge_block.h). */
-#ifndef RIDGE_H
-#define RIDGE_H
+ * an iteration of conjugate gradients (block_space). */
+#ifndef WEFT_MODEL_RIDGE_H
+#define WEFT_MODEL_RIDGE_H
 
-#include "weft/model.h"
+#include "model.h"
 
 typedef struct ridge_system {
     const weft_matrix *matrix;
@@ -33,12 +33,6 @@ typedef struct ridge_system {
     weft_arena *tmp;
 } ridge_system;
 
-/* q = (F_c^T F_c + alpha I) v for p <= c vectors, v[p][d] rounded to reals. Collective. */
-void ridge_product(ridge_system *system, int p, const double *v, double *q);
-/* q += alpha v - n (m . v) m in the columns first .. end-1, which makes q = F^T F v that
- * product; along = m . v. */
-void ridge_centre(const ridge_system *system, int64_t first, int64_t end, double along,
-                  const double *v, double *q);
 /* What output j is to be of row i. */
 double ridge_target(const ridge_system *system, int64_t i, int j);
 /* r = F_c^T y_c - (F_c^T F_c + alpha I) w; returns |r| / |F_c^T y_c| over all classes.
@@ -63,5 +57,49 @@ double ridge_cholesky(ridge_system *system, double *x, double *r);
  * into calls. Collective. */
 int ridge_cg_continue(ridge_system *system, int iterations, double *x, double *r, int np,
                       double *p);
+
+/* Block vectors of the conjugate gradients: few long vectors over the columns of F,
+ * x[p][d]. From DEALT blocks of WEFT_BLOCK columns on, each rank has its own columns of
+ * them, those of weft_deal(d, rank, size), and the others are undefined; with fewer, all
+ * ranks have all and compute the same. Sums over columns are made of the sums of blocks,
+ * which all ranks add in the order of the blocks: the bits do not depend on ranks. */
+typedef struct block_space {
+    int64_t d, first, end; /* columns; this rank has first .. end-1 */
+    int dealt;             /* 1: not all */
+    weft_team *team;
+    weft_arena *tmp;
+} block_space;
+
+/* The space of vectors over d columns, and the columns that this rank of the team has. t
+ * and tmp are borrowed. */
+block_space block_space_new(weft_team *team, int64_t d, weft_arena *tmp);
+
+/* Sums over columns that are joined together: n of each block. */
+typedef struct block_sums {
+    int n;
+    double *of; /* [blocks][n] */
+} block_sums;
+
+/* Zeros, in tmp. */
+block_sums block_sums_new(const block_space *space, int n);
+/* Sums at .. at + p c - 1 of the own blocks: a b^T of a[p][d] and b[c][d]. */
+void block_inner(const block_space *space, block_sums *sums, int at, int p, const double *a,
+                 int c, const double *b);
+/* Sums at .. at + c: a_j . b_j of a[c][d] and b[c][d]; the last is that of class c, minus
+ * the sum of the others. */
+void block_classes(const block_space *space, block_sums *sums, int at, int c,
+                   const double *a, const double *b);
+/* total[n] over all columns. Collective. */
+void block_total(const block_space *space, const block_sums *sums, double *total);
+
+/* y[c][d] += sign g^T x of g[p][c] and x[p][d], without the terms where g is 0. */
+void block_combine(const block_space *space, int p, double sign, const double *g,
+                   const double *x, int c, double *y);
+/* Orthonormal vectors p that span z[c][d], which is used up, rounded to reals; vectors that
+ * are shorter than 1e-6 of their length after orthogonalisation, zero or not finite are
+ * left out. Returns their number; rounded[c][d] gets all their columns. Collective. */
+int block_basis(const block_space *space, int c, double *z, double *p, real *rounded);
+/* All ranks get all columns of x[c][d]. Collective. */
+void block_share(const block_space *space, int c, double *x);
 
 #endif

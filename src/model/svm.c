@@ -1,8 +1,8 @@
 /* Linear support vector machine, as in liblinear:
  *     1/2 |w|^2 + 1/2 b^2 + C sum_i loss(y_i (x_i . w + b)),
  * hinge max(0, 1 - m) or its square. More than two classes: one against the rest, and the
- * loss of a sample is the sum over classes. Used by task fmap. */
-#include "dual.h"
+ * loss of a sample is the sum over classes. */
+#include "model.h"
 
 struct svm {
     int hinge;

@@ -11,7 +11,7 @@
  * networks, not as in cuda-convnet.
  * Weights of a convolution are [out][column][row][in], and a dense layer takes an image as
  * row, column, channel: PyTorch's [out][in][row][column] is a permutation. */
-#include "stack.h"
+#include "net.h"
 
 struct conv {
     int k, pad, out, pool;

@@ -1,7 +1,7 @@
 /* Softmax regression: z = W x + b, the loss is the cross-entropy of softmax(z); or linear
  * regression, the squared error of z. Weights: W[classes][d], then b[classes]; they start
  * at zero, as the loss is convex. */
-#include "stack.h"
+#include "net.h"
 
 #include <string.h>
 

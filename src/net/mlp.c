@@ -1,6 +1,6 @@
 /* A multilayer perceptron: dense layers of the widths of option hidden, each followed by
  * ReLU and dropout, then a dense layer of the classes. */
-#include "stack.h"
+#include "net.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "weft/cells.h"
 #include "weft/rng.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- steps ---- */
@@ -37,12 +38,6 @@ int net_steps_rows(const net_steps *steps)
 
 /* ---- memory and weights ---- */
 
-size_t net_stride(int64_t n)
-{
-    size_t line = 64 / sizeof(real);
-    return (((size_t)n + line - 1) / line | 1) * line;
-}
-
 net_matrix net_matrix_new(int k, int m, weft_arena *mem)
 {
     return (net_matrix){.packed = {.k = k, .m = m},
@@ -53,6 +48,38 @@ void net_matrix_pack(net_matrix *matrix, const real *b, size_t ldb, int trans)
 {
     weft_packed_pack(&matrix->packed, matrix->packed.k, matrix->packed.m, b, ldb, trans,
                      matrix->mem);
+}
+
+net_gates net_gates_new(int in, int h, weft_arena *mem)
+{
+    return (net_gates){.ih = net_matrix_new(in, 4 * h, mem),
+                       .hh = net_matrix_new(h, 4 * h, mem),
+                       .ih_back = net_matrix_new(4 * h, in, mem),
+                       .hh_back = net_matrix_new(4 * h, h, mem)};
+}
+
+void net_gates_pack(net_gates *gates, const real *ih, const real *hh, int back)
+{
+    size_t in = (size_t)gates->ih.packed.k, h = (size_t)gates->hh.packed.k;
+    net_matrix_pack(&gates->ih, ih, in, 1);
+    net_matrix_pack(&gates->hh, hh, h, 1);
+    if (back) net_matrix_pack(&gates->ih_back, ih, in, 0);
+    if (back) net_matrix_pack(&gates->hh_back, hh, h, 0);
+}
+
+net_lstm net_layout_lstm(net_layout *layout, const char *name, int layer,
+                         const char *direction, int in, int h, int biases)
+{
+    static const char *const kind[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
+    int columns[] = {in, h, 0, 0};
+    int64_t at[4];
+    for (int k = 0; k < 2 + biases; k++) {
+        char text[64] = "";
+        if (layout->out)
+            snprintf(text, sizeof text, "%s.%s_l%d%s", name, kind[k], layer, direction);
+        at[k] = net_layout_add(layout, 4 * (int64_t)h, columns[k], text);
+    }
+    return (net_lstm){.ih = at[0], .hh = at[1], .bias = {at[2], at[1 + biases]}};
 }
 
 /* ---- dropout ---- */
@@ -90,10 +117,7 @@ net_recurrent net_recurrent_new(int in, int h, int reverse, int most, int rows,
                            .ldx = net_stride(in),
                            .ld = net_stride(h),
                            .ldz = net_stride(4 * (int64_t)h),
-                           .ih = net_matrix_new(in, 4 * h, mem),
-                           .hh = net_matrix_new(h, 4 * h, mem),
-                           .ih_back = net_matrix_new(4 * h, in, mem),
-                           .hh_back = net_matrix_new(4 * h, h, mem),
+                           .gates = net_gates_new(in, h, mem),
                            .plus = WEFT_NEW(mem, const real *, most),
                            .into = WEFT_NEW(mem, real *, most)};
     size_t n = (size_t)rows;
@@ -110,10 +134,7 @@ net_recurrent net_recurrent_new(int in, int h, int reverse, int most, int rows,
 void net_recurrent_pack(net_recurrent *layer, const real *ih, const real *hh,
                         const real *bias, int back)
 {
-    net_matrix_pack(&layer->ih, ih, (size_t)layer->in, 1);
-    net_matrix_pack(&layer->hh, hh, (size_t)layer->h, 1);
-    if (back) net_matrix_pack(&layer->ih_back, ih, (size_t)layer->in, 0);
-    if (back) net_matrix_pack(&layer->hh_back, hh, (size_t)layer->h, 0);
+    net_gates_pack(&layer->gates, ih, hh, back);
     layer->bias = bias;
 }
 
@@ -121,8 +142,8 @@ void net_recurrent_pack(net_recurrent *layer, const real *ih, const real *hh,
 
 void net_recurrent_input(net_recurrent *layer, int row, int n)
 {
-    weft_packed_times(n, layer->x + row * layer->ldx, layer->ldx, &layer->ih.packed, 0,
-                      layer->z + row * layer->ldz, layer->ldz);
+    weft_packed_times(n, layer->x + row * layer->ldx, layer->ldx, &layer->gates.ih.packed,
+                      0, layer->z + row * layer->ldz, layer->ldz);
 }
 
 /* The step before t in the layer's direction, and how many sequences of t have it. */
@@ -174,7 +195,7 @@ void net_recurrent_step(net_recurrent *layer, const net_steps *steps, int t)
         memcpy(last + go * ld, layer->y0 + go * ld, (n - go) * ld * sizeof *last);
     else
         memset(last + go * ld, 0, (n - go) * ld * sizeof *last);
-    weft_packed_times(layer->y0 ? n : go, last, ld, &layer->hh.packed, 1,
+    weft_packed_times(layer->y0 ? n : go, last, ld, &layer->gates.hh.packed, 1,
                       layer->z + row * layer->ldz, layer->ldz);
     for (int i = 0; i < n; i++) layer->plus[i] = layer->bias;
     cells_at(layer, steps, t, part);
@@ -195,7 +216,7 @@ void net_recurrent_step_back(net_recurrent *layer, const net_steps *steps, int t
     weft_cells part[2];
     if (go)
         weft_packed_times(go, layer->z + steps->first[after] * layer->ldz, layer->ldz,
-                          &layer->hh_back.packed, 1, dy, ld);
+                          &layer->gates.hh_back.packed, 1, dy, ld);
     for (int i = 0; i < n; i++) layer->into[i] = dbias;
     cells_at(layer, steps, t, part);
     size_t from = (size_t)part[0].n * ld;
@@ -205,15 +226,15 @@ void net_recurrent_step_back(net_recurrent *layer, const net_steps *steps, int t
 
 void net_recurrent_first_back(const net_recurrent *layer, const net_steps *steps, real *dy0)
 {
-    weft_packed_times(steps->n, layer->z, layer->ldz, &layer->hh_back.packed, 0, dy0,
+    weft_packed_times(steps->n, layer->z, layer->ldz, &layer->gates.hh_back.packed, 0, dy0,
                       layer->ld);
 }
 
 void net_recurrent_input_back(const net_recurrent *layer, int row, int n, int add, real *dx,
                               size_t lddx)
 {
-    weft_packed_times(n, layer->z + row * layer->ldz, layer->ldz, &layer->ih_back.packed,
-                      add, dx, lddx);
+    weft_packed_times(n, layer->z + row * layer->ldz, layer->ldz,
+                      &layer->gates.ih_back.packed, add, dx, lddx);
 }
 
 void net_recurrent_weights_back(const net_recurrent *layer, int rows, real *ih, real *hh,

@@ -5,12 +5,12 @@
  * With feed = 1, o is also part of the decoder's next input (input feeding). Loss: the
  * cross-entropy of the next word, with label smoothing, summed over a translation and its
  * end, mean over sentences. Weights are those of torch.nn.Embedding, LSTM with one bias,
- * and Linear. seq2seq_pass.c and seq2seq_beam.c compute. */
-#include "seq2seq.h"
-#include "form.h"
-#include "init.h"
+ * and Linear. */
+#include "recurrent.h"
+#include "weft/logistic.h"
 
 #include <math.h>
+#include <string.h>
 
 static const weft_opt seq2seq_opts[] = {
     WEFT_INT_OPT("embedding", seq2seq_net, embedding, "128", 1, 4096,
@@ -70,13 +70,13 @@ static void seq2seq_init(const void *self, uint64_t seed, real *w)
     int n = seq2seq_tensors(seq2seq, tensor);
     seq2seq_offsets offsets = seq2seq_offsets_of(seq2seq);
     for (int k = 0; k < n; k++) {
-        int64_t at = tensor[k].at, end = k + 1 < n ? tensor[k + 1].at : offsets.all;
+        int64_t at = tensor[k].at;
         double units = seq2seq->hidden;
         if (at < offsets.target) units /= 2;
         if (at == offsets.combine) units *= 2;
         double bound = 1 / sqrt(units);
         if (at == offsets.source || at == offsets.target) bound = 0.1;
-        weft_init_uniform(seed, k, bound, end - at, w + at);
+        weft_init_uniform(seed, k, bound, weft_tensors_size(1, &tensor[k]), w + at);
     }
 }
 
@@ -92,6 +92,323 @@ static double seq2seq_flops(const void *self)
     double decoder = (double)(offsets.combine - offsets.decoder[0].ih) + 2 * h * h +
                      h * seq2seq->shape.classes;
     return 6 * (source * encoder + target * (decoder + 2 * source * h));
+}
+
+/* ---- the loss ---- */
+
+/* logit[n][ldc] of rows [row, row + n) of `kept`. */
+static void find_logits(const seq2seq_part *part, int row, int n)
+{
+    seq2seq_scratch *scratch = part->scratch;
+    const real *bias = part->w + part->offsets.bias;
+    weft_packed_times(n, scratch->kept + row * scratch->ld, scratch->ld,
+                      &scratch->output.packed, 0, scratch->logit, scratch->ldc);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < part->seq2seq->shape.classes; j++)
+            scratch->logit[i * scratch->ldc + j] += bias[j];
+}
+
+/* The losses of all rows; unless dbias is NULL, `logit` then holds share times the
+ * gradient, and the bias's is added to dbias. */
+static void judge(const seq2seq_part *part, double share, real *dbias, weft_score *score)
+{
+    seq2seq_scratch *scratch = part->scratch;
+    int words = part->seq2seq->shape.classes;
+    real *z = scratch->logit;
+    find_logits(part, 0, net_steps_rows(&scratch->target));
+    for (int t = 0; t < scratch->target.longest; t++)
+        for (int i = 0; i < net_steps_at(&scratch->target, t); i++, z += scratch->ldc) {
+            int n;
+            const uint32_t *word = seq2seq_target(part, scratch->target_order[i], &n);
+            uint32_t label = t < n ? word[t] : SEQ2SEQ_END;
+            weft_softmax_smooth(words, z, (int)label, share, part->seq2seq->smoothing,
+                                dbias ? z : NULL, score);
+            for (int j = 0; dbias && j < words; j++) dbias[j] += z[j];
+        }
+}
+
+static void judge_back(const seq2seq_part *part, real *g)
+{
+    seq2seq_scratch *scratch = part->scratch;
+    int rows = net_steps_rows(&scratch->target);
+    weft_outer(rows, part->seq2seq->shape.classes, scratch->logit, scratch->ldc,
+               part->seq2seq->hidden, scratch->kept, scratch->ld, 1,
+               g + part->offsets.output, (size_t)part->seq2seq->hidden, scratch->tmp);
+    weft_packed_times(rows, scratch->logit, scratch->ldc, &scratch->output_back.packed, 0,
+                      scratch->dout, scratch->ld);
+}
+
+static void seq2seq_grad(const void *self, void *work, const real *w,
+                         const weft_batch *batch, double dropout, uint64_t key, real *g,
+                         weft_score *score)
+{
+    const seq2seq_net *seq2seq = self;
+    memset(g, 0, (size_t)seq2seq_offsets_of(seq2seq).all * sizeof *g);
+    if (!batch->again) seq2seq_pack(seq2seq, work, w, 1);
+    for (int i = 0; i < batch->n;) {
+        seq2seq_part part = seq2seq_part_at(seq2seq, work, w, batch, i);
+        part.share = (int)lrint(dropout * NET_DROP_SCALE);
+        part.key = key;
+        seq2seq_encode(&part);
+        seq2seq_decode(&part);
+        judge(&part, 1.0 / batch->n, g + part.offsets.bias, score);
+        judge_back(&part, g);
+        seq2seq_decode_back(&part, g);
+        seq2seq_encode_back(&part, g);
+        i += part.n;
+    }
+}
+
+static void seq2seq_score(const void *self, void *work, const real *w,
+                          const weft_batch *batch, weft_score *score)
+{
+    const seq2seq_net *seq2seq = self;
+    if (!batch->again) seq2seq_pack(seq2seq, work, w, 0);
+    for (int i = 0; i < batch->n;) {
+        seq2seq_part part = seq2seq_part_at(seq2seq, work, w, batch, i);
+        seq2seq_encode(&part);
+        seq2seq_decode(&part);
+        judge(&part, 0, NULL, score);
+        i += part.n;
+    }
+}
+
+/* ---- translation ---- */
+
+/* Beam search. The rows of a step are the live translations of all
+ * sentences, `width` of each side by side; between steps the rows are those of the parents
+ * of the translations that live on. A translation ends where its end is among the best
+ * `width` of its sentence's next ones; a sentence is done when `width` have ended, or its
+ * translations are as long as the longest. */
+
+/* The next translation: a row of the step, and a word after it. */
+struct next {
+    double score; /* sum of log probabilities; where width is 1, the last word's logit */
+    int row;
+    uint32_t word;
+};
+
+/* The search of a part. */
+struct search {
+    const seq2seq_part *part;
+    int width;          /* translations that are kept of a sentence */
+    int longest;        /* words of any translation */
+    int live;           /* rows of a sentence: 1 at the first step, then width */
+    double *score;      /* [rows] */
+    uint32_t *word;     /* [rows] words before the step */
+    uint32_t *said;     /* [rows][longest] words of each translation, */
+    uint32_t *next;     /* and of those of the next step */
+    struct next *best;  /* [2 width] of a sentence, then those that live on */
+    struct next *alive; /* [rows] */
+    int *ended;         /* [sentences] translations that have ended */
+    double *top;        /* [sentences] the best score of these by length */
+    real *spare;        /* [rows][ld] */
+};
+
+/* Words of the longest translation of a sentence of so many. */
+static int longest_of(const seq2seq_net *seq2seq, int source)
+{
+    int64_t most = 2 * (int64_t)source + 10;
+    return (int)(most < seq2seq->shape.longest ? most : seq2seq->shape.longest);
+}
+
+static double by_length(const struct search *search, double score, int words)
+{
+    return score / pow((5.0 + words) / 6.0, search->part->seq2seq->penalty);
+}
+
+/* Puts a candidate in its place among best[*n], at most `most`; of equal scores the earlier
+ * one is first. */
+static void put_candidate(struct next candidate, int most, struct next *best, int *n)
+{
+    int at = *n < most ? (*n)++ : most;
+    if (at == most && !(candidate.score > best[most - 1].score)) return;
+    if (at == most) at--;
+    for (; at > 0 && candidate.score > best[at - 1].score; at--) best[at] = best[at - 1];
+    best[at] = candidate;
+}
+
+/* log sum_j exp(z[j]) */
+static double log_sum(int n, const real *z)
+{
+    double top, sum, log_of_sum = weft_softmax_many(n, z, NULL, &top, &sum);
+    return top + log_of_sum;
+}
+
+/* The best 2 width next translations of sentence i. Returns their number. */
+static int find_next(const struct search *search, int i)
+{
+    const seq2seq_scratch *scratch = search->part->scratch;
+    int words = search->part->seq2seq->shape.classes, width = search->width, n = 0;
+    for (int k = 0; k < search->live; k++) {
+        int row = i * width + k;
+        const real *z = scratch->logit + row * scratch->ldc;
+        if (!(search->score[row] > -INFINITY)) continue;
+        double all = width > 1 ? search->score[row] - log_sum(words, z) : 0;
+        for (int j = 0; j < words; j++)
+            put_candidate((struct next){all + (double)z[j], row, (uint32_t)j}, 2 * width,
+                          search->best, &n);
+    }
+    return n;
+}
+
+/* Keeps the translation that ends after `words` words if it is the sentence's best. */
+static void end_translation(struct search *search, int i, struct next next, int words,
+                            uint32_t *const *word, int *length)
+{
+    double score = by_length(search, next.score, words + 1);
+    int sentence = search->part->first + i;
+    search->ended[i]++;
+    if (search->ended[i] > 1 && !(score > search->top[i])) return;
+    search->top[i] = score;
+    length[sentence] = words;
+    memcpy(word[sentence], search->said + (size_t)next.row * search->longest,
+           (size_t)words * sizeof **word);
+}
+
+/* After step t: the translations of sentence i that end, and those that live on. One that
+ * is as long as it may be ends there, if none has ended. */
+static void choose_next(struct search *search, int i, int t, uint32_t *const *word,
+                        int *length)
+{
+    int width = search->width, n = find_next(search, i), alive = 0, source;
+    seq2seq_source(search->part, i, &source);
+    int last = t == longest_of(search->part->seq2seq, source);
+    for (int k = 0; k < n; k++) {
+        struct next next = search->best[k];
+        if (next.word == SEQ2SEQ_END && k < width)
+            end_translation(search, i, next, t, word, length);
+        if (next.word != SEQ2SEQ_END && alive < width && !last)
+            search->alive[i * width + alive++] = next;
+    }
+    struct next best = {search->score[i * width], i * width, SEQ2SEQ_END};
+    if (last && search->ended[i] == 0) end_translation(search, i, best, t, word, length);
+    if (last) search->ended[i] = width;
+    if (search->ended[i] >= width) alive = 0;
+    for (; alive < width; alive++)
+        search->alive[i * width + alive] = (struct next){-INFINITY, i * width, SEQ2SEQ_END};
+}
+
+/* x[rows][ld] <- the rows of the parents. */
+static void take_parents(const struct search *search, int rows, size_t ld, real *x)
+{
+    for (int r = 0; r < rows; r++)
+        memcpy(search->spare + r * ld, x + search->alive[r].row * ld, ld * sizeof *x);
+    memcpy(x, search->spare, (size_t)rows * ld * sizeof *x);
+}
+
+/* Makes the rows of step t those of the translations that live on. */
+static void move_on(struct search *search, int t)
+{
+    const seq2seq_part *part = search->part;
+    seq2seq_scratch *scratch = part->scratch;
+    int rows = scratch->target.n, longest = search->longest;
+    size_t row = (size_t)scratch->target.first[t];
+    for (int l = 0; l < part->seq2seq->layers; l++) {
+        net_recurrent *layer = &scratch->decoder[l];
+        take_parents(search, rows, layer->ld, layer->c + row * layer->ld);
+        take_parents(search, rows, layer->ld, layer->y + row * layer->ld);
+    }
+    take_parents(search, rows, scratch->ld, scratch->kept + row * scratch->ld);
+    for (int r = 0; r < rows; r++) {
+        const uint32_t *said = search->said + (size_t)search->alive[r].row * longest;
+        uint32_t *next = search->next + (size_t)r * longest;
+        memcpy(next, said, (size_t)t * sizeof *next);
+        search->word[r] = search->alive[r].word;
+        search->score[r] = search->alive[r].score;
+        if (t < longest) next[t] = search->word[r];
+    }
+    uint32_t *said = search->said;
+    search->said = search->next;
+    search->next = said;
+    search->live = search->width;
+}
+
+static int all_ended(const struct search *search)
+{
+    int n = 0;
+    for (int i = 0; i < search->part->n; i++) n += search->ended[i] >= search->width;
+    return n == search->part->n;
+}
+
+static struct search search_new(const seq2seq_part *part, weft_arena *tmp)
+{
+    int width = part->seq2seq->beam, rows = part->n * width;
+    int longest = longest_of(part->seq2seq, part->scratch->source.longest);
+    return (struct search){.part = part,
+                           .width = width,
+                           .longest = longest,
+                           .live = 1,
+                           .score = WEFT_NEW(tmp, double, rows),
+                           .word = WEFT_NEW(tmp, uint32_t, rows),
+                           .said = WEFT_NEW(tmp, uint32_t, (size_t)rows * longest),
+                           .next = WEFT_NEW(tmp, uint32_t, (size_t)rows * longest),
+                           .best = WEFT_NEW(tmp, struct next, 2 * width),
+                           .alive = WEFT_NEW(tmp, struct next, rows),
+                           .ended = WEFT_NEW(tmp, int, part->n),
+                           .top = WEFT_NEW(tmp, double, part->n),
+                           .spare = WEFT_NEW(tmp, real, (size_t)rows * part->scratch->ld)};
+}
+
+/* `width` rows a sentence at each step. */
+static void set_steps(const struct search *search)
+{
+    const seq2seq_part *part = search->part;
+    net_steps *steps = &part->scratch->target;
+    int width = search->width;
+    steps->n = part->n * width;
+    for (int r = 0; r < steps->n; r++) {
+        part->scratch->target_order[r] = r / width;
+        steps->length[r] = search->longest + 1;
+        search->word[r] = SEQ2SEQ_BEGIN;
+    }
+    net_steps_count(steps);
+}
+
+static void translate_part(seq2seq_part *part, uint32_t *const *word, int *length)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct search search = search_new(part, tmp);
+    set_steps(&search);
+    part->word = search.word;
+    seq2seq_encode(part);
+    for (int t = 0; !all_ended(&search); t++) {
+        seq2seq_decode_steps(part, t, t + 1);
+        find_logits(part, part->scratch->target.first[t], part->scratch->target.n);
+        for (int i = 0; i < part->n; i++)
+            if (search.ended[i] < search.width) choose_next(&search, i, t, word, length);
+        move_on(&search, t);
+    }
+    weft_arena_free(tmp);
+}
+
+/* Room for parts of the batch. */
+static seq2seq_room room_for(const seq2seq_net *seq2seq, const weft_batch *batch, int width)
+{
+    int n = batch->n < SEQ2SEQ_PART ? batch->n : SEQ2SEQ_PART, source = 1;
+    for (int i = 0; i < batch->n; i++)
+        source = batch->length[i] > source ? batch->length[i] : source;
+    return (seq2seq_room){.sentences = n,
+                          .translations = n * width,
+                          .sources = n * source,
+                          .targets = n * width * (longest_of(seq2seq, source) + 1),
+                          .logits = n * width};
+}
+
+static void seq2seq_translate(const void *self, const real *w, const weft_batch *batch,
+                              uint32_t *const *word, int *length)
+{
+    const seq2seq_net *seq2seq = self;
+    weft_arena *mem = weft_arena_new();
+    seq2seq_scratch *scratch =
+        seq2seq_scratch_new(seq2seq, room_for(seq2seq, batch, seq2seq->beam), mem);
+    seq2seq_pack(seq2seq, scratch, w, 0);
+    for (int i = 0; i < batch->n;) {
+        seq2seq_part part = seq2seq_part_at(seq2seq, scratch, w, batch, i);
+        translate_part(&part, word, length);
+        i += part.n;
+    }
+    weft_arena_free(mem);
 }
 
 extern const weft_net weft_net_seq2seq;

@@ -1,9 +1,7 @@
 /* Networks that are a stack of layers: forward and backward over a batch, layer by layer,
- * initial weights, the loss, of classes or of numbers. */
-#include "stack.h"
-#include "form.h"
-#include "init.h"
-#include "softmax.h"
+ * initial weights, the loss, of classes or of numbers; the same of several models at once
+ * where all layers are dense. */
+#include "net.h"
 #include "weft/rng.h"
 
 #include <limits.h>
@@ -79,17 +77,16 @@ int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
     for (int i = 0; i < stack->n; i++) {
         const weft_layer *layer = &stack->layer[i];
         weft_tensor *tensor = out + 2 * i;
-        tensor[0] =
-            (weft_tensor){.at = layer->weight, .nd = 2, .dims = {layer->out, layer->c}};
-        if (layer->k > 0)
-            tensor[0] = (weft_tensor){.at = layer->weight,
-                                      .nd = 4,
-                                      .dims = {layer->out, layer->k, layer->k, layer->c}};
+        if (layer->k == 0) {
+            weft_dense_tensors(layer, ++dense, tensor);
+            continue;
+        }
+        tensor[0] = (weft_tensor){.at = layer->weight,
+                                  .nd = 4,
+                                  .dims = {layer->out, layer->k, layer->k, layer->c}};
         tensor[1] = (weft_tensor){.at = layer->bias, .nd = 1, .dims = {layer->out}};
-        const char *name = layer->k > 0 ? "conv" : "fc";
-        int number = layer->k > 0 ? ++conv : ++dense;
-        snprintf(tensor[0].name, sizeof tensor[0].name, "%s%d.weight", name, number);
-        snprintf(tensor[1].name, sizeof tensor[1].name, "%s%d.bias", name, number);
+        snprintf(tensor[0].name, sizeof tensor->name, "conv%d.weight", ++conv);
+        snprintf(tensor[1].name, sizeof tensor->name, "conv%d.bias", conv);
     }
     return 2 * stack->n;
 }
@@ -109,8 +106,8 @@ void weft_stack_init(const void *self, uint64_t seed, real *w)
     int n = weft_stack_tensors(stack, tensor);
     for (int i = 0; i < n; i++) {
         double bound = 1 / sqrt((double)fan_in(&stack->layer[i / 2]));
-        int64_t size = (i + 1 < n ? tensor[i + 1].at : weights_end(stack)) - tensor[i].at;
-        weft_init_uniform(seed, i, bound, size, w + tensor[i].at);
+        weft_init_uniform(seed, i, bound, weft_tensors_size(1, &tensor[i]),
+                          w + tensor[i].at);
     }
 }
 
@@ -299,7 +296,9 @@ static void mask(int64_t n, const real *y, real scale, real *d)
     for (int64_t i = 0; i < n; i++) d[i] = y[i] > 0 ? d[i] * scale : 0;
 }
 
-int weft_stack_needs(int i, int frozen)
+/* 1: the gradient of layer i is needed where the first `frozen` tensors need none; 0 for
+ * i < 0. */
+static int needs_gradient(int i, int frozen)
 {
     return 2 * (i + 1) > frozen && i >= 0;
 }
@@ -318,8 +317,8 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
                  score);
     for (int i = stack->n - 1; i >= 0; i--) {
         const weft_layer *layer = &stack->layer[i];
-        real *out = weft_stack_needs(i - 1, batch->frozen) ? dx : NULL;
-        if (!weft_stack_needs(i, batch->frozen)) break;
+        real *out = needs_gradient(i - 1, batch->frozen) ? dx : NULL;
+        if (!needs_gradient(i, batch->frozen)) break;
         if (layer->k > 0)
             weft_conv_backward(layer, scratch, w, batch->n, scratch->act[i],
                                &scratch->saved[i], dy, g, out);
@@ -330,6 +329,192 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
         const weft_layer *below = layer - 1;
         mask((int64_t)batch->n * below->units, scratch->act[i],
              (real)keep_scale(below, dropout), dx);
+        real *last = dy;
+        dy = dx;
+        dx = last;
+    }
+}
+
+/* ---- several models at the same time, one in each vector lane ---- */
+
+/* Batches for which sums of weft_outer, as those of a dense layer, have the same order as
+ * of one model, so that the bits are the same. */
+enum { LANES_MAX_ROWS = 192 };
+
+struct lanes_scratch {
+    real *act[WEFT_MAX_LAYERS + 1]; /* [most][units][lanes] as in weft_scratch */
+    real *d[2];                     /* [most][units of any layer][lanes] */
+    real *one;                      /* [lanes] ones */
+    int lanes;
+};
+
+void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
+{
+    const weft_stack *stack = self;
+    int units = 0;
+    for (int i = 0; i < stack->n; i++) {
+        if (stack->layer[i].k > 0 || stack->layer[i].c > WEFT_DENSE_LONG) return NULL;
+        units = stack->layer[i].units > units ? stack->layer[i].units : units;
+    }
+    if (most > LANES_MAX_ROWS) return NULL;
+    struct lanes_scratch *scratch = WEFT_NEW(mem, struct lanes_scratch, 1);
+    scratch->lanes = weft_lanes();
+    size_t numbers = (size_t)most * (size_t)scratch->lanes;
+    scratch->act[0] = WEFT_NEW(mem, real, numbers * (size_t)stack->shape.d);
+    for (int i = 0; i < stack->n; i++)
+        scratch->act[i + 1] = WEFT_NEW(mem, real, numbers * (size_t)stack->layer[i].units);
+    scratch->one = WEFT_NEW(mem, real, scratch->lanes);
+    for (int l = 0; l < scratch->lanes; l++) scratch->one[l] = 1;
+    for (int i = 0; i < 2; i++)
+        scratch->d[i] = WEFT_NEW(mem, real, numbers * (size_t)units);
+    return scratch;
+}
+
+static void lanes_layer_forward(const weft_layer *layer, const real *w, int n, int lanes,
+                                const real *x, real *y)
+{
+    size_t m = (size_t)layer->out, c = (size_t)layer->c, wide = m * (size_t)lanes;
+    weft_lanes_product product = {.n = n,
+                                  .m = layer->out,
+                                  .k = layer->c,
+                                  .a = x,
+                                  .a_row = c,
+                                  .a_k = 1,
+                                  .b = w + layer->weight * lanes,
+                                  .b_column = c,
+                                  .b_k = 1,
+                                  .c = y,
+                                  .ldc = m};
+    weft_lanes_times(&product);
+    const real *bias = w + layer->bias * lanes;
+    for (int i = 0; i < n; i++, y += wide) {
+        for (size_t j = 0; j < wide; j++) y[j] += bias[j];
+        for (size_t j = 0; layer->relu && j < wide; j++) y[j] = y[j] < 0 ? 0 : y[j];
+    }
+}
+
+static void lanes_forward(const weft_stack *stack, struct lanes_scratch *scratch,
+                          const real *w, const weft_lane_batch *batch)
+{
+    for (int i = 0; i < batch->n; i++)
+        weft_lanes_load(stack->shape.d, batch->x + i * scratch->lanes,
+                        scratch->act[0] + i * stack->shape.d * scratch->lanes);
+    for (int i = 0; i < stack->n; i++)
+        lanes_layer_forward(&stack->layer[i], w, batch->n, scratch->lanes, scratch->act[i],
+                            scratch->act[i + 1]);
+}
+
+/* The loss of each row, and its gradient unless dz is NULL, which is 0 for a row that does
+ * not exist. */
+static void lanes_losses(const weft_stack *stack, struct lanes_scratch *scratch,
+                         const weft_lane_batch *batch, real *dz, weft_score *sum)
+{
+    int c = stack->shape.classes, lanes = scratch->lanes;
+    for (int i = 0; i < batch->n; i++) {
+        double share[WEFT_MAX_LANES], loss[WEFT_MAX_LANES];
+        int wrong[WEFT_MAX_LANES];
+        size_t first = (size_t)i * (size_t)c * (size_t)lanes;
+        for (int l = 0; l < lanes; l++)
+            share[l] = i < batch->count[l] ? 1.0 / batch->count[l] : 0;
+        weft_lanes_softmax(c, scratch->act[stack->n] + first, batch->label + i * lanes,
+                           share, dz ? dz + first : NULL, loss, wrong);
+        for (int l = 0; l < lanes; l++) {
+            if (i >= batch->count[l]) continue;
+            sum[l].loss += loss[l];
+            sum[l].wrong += wrong[l];
+            sum[l].count++;
+        }
+    }
+}
+
+void weft_stack_lanes_score(const void *self, void *work, const real *w,
+                            const weft_lane_batch *batch, weft_score *score)
+{
+    lanes_forward(self, work, w, batch);
+    lanes_losses(self, work, batch, NULL, score);
+}
+
+/* dx[n][c] = dy W, by pieces of the layer's outputs. */
+static void lanes_input_gradient(const weft_layer *layer, const real *w, int n, int lanes,
+                                 const real *dy, real *dx)
+{
+    size_t m = (size_t)layer->out, c = (size_t)layer->c;
+    for (int k = 0; k < layer->out; k += WEFT_DENSE_FEW) {
+        weft_lanes_product product = {
+            .n = n,
+            .m = layer->c,
+            .k = layer->out - k < WEFT_DENSE_FEW ? layer->out - k : WEFT_DENSE_FEW,
+            .a = dy + (size_t)(k * lanes),
+            .a_row = m,
+            .a_k = 1,
+            .b = w + (layer->weight + (int64_t)k * layer->c) * lanes,
+            .b_column = 1,
+            .b_k = c,
+            .add = k > 0,
+            .c = dx,
+            .ldc = c};
+        weft_lanes_times(&product);
+    }
+}
+
+/* The gradient of W and of the bias to g, or the weights of `move` make the step. */
+static void lanes_layer_gradient(const weft_layer *layer,
+                                 const struct lanes_scratch *scratch, int n, const real *x,
+                                 const real *dy, real *g, const weft_lanes_move *move)
+{
+    size_t c = (size_t)layer->c;
+    real *to = move ? move->w : g;
+    weft_lanes_product product = {.n = layer->out,
+                                  .m = layer->c,
+                                  .k = n,
+                                  .a = dy,
+                                  .a_row = 1,
+                                  .a_k = (size_t)layer->out,
+                                  .b = x,
+                                  .b_column = 1,
+                                  .b_k = c,
+                                  .add = -1,
+                                  .c = to + layer->weight * scratch->lanes,
+                                  .ldc = c,
+                                  .move = move};
+    weft_lanes_times(&product);
+    product.m = 1;
+    product.b = scratch->one;
+    product.b_k = 0;
+    product.c = to + layer->bias * scratch->lanes;
+    product.ldc = 1;
+    weft_lanes_times(&product);
+}
+
+/* The gradient is 0 for a unit that is not above 0, or of a row that does not exist. */
+static void lanes_mask(const weft_lane_batch *batch, int lanes, int units, const real *y,
+                       real *d)
+{
+    for (int i = 0; i < batch->n; i++)
+        for (int j = 0; j < units; j++, y += lanes, d += lanes)
+            for (int l = 0; l < lanes; l++)
+                d[l] = i < batch->count[l] && y[l] > 0 ? d[l] : 0;
+}
+
+void weft_stack_lanes_grad(const void *self, void *work, const real *w,
+                           const weft_lane_batch *batch, real *g,
+                           const weft_lanes_move *move, weft_score *score)
+{
+    const weft_stack *stack = self;
+    struct lanes_scratch *scratch = work;
+    real *dy = scratch->d[0], *dx = scratch->d[1];
+    lanes_forward(stack, scratch, w, batch);
+    lanes_losses(stack, scratch, batch, dy, score);
+    for (int i = stack->n - 1; i >= 0; i--) {
+        const weft_layer *layer = &stack->layer[i];
+        int below = needs_gradient(i - 1, batch->frozen);
+        if (!needs_gradient(i, batch->frozen)) break;
+        if (below)
+            lanes_input_gradient(layer, w, batch->n, scratch->lanes, dy,
+                                 dx); /* before w changes */
+        lanes_layer_gradient(layer, scratch, batch->n, scratch->act[i], dy, g, move);
+        if (!below) break;
+        lanes_mask(batch, scratch->lanes, (layer - 1)->units, scratch->act[i], dx);
         real *last = dy;
         dy = dx;
         dx = last;

@@ -11,10 +11,8 @@
  *
  * Weights of filters are [word of the window][filter][vector], so that all groups together
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
- * PyTorch's. txtcnn_pass.c computes. */
-#include "txtcnn.h"
-#include "form.h"
-#include "init.h"
+ * PyTorch's. */
+#include "net.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -159,14 +157,8 @@ static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
             .at = txtcnn->bias_at + group->filter, .nd = 1, .dims = {group->f}};
         snprintf(out[n++].name, sizeof out->name, "conv%d.bias", i + 1);
     }
-    for (int i = 0; i < txtcnn->ndense; i++) {
-        const weft_layer *layer = &txtcnn->dense[i];
-        out[n] =
-            (weft_tensor){.at = layer->weight, .nd = 2, .dims = {layer->out, layer->c}};
-        snprintf(out[n++].name, sizeof out->name, "fc%d.weight", i + 1);
-        out[n] = (weft_tensor){.at = layer->bias, .nd = 1, .dims = {layer->out}};
-        snprintf(out[n++].name, sizeof out->name, "fc%d.bias", i + 1);
-    }
+    for (int i = 0; i < txtcnn->ndense; i++, n += 2)
+        weft_dense_tensors(&txtcnn->dense[i], i + 1, out + n);
     if (txtcnn->channels != TXTCNN_STATIC)
         out[n++] =
             (weft_tensor){"embed.weight", txtcnn->embed, 2, {txtcnn->shape.words + 1, d}};

@@ -30,8 +30,4 @@ static inline unsigned char_class(const uint8_t *p, size_t *n)
     return weft_char_ascii[*p];
 }
 
-/* The tokens of NLTK's NLTKWordTokenizer. mark [n + 1], zeroed; in, out. */
-void weft_treebank(const uint8_t *text, size_t n, weft_token_fn fn, void *ctx,
-                   uint8_t *mark);
-
 #endif

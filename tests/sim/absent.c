@@ -1,7 +1,7 @@
 /* What a simulated run is without: HDF5, ScaLAPACK and the readers of data. A run file is
  * written as text to stdout, a line for each number or short list of numbers: "name value
  * ...". Linked into weft-sim in place of src/store/h5.c and its like. */
-#include "data/held.h"
+#include "data/data.h"
 #include "weft/data.h"
 #include "weft/h5map.h"
 #include "weft/pack.h"
@@ -118,8 +118,8 @@ ABSENT(weft_h5_shape, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED int *nd
 ABSENT(weft_h5_read_rows, UNUSED weft_h5 *f, UNUSED const char *name,
        UNUSED weft_h5type type, UNUSED int64_t width, UNUSED int64_t first,
        UNUSED int64_t count, UNUSED void *data)
-ABSENT(weft_rows_hold, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED weft_h5type type,
-       UNUSED int64_t width, UNUSED int64_t first, UNUSED int64_t n,
+ABSENT(weft_h5_map_part, UNUSED weft_h5 *f, UNUSED const char *name,
+       UNUSED weft_h5type type, UNUSED int64_t first, UNUSED int64_t n,
        UNUSED const void **rows)
 ABSENT(weft_h5_read_texts, UNUSED weft_h5 *f, UNUSED const char *name,
        UNUSED const char ***text, UNUSED int64_t *n)

@@ -2,8 +2,7 @@
  *     clients FORM D SYMBOLS-OR-CLASSES      then a line "TRAIN VALID" for each client,
  *     rows D CLASSES TRAIN VALID TEST        of bytes, which are noise from 0 to 255,
  * Linked into weft-sim in place of src/data/data.c. */
-#include "data/answers.h"
-#include "data/federation.h"
+#include "data/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,11 +111,6 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     return weft_fail(WEFT_EFILE, "%s: nothing is known of a simulated file", path);
 }
 
-void weft_answers_count(weft_data *data)
-{
-    (void)data; /* rows have no weights */
-}
-
 weft_status weft_data_sound(const weft_data *data)
 {
     (void)data;
@@ -137,14 +131,4 @@ weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok)
 {
     (void)data, (void)tok;
     weft_die("a simulated run has no documents");
-}
-
-weft_status weft_data_vocab(weft_data *data, weft_tokenizer tok)
-{
-    return weft_data_tokens(data, tok);
-}
-
-weft_status weft_data_words(weft_data *data, weft_tokenizer tok)
-{
-    return weft_data_tokens(data, tok);
 }

@@ -6,4 +6,4 @@ MPICC := smpicc
 OPT_smpi := -O2 -fPIC
 NOT_WARN := -Wredundant-decls # of smpicc's own headers
 LEFT_OUT := par/grid store/attr store/driver store/h5 store/handle store/map store/other store/rows store/seal \
-    data/answers data/data data/held data/words task/fed/turns pack/% reader/% report/% cli/%
+    data/data task/fed/turns pack/% reader/% report/% cli/%

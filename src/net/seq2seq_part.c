@@ -1,5 +1,59 @@
-/* Work space of the translation network: memory, packed weights, and parts of a batch. */
-#include "seq2seq.h"
+/* The translation network's tensors, by one list in their order; its work space, packed
+ * weights, and parts of a batch. */
+#include "recurrent.h"
+
+#include <string.h>
+
+/* ---- tensors ---- */
+
+static seq2seq_offsets offsets_in(const seq2seq_net *seq2seq, net_layout *layout)
+{
+    seq2seq_offsets offsets;
+    int h = seq2seq->hidden, e = seq2seq->embedding, words = seq2seq->shape.classes;
+    offsets.source = net_layout_add(layout, seq2seq->shape.words, e, "source.weight");
+    for (int l = 0; l < seq2seq->layers; l++)
+        for (int k = 0; k < 2; k++)
+            offsets.encoder[l][k] = net_layout_lstm(
+                layout, "encoder", l, k ? "_reverse" : "", l ? h : e, h / 2, 1);
+    offsets.target = net_layout_add(layout, words, e, "target.weight");
+    for (int l = 0; l < seq2seq->layers; l++)
+        offsets.decoder[l] = net_layout_lstm(layout, "decoder", l, "",
+                                             l               ? h
+                                             : seq2seq->feed ? e + h
+                                                             : e,
+                                             h, 1);
+    offsets.attention = net_layout_add(layout, h, h, "attention.weight");
+    offsets.combine = net_layout_add(layout, h, 2 * (int64_t)h, "combine.weight");
+    offsets.output =
+        seq2seq->tied ? offsets.target : net_layout_add(layout, words, h, "output.weight");
+    offsets.bias = net_layout_add(layout, words, 0, "output.bias");
+    offsets.all = layout->end;
+    return offsets;
+}
+
+seq2seq_offsets seq2seq_offsets_of(const seq2seq_net *seq2seq)
+{
+    net_layout layout = {0};
+    return offsets_in(seq2seq, &layout);
+}
+
+int seq2seq_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
+{
+    net_layout layout = {.out = out};
+    offsets_in(self, &layout);
+    return layout.n;
+}
+
+int seq2seq_role(const weft_tensor *tensor)
+{
+    static const char *const words[] = {"source.", "target.", "output."};
+    int source = strncmp(tensor->name, "source.", 7) == 0 ||
+                 strncmp(tensor->name, "encoder.", 8) == 0;
+    int role = source ? 0 : WEFT_OF_TARGET;
+    for (int k = 0; k < 3; k++)
+        if (strncmp(tensor->name, words[k], 7) == 0) role |= WEFT_OF_WORDS;
+    return role;
+}
 
 /* ---- memory ---- */
 
@@ -123,13 +177,13 @@ void seq2seq_pack(const seq2seq_net *seq2seq, seq2seq_scratch *scratch, const re
 {
     seq2seq_offsets offsets = seq2seq_offsets_of(seq2seq);
     for (int l = 0; l < seq2seq->layers; l++) {
-        const seq2seq_lstm *at = &offsets.decoder[l];
-        net_recurrent_pack(&scratch->decoder[l], w + at->ih, w + at->hh, w + at->bias,
+        const net_lstm *at = &offsets.decoder[l];
+        net_recurrent_pack(&scratch->decoder[l], w + at->ih, w + at->hh, w + at->bias[0],
                            back);
         for (int k = 0; k < 2; k++) {
             at = &offsets.encoder[l][k];
             net_recurrent_pack(&scratch->encoder[l][k], w + at->ih, w + at->hh,
-                               w + at->bias, back);
+                               w + at->bias[0], back);
         }
     }
     pack_both(&scratch->attention, &scratch->attention_back, w + offsets.attention, back);
@@ -154,14 +208,6 @@ const uint32_t *seq2seq_source(const seq2seq_part *part, int i, int *n)
 const uint32_t *seq2seq_target(const seq2seq_part *part, int i, int *n)
 {
     return sentence(part->batch->translation, part->batch->translated, part->first + i, n);
-}
-
-net_drop seq2seq_drop(const seq2seq_part *part, int place, int i, int t)
-{
-    return (net_drop){.share = part->share,
-                      .key = part->key,
-                      .place = (uint64_t)place,
-                      .sample = (uint64_t)t << 32 | (uint64_t)(part->first + i)};
 }
 
 /* order[n] = the sentences by decreasing length, equal ones in their order; sets steps. */
@@ -219,17 +265,4 @@ seq2seq_part seq2seq_part_at(const seq2seq_net *seq2seq, seq2seq_scratch *scratc
         at += (size_t)batch->length[first + i] * scratch->ld;
     }
     return part;
-}
-
-/* ---- the output layer ---- */
-
-void seq2seq_logits(const seq2seq_part *part, int row, int n)
-{
-    seq2seq_scratch *scratch = part->scratch;
-    const real *bias = part->w + part->offsets.bias;
-    weft_packed_times(n, scratch->kept + row * scratch->ld, scratch->ld,
-                      &scratch->output.packed, 0, scratch->logit, scratch->ldc);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < part->seq2seq->shape.classes; j++)
-            scratch->logit[i * scratch->ldc + j] += bias[j];
 }
