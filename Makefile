@@ -81,7 +81,7 @@ FLAGS_sparse := -fno-tree-vectorize
 ifeq ($(VARIANT),fuzz)
 FLAGS_arena := -fno-sanitize=fuzzer-no-link
 FLAGS_err := $(FLAGS_arena)
-FLAGS_finite := $(FLAGS_arena)
+FLAGS_numbers := $(FLAGS_arena)
 endif
 # For the record in run files.
 FLAGS_output := -DWEFT_FLAGS='"$(strip $(OPT) $(CPPFLAGS) $(CFLAGS))"'

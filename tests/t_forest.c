@@ -1,9 +1,8 @@
 /* The sampler of a random forest: criteria of improvement, the evolution strategy, and
  * searches. RUN: np=1 */
 #include "functions.h"
-#include "sampler/gain.h"
-#include "sampler/mies.h"
-#include "sampler/past.h"
+#include "sampler/forest.h"
+#include "sampler/learn.h"
 #include "tap.h"
 
 static double unit_at(uint64_t i, int word)

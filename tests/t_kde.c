@@ -2,7 +2,7 @@
  * (tests/gold/kde.py), which results they use, and the regret of searches.
  * RUN: np=1 */
 #include "functions.h"
-#include "sampler/product.h"
+#include "sampler/learn.h"
 #include "tap.h"
 
 enum { DIM = 4, POINTS = 9, ALL = 14 };

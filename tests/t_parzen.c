@@ -2,10 +2,7 @@
  * their densities.
  * RUN: np=1 */
 #include "functions.h"
-#include "sampler/normal.h"
-#include "sampler/parzen.h"
-#include "sampler/past.h"
-#include "sampler/product.h"
+#include "sampler/learn.h"
 #include "tap.h"
 
 #include <math.h>

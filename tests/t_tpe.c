@@ -2,7 +2,7 @@
  * predicted durations, and cost.
  * RUN: np=1 */
 #include "functions.h"
-#include "sampler/durations.h"
+#include "sampler/learn.h"
 #include "tap.h"
 #include "weft/hash.h"
 

@@ -1,8 +1,7 @@
 /* Random forests: against scikit-learn's, their splits of numbers and of categories, and
  * predictions by a table of leaves. RUN: np=1 */
 #include "functions.h"
-#include "sampler/leaves.h"
-#include "sampler/trees.h"
+#include "sampler/forest.h"
 #include "tap.h"
 
 static double unit_at(uint64_t i, int word)

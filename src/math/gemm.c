@@ -4,12 +4,96 @@
  * enough. */
 #include "kernel.h"
 
+#include <string.h>
+
 enum {
     BAND = 8,      /* tiles of rows for all panels, whose part of a stays in cache */
     DEEP = 192,    /* rows packed at a time by weft_outer */
     ROWS = 32,     /* rows packed at a time by weft_gemm_pack: those of the widest panel */
     MAX_TILE = 512 /* numbers of the largest tile */
 };
+
+/* ---- transposes ---- */
+
+/* Squares are turned in registers, in vectors of 16 bytes, which all CPUs support, since
+ * memory bounds the speed. */
+
+enum {
+    SIDE = 16 / sizeof(real), /* of a square: 4 floats, 2 doubles */
+    LINE = 64 / sizeof(real), /* of a cache */
+    AHEAD = 6 * LINE          /* how far in a row is prefetched */
+};
+
+typedef real quad __attribute__((vector_size(16)));
+#ifdef WEFT_DOUBLE
+typedef int64_t places __attribute__((vector_size(16)));
+#define LOW  0, 2
+#define HIGH 1, 3
+#else
+typedef int32_t places __attribute__((vector_size(16)));
+#define LOW  0, 4, 1, 5
+#define HIGH 2, 6, 3, 7
+#endif
+
+#ifdef __clang__
+#define MERGE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MERGE(a, b, ...) __builtin_shuffle(a, b, (places){__VA_ARGS__})
+#endif
+
+/* The numbers of all rows by columns: each merge brings together those of two rows. */
+INLINE void turn_square(quad v[SIDE])
+{
+#ifdef WEFT_DOUBLE
+    quad low = MERGE(v[0], v[1], LOW);
+    v[1] = MERGE(v[0], v[1], HIGH);
+    v[0] = low;
+#else
+    quad a = MERGE(v[0], v[2], LOW), b = MERGE(v[0], v[2], HIGH);
+    quad c = MERGE(v[1], v[3], LOW), d = MERGE(v[1], v[3], HIGH);
+    v[0] = MERGE(a, c, LOW);
+    v[1] = MERGE(a, c, HIGH);
+    v[2] = MERGE(b, d, LOW);
+    v[3] = MERGE(b, d, HIGH);
+#endif
+}
+
+/* to[SIDE][wide] = the numbers of up to SIDE rows from `at` on, 0 of those that are none.
+ */
+INLINE void turn(int rows, const real *const *row, int64_t at, real *to, int wide)
+{
+    quad v[SIDE];
+    UNROLL for (int r = 0; r < SIDE; r++)
+    {
+        if (r < rows)
+            memcpy(&v[r], row[r] + at, sizeof *v);
+        else
+            v[r] = (quad){0};
+    }
+    turn_square(v);
+    UNROLL for (int r = 0; r < SIDE; r++) memcpy(to + r * wide, &v[r], sizeof *v);
+}
+
+/* Rows that are read for the first time come from memory. */
+INLINE void fetch_rows(int m, const real *const *row, int64_t at)
+{
+    for (int r = 0; r < m; r++) __builtin_prefetch(row[r] + at);
+}
+
+/* to[k][wide] = the transpose of m rows, of which row j has its k numbers at row[j] + at,
+ * zeros beyond m; wide >= m, a multiple of 16 bytes. They do not overlap. */
+static void transpose(int k, int m, const real *const *row, int64_t at, real *to, int wide)
+{
+    int i = 0, even = m / SIDE * SIDE;
+    for (; i + SIDE <= k; i += SIDE, to += SIDE * wide) {
+        int j = 0;
+        if (i % LINE == 0) fetch_rows(m, row, at + i + AHEAD);
+        for (; j < even; j += SIDE) turn(SIDE, row + j, at + i, to + j, wide);
+        for (; j < wide; j += SIDE) turn(m - j, row + j, at + i, to + j, wide);
+    }
+    for (; i < k; i++, to += wide)
+        for (int j = 0; j < wide; j++) to[j] = j < m ? row[j][at + i] : 0;
+}
 
 /* ---- packing ---- */
 
@@ -39,8 +123,7 @@ void weft_gemm_pack(const weft_kernel *kernel, weft_packed *packed, const real *
         int wide = vectors_at(kernel, j, packed->m) * kernel->lanes;
         m = least(wide, packed->m - j);
         if (trans)
-            weft_transpose(packed->k, m, rows_of(m, b + (size_t)j * ldb, ldb, row), 0, to,
-                           wide);
+            transpose(packed->k, m, rows_of(m, b + (size_t)j * ldb, ldb, row), 0, to, wide);
         for (int e = 0; !trans && e < packed->k; e += ROWS) {
             int n = least(ROWS, packed->k - e);
             copy_panel(n, m, wide, rows_of(n, b + (size_t)e * ldb, ldb, row), j,
@@ -50,11 +133,24 @@ void weft_gemm_pack(const weft_kernel *kernel, weft_packed *packed, const real *
     }
 }
 
+void weft_gemm_pack_rows(const weft_kernel *kernel, weft_packed *packed,
+                         const real *const *row, int64_t at, real *to)
+{
+    int k = packed->k, m = packed->m;
+    packed->packed = to;
+    for (int j = 0, some; j < m; j += some) {
+        int wide = vectors_at(kernel, j, m) * kernel->lanes;
+        some = least(wide, m - j);
+        transpose(k, some, row + j, at, to, wide);
+        to += (size_t)k * wide;
+    }
+}
+
 /* ---- products ---- */
 
 /* Stores the part of a tile that is within c. */
-static void put(int rows, int columns, const real *tile, int wide, int add, real *c,
-                size_t ldc)
+static void store_part(int rows, int columns, const real *tile, int wide, int add, real *c,
+                       size_t ldc)
 {
     for (int r = 0; r < rows; r++)
         for (int j = 0; j < columns; j++) {
@@ -75,11 +171,11 @@ static void by_panel(const weft_kernel *kernel, int n, const real *a, size_t lda
         const real *ai = a + (size_t)i * lda;
         real *ci = c + (size_t)i * ldc;
         if (m == wide) {
-            kernel->tile(rows, vectors, k, ai, lda, b, add, ci, ldc);
+            kernel->tile_rows(rows, vectors, k, ai, lda, b, add, ci, ldc);
             continue;
         }
-        kernel->tile(rows, vectors, k, ai, lda, b, 0, part, (size_t)wide);
-        put(rows, m, part, wide, add, ci, ldc);
+        kernel->tile_rows(rows, vectors, k, ai, lda, b, 0, part, (size_t)wide);
+        store_part(rows, m, part, wide, add, ci, ldc);
     }
 }
 
@@ -139,7 +235,7 @@ static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size
         columns = least(wide, right->m - j);
         if (columns < wide) {
             kernel->strip(rows, vectors, right->n, a, lda, b, 0, part, (size_t)wide);
-            put(rows, columns, part, wide, add, g + j, ldg);
+            store_part(rows, columns, part, wide, add, g + j, ldg);
         } else if (right->in_place) {
             kernel->strip_rows(rows, vectors, right->n, a, lda, right->row, j, add, g + j,
                                ldg);

@@ -129,15 +129,13 @@ INLINE void lane_square(const float *const *row, real *x)
 }
 #endif
 
-#include "kernel_cell.h"
 #include "kernel_double.h"
 #include "kernel_gemm.h"
 #include "kernel_lanes.h"
-#include "kernel_logistic.h"
+
+#include "kernel_exp.h"
 #include "kernel_simd.h"
-#include "kernel_softmax.h"
 #include "kernel_sparse.h"
-#include "kernel_step.h"
 
 enum { WIDE = 48, VECTORS = WIDE / 16 };
 
@@ -215,46 +213,12 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
     add_tile(sum, c, ldc);
 }
 
-const weft_kernel weft_kernel_avx512 = {
-    .name = "avx512",
-    .works = works,
-    .wide = WIDE,
-    .u8s8 = u8s8,
-    .gram = gram,
-    .lanes = W,
-    .rows = TILE_ROWS,
-    .tile = tile_rows,
-    .strip = strip,
-    .strip_rows = strip_rows,
-    .step = step,
-    .exact_add = exact_add,
-    .lanes_load = lanes_load,
-    .lanes_gather = lanes_gather,
-    .lanes_scatter = lanes_scatter,
-    .lanes_times = lanes_times,
-    .lanes_step = lanes_step,
-    .lanes_within = lanes_within,
-    .lanes_add = lanes_add,
-    .lanes_blend = lanes_blend,
-    .lanes_slope = lanes_slope,
-    .lanes_softmax = lanes_softmax,
-    .softmax = softmax,
-    .softmax_many = softmax_many,
-    .spin = spin,
-    .cell = cell,
-    .cell_back = cell_back,
-    .tanh_of = tanh_of,
-    .cos_i32 = weft_cos_i32_avx2,
-    .cos_f32 = weft_cos_f32_avx2,
-    .times = times,
-    .trans = trans,
-    .fwht = fwht,
-    .gather16 = gather16,
-    .add_rows = add_rows,
-    .logistic_best = logistic_best,
-    .logistic_terms = logistic_terms,
-    .sparse_dots = sparse_dots,
-    .sparse_adds = sparse_adds,
-};
+const weft_kernel weft_kernel_avx512 = {.name = "avx512",
+                                        .wide = WIDE,
+                                        .lanes = W,
+                                        .rows = TILE_ROWS,
+                                        .cos_i32 = weft_cos_i32_avx2,
+                                        .cos_f32 = weft_cos_f32_avx2,
+                                        WEFT_LOOPS(WEFT_LOOP_ENTRY)};
 
 #endif

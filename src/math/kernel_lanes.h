@@ -1,8 +1,11 @@
-/* Small models side by side, one in each lane of a vector: arrays are [...][W]. Written
- * once for all widths; included by the kernel_*.c after kernel_gemm.h, with the same
- * macros. A lane's bits are those of the loops for one model (gemm.c, optim.c, exact.c):
- * sums run in the same order, and only sums of whole numbers combine lanes. */
+/* Small models side by side, one in each lane of a vector: arrays are [...][W]; and steps
+ * of one model. Written once for all widths; included by the kernel_*.c after
+ * kernel_double.h and kernel_gemm.h, with the same macros as the latter. A lane's bits are
+ * those of the loops for one model (gemm.c, optim.c): sums run in the same order, and only
+ * sums of whole numbers combine lanes. */
 #include "weft/lanes.h"
+
+#include <stdint.h>
 
 #ifdef WEFT_DOUBLE
 typedef int64_t lane_bits __attribute__((vector_size(sizeof(V))));
@@ -423,4 +426,78 @@ static void lanes_add(int64_t n, const real *w, const real *from, const real *we
                 sum[i] += ((double)((w[i * W + l] - from[i * W + l]) * weight[l]) * unit +
                            0x1.8p52) -
                           0x1.8p52;
+}
+
+/* ---- a step of one model (optim.c) ---- */
+
+/* The arithmetic of a weight is the same at any width. */
+
+/* Weight and gradient of a vector of weights after the pull to the anchor. */
+INLINE V step_pulled(const weft_move *move, V w, V anchor, V g)
+{
+    return g + SET(move->mu) * (w - anchor);
+}
+
+/* Moves w by g and returns it; velocity: read unless `first`, and written. */
+INLINE V step_moved(const weft_move *move, int moves, int first, V w, V g, V *velocity)
+{
+    V v = SET(move->scale) * g + SET(move->decay) * w;
+    if (moves && !first) v = v + SET(move->momentum) * *velocity;
+    if (moves) *velocity = v;
+    return w - SET(move->lr) * v;
+}
+
+/* All of a vector, of which the first `some` are in memory. */
+INLINE V step_load(int some, const real *p)
+{
+    real part[W] = {0};
+    if (some == W) return LOAD(p);
+    memcpy(part, p, (size_t)some * sizeof *p);
+    return LOAD(part);
+}
+
+INLINE void step_store(int some, V v, real *p)
+{
+    real part[W];
+    if (some == W) {
+        STORE(p, v);
+        return;
+    }
+    STORE(part, v);
+    memcpy(p, part, (size_t)some * sizeof *p);
+}
+
+/* Moves `some` weights from i on; finite: the lanes whose gradients were so far. */
+INLINE void step_vector(const weft_move *move, int moves, int pull, int some, int64_t i,
+                        real *w, const real *g, lane_bits *finite)
+{
+    const V old = step_load(some, w + i), most = SET(WEFT_REAL_MAX);
+    V x = step_load(some, g + i), velocity = ZERO;
+    if (pull) x = step_pulled(move, old, step_load(some, move->anchor + i), x);
+    *finite &= (lane_bits)(x <= most) & (lane_bits)(x >= ZERO - most);
+    if (moves && !move->first) velocity = step_load(some, move->velocity + i);
+    step_store(some, step_moved(move, moves, move->first, old, x, &velocity), w + i);
+    if (moves) step_store(some, velocity, move->velocity + i);
+}
+
+/* `moves` and `pull` are constants where this is used. */
+INLINE int step_all(const weft_move *move, int moves, int pull, int64_t n, real *w,
+                    const real *g)
+{
+    lane_bits finite = {0};
+    finite = ~finite;
+    int64_t i = 0;
+    for (; i + W <= n; i += W) step_vector(move, moves, pull, W, i, w, g, &finite);
+    if (i < n) step_vector(move, moves, pull, (int)(n - i), i, w, g, &finite);
+    int all = 1;
+    for (int l = 0; l < W; l++) all &= finite[l] != 0;
+    return all;
+}
+
+static int step(const weft_move *move, int64_t n, real *w, const real *g)
+{
+    if (move->velocity && move->anchor) return step_all(move, 1, 1, n, w, g);
+    if (move->velocity) return step_all(move, 1, 0, n, w, g);
+    if (move->anchor) return step_all(move, 0, 1, n, w, g);
+    return step_all(move, 0, 0, n, w, g);
 }

@@ -28,6 +28,7 @@ enum { W = 16 / sizeof(real), FW = 4 };
 #define FMIN(a, b)       choose((a) < (b), a, b)
 #define FMAX(a, b)       choose((a) > (b), a, b)
 #define FFMA(a, b, c)    fused(a, b, c)
+#define FROUND(v)        round_all(v)
 #define SHORT_STAGES(v)  short_stages(v)
 #undef KEEP
 #define KEEP(v) ((void)(v))
@@ -73,7 +74,7 @@ INLINE F choose(mask which, F a, F b)
     return (F)((which & (mask)a) | (~which & (mask)b));
 }
 
-INLINE F FROUND(F v)
+INLINE F round_all(F v)
 {
     for (int i = 0; i < FW; i++) v[i] = rintf(v[i]);
     return v;
@@ -153,16 +154,13 @@ INLINE real SUM(V v)
 }
 #endif
 
-#include "kernel_cell.h"
-#include "kernel_cos.h"
 #include "kernel_double.h"
 #include "kernel_gemm.h"
 #include "kernel_lanes.h"
-#include "kernel_logistic.h"
+
+#include "kernel_exp.h"
 #include "kernel_simd.h"
-#include "kernel_softmax.h"
 #include "kernel_sparse.h"
-#include "kernel_step.h"
 
 /* ---- integers ---- */
 
@@ -220,44 +218,10 @@ static void cos_f32(int n, const float *x, double scale, const float *offset, ui
     }
 }
 
-const weft_kernel weft_kernel_plain = {
-    .name = "plain",
-    .works = works,
-    .wide = WIDE,
-    .u8s8 = u8s8,
-    .gram = gram,
-    .lanes = W,
-    .rows = TILE_ROWS,
-    .tile = tile_rows,
-    .strip = strip,
-    .strip_rows = strip_rows,
-    .step = step,
-    .exact_add = exact_add,
-    .lanes_load = lanes_load,
-    .lanes_gather = lanes_gather,
-    .lanes_scatter = lanes_scatter,
-    .lanes_times = lanes_times,
-    .lanes_step = lanes_step,
-    .lanes_within = lanes_within,
-    .lanes_add = lanes_add,
-    .lanes_blend = lanes_blend,
-    .lanes_slope = lanes_slope,
-    .lanes_softmax = lanes_softmax,
-    .softmax = softmax,
-    .softmax_many = softmax_many,
-    .spin = spin,
-    .cell = cell,
-    .cell_back = cell_back,
-    .tanh_of = tanh_of,
-    .cos_i32 = cos_i32,
-    .cos_f32 = cos_f32,
-    .times = times,
-    .trans = trans,
-    .fwht = fwht,
-    .gather16 = gather16,
-    .add_rows = add_rows,
-    .logistic_best = logistic_best,
-    .logistic_terms = logistic_terms,
-    .sparse_dots = sparse_dots,
-    .sparse_adds = sparse_adds,
-};
+const weft_kernel weft_kernel_plain = {.name = "plain",
+                                       .wide = WIDE,
+                                       .lanes = W,
+                                       .rows = TILE_ROWS,
+                                       .cos_i32 = cos_i32,
+                                       .cos_f32 = cos_f32,
+                                       WEFT_LOOPS(WEFT_LOOP_ENTRY)};

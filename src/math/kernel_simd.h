@@ -9,9 +9,11 @@
  *   F, FW                  vector of FW floats
  *   FLOAD FSTORE FADD FSUB FSET, FFMA(a, b, c) = a b + c, rounded once
  *   KEEP(v)                makes the compiler hold v in a register from here on
- *   SHORT_STAGES(v)        the stages of the Walsh-Hadamard transform within one vector
- * The bits of a result do not depend on these: a dot product is summed in LANES numbers,
- * however many vectors these are, and all other sums run in the order of their terms. */
+ *   FMAX(a, b), FROUND(v)  for cosines, where there are any: b where one is no number; to
+ * the nearest whole number, ties to even SHORT_STAGES(v)        the stages of the
+ * Walsh-Hadamard transform within one vector The bits of a result do not depend on these: a
+ * dot product is summed in LANES numbers, however many vectors these are, and all other
+ * sums run in the order of their terms. */
 #include "weft/real.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -295,3 +297,35 @@ static void add_rows(int n, const uint32_t *at, const real *value, int d, const 
     for (; j < d; j++)
         for (int e = 0; e < n; e++) sum[j] = FMA1(value[e], x[at[e] * ldx + j], sum[j]);
 }
+
+/* ---- cosines ---- */
+
+#ifdef FROUND
+/* The argument is in turns, reduced to [-1/2, 1/2] by two FMAs, then cos(2 pi r) = sin(2 pi
+ * (1/4 - |r|)) by an odd polynomial of degree 7 (minimax on [-1/4, 1/4], error 6e-7), its
+ * coefficients times 127. */
+
+/* A scale in two floats, so that products with it are reduced as if by a double. */
+struct turns {
+    F high, low;
+};
+
+INLINE struct turns turns_of(double scale)
+{
+    float high = (float)scale;
+    return (struct turns){FSET(high), FSET((float)(scale - (double)high))};
+}
+
+/* 127 cos(2 pi (x scale + offset)). */
+INLINE F cosine(F x, struct turns turns, F offset)
+{
+    const F whole = FROUND(x * turns.high);
+    F r = FFMA(x, turns.high, -whole) + FFMA(x, turns.low, offset);
+    r = r - FROUND(r);
+    const F z = FSET(0.25f) - FMAX(r, -r), y = z * z;
+    F p = FFMA(FSET(-9016.16603f), y, FSET(10330.2776f));
+    p = FFMA(p, y, FSET(-5249.81708f));
+    p = FFMA(p, y, FSET(797.961834f));
+    return p * z;
+}
+#endif

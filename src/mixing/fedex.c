@@ -72,18 +72,6 @@ static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job
         .diff = fedex->diff};
 }
 
-static void fedex_told(void *self, const weft_result *res)
-{
-    fedex_mixing *fedex = self;
-    weft_near_told(&fedex->near, res);
-}
-
-static void fedex_forget(void *self, int64_t trial)
-{
-    fedex_mixing *fedex = self;
-    weft_near_forget(&fedex->near, trial);
-}
-
 extern const weft_mixing weft_mixing_fedex;
 const weft_mixing weft_mixing_fedex = {
     .kind = {.name = "fedex",
@@ -94,6 +82,6 @@ const weft_mixing weft_mixing_fedex = {
     .moves = 1,
     .setup = fedex_setup,
     .make = fedex_make,
-    .told = fedex_told,
-    .forget = fedex_forget,
+    .told = weft_near_told,
+    .forget = weft_near_forget,
 };

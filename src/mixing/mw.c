@@ -72,18 +72,6 @@ static void mw_make(void *self, int64_t id, const double *conf, weft_job *job)
     job->update = update_of(mw);
 }
 
-static void mw_told(void *self, const weft_result *res)
-{
-    mw_mixing *mw = self;
-    weft_near_told(&mw->near, res);
-}
-
-static void mw_forget(void *self, int64_t trial)
-{
-    mw_mixing *mw = self;
-    weft_near_forget(&mw->near, trial);
-}
-
 extern const weft_mixing weft_mixing_mw;
 const weft_mixing weft_mixing_mw = {
     .kind = {.name = "mw",
@@ -94,6 +82,6 @@ const weft_mixing weft_mixing_mw = {
     .moves = 1,
     .setup = mw_setup,
     .make = mw_make,
-    .told = mw_told,
-    .forget = mw_forget,
+    .told = weft_near_told,
+    .forget = weft_near_forget,
 };

@@ -149,16 +149,18 @@ static void take_slot(weft_near *near, int64_t trial)
     near->of[trial] = ++near->nslot;
 }
 
-void weft_near_told(weft_near *near, const weft_result *res)
+void weft_near_told(void *self, const weft_result *res)
 {
+    weft_near *near = self;
     weft_check(res->k == near->mix.k, "result of %lld configurations, expected %d",
                (long long)res->k, near->mix.k);
     if (!slot_of(near, res->trial)) take_slot(near, res->trial);
     memcpy(slot_of(near, res->trial), res->logp, (size_t)res->k * sizeof *res->logp);
 }
 
-void weft_near_forget(weft_near *near, int64_t trial)
+void weft_near_forget(void *self, int64_t trial)
 {
+    weft_near *near = self;
     if (!slot_of(near, trial)) return;
     near->free =
         weft_grow(near->mem, near->free, sizeof *near->free, near->nfree, &near->roomfree);

@@ -22,8 +22,8 @@ typedef struct weft_near {
     weft_arena *mem;
 } weft_near;
 
-/* Rows for the option table, and below for the conditions, of a mixing whose instance has a
- * member `near`. */
+/* Rows for the option table, and below for the conditions, of a mixing whose instance
+ * begins with a member `near`. */
 #define WEFT_NEAR_OPTS(object)                                                             \
     WEFT_LONG_OPT("k", object, near.k, "0", 0, 100000,                                     \
                   "configurations of a mixture, the centre and k - 1 neighbours; 0: "      \
@@ -48,7 +48,8 @@ WEFT_CHECKED weft_status weft_near_setup(weft_near *near, const char *name,
 /* Fills job->mix as weft_mixing.make does. The ids of entries are unique, k for each trial;
  * for the mixture of the whole space they are the numbers of its configurations. */
 void weft_near_make(weft_near *near, const double *conf, weft_job *job);
-void weft_near_told(weft_near *near, const weft_result *res); /* as weft_mixing.told */
-void weft_near_forget(weft_near *near, int64_t trial);        /* as weft_mixing.forget */
+/* `told` and `forget` of a mixing, which begins with its weft_near. */
+void weft_near_told(void *self, const weft_result *res);
+void weft_near_forget(void *self, int64_t trial);
 
 #endif

@@ -1,5 +1,5 @@
 /* Exact sums over a team of numbers whose bound is not known beforehand: first their
- * largest magnitude is determined, then they are converted to integers (math/exact.c). A
+ * largest magnitude is determined, then they are converted to integers (math/numbers.c). A
  * term that is not finite makes the sum NAN. */
 #include "weft/exact.h"
 #include "weft/team.h"

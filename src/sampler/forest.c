@@ -7,11 +7,8 @@
  * optimization", IJCNN 2019 (MiP-EGO); Hader, thesis on tuning text CNNs with it; Hutter,
  * Hoos, Leyton-Brown, "Sequential model-based optimization for general algorithm
  * configuration", LION 2011. */
-#include "durations.h"
-#include "gain.h"
-#include "leaves.h"
-#include "mies.h"
-#include "trees.h"
+#include "forest.h"
+#include "learn.h"
 #include "weft/hash.h"
 #include "weft/shuffle.h"
 
@@ -19,20 +16,17 @@
 #include <string.h>
 
 typedef struct forest_sampler {
+    weft_past past;
+    uint64_t seed;
+    int conditional; /* 1: some axes do not exist in all configurations */
+    weft_gene *gene; /* [dim] */
+    int *values;     /* [dim] number of values of an axis that is not real */
+    int *levels;     /* [dim] levels of a category, including one for a missing axis; 0: a
+                        number */
     /* options */
     int64_t design, trees, leaf, generations, steps;
     double features, t, spread, t_last;
     int categories, criterion, cooling, liar, per_cost, scale;
-    /* state */
-    uint64_t seed;
-    weft_arena *mem;
-    weft_past past;
-    int conditional;      /* 1: some axes do not exist in all configurations */
-    weft_axis_type *type; /* [dim] */
-    weft_gene *gene;      /* [dim] */
-    int *values;          /* [dim] number of values of an axis that is not real */
-    int *levels; /* [dim] levels of a category, including one for a missing axis; 0: a
-                    number */
 } forest_sampler;
 
 enum { OFF, BELIEVER };
@@ -106,11 +100,10 @@ static void see_axis(forest_sampler *forest, int a)
 {
     const weft_axis *axis = &forest->past.space->axis[a];
     forest->conditional |= axis->nwhen > 0;
-    forest->type[a] = weft_axis_type_of(axis);
     forest->gene[a] = WEFT_GENE_REAL;
-    if (forest->type[a] == WEFT_AXIS_REAL) return;
+    if (forest->past.type[a] == WEFT_AXIS_REAL) return;
     forest->values[a] = axis->nvalue ? axis->nvalue : (int)(axis->hi - axis->lo + 1);
-    if (forest->type[a] == WEFT_AXIS_CATEGORY) {
+    if (forest->past.type[a] == WEFT_AXIS_CATEGORY) {
         forest->gene[a] = WEFT_GENE_LEVEL;
         forest->levels[a] = axis->nvalue + 1;
     } else if (!axis->log) {
@@ -121,28 +114,23 @@ static void see_axis(forest_sampler *forest, int a)
 /* The feature of the trees for a value of axis a. */
 static double feature_of(const forest_sampler *forest, int a, double value)
 {
-    const weft_axis *axis = &forest->past.space->axis[a];
-    double nowhere = -1;
-    if (forest->type[a] == WEFT_AXIS_CATEGORY)
-        return isnan(value) ? axis->nvalue : weft_axis_index(axis, value);
-    return isnan(value) ? nowhere : weft_axis_unit(axis, value);
+    double nowhere = forest->past.type[a] == WEFT_AXIS_CATEGORY ? forest->values[a] : -1;
+    return isnan(value) ? nowhere : weft_past_place(&forest->past, a, value);
 }
 
 /* The value of axis a that a gene encodes. */
 static double value_of(const forest_sampler *forest, int a, double gene)
 {
-    const weft_axis *axis = &forest->past.space->axis[a];
-    if (forest->gene[a] == WEFT_GENE_LEVEL) return axis->value[(int)gene];
-    if (forest->gene[a] == WEFT_GENE_WHOLE)
-        return weft_axis_value(axis, (gene + 0.5) / forest->values[a]);
-    return weft_axis_value(axis, gene);
+    double at =
+        forest->gene[a] == WEFT_GENE_WHOLE ? (gene + 0.5) / forest->values[a] : gene;
+    return weft_past_value(&forest->past, a, at);
 }
 
 /* The feature of the trees for a gene of axis a. */
 static double feature_of_gene(const forest_sampler *forest, int a, double gene)
 {
     if (forest->gene[a] == WEFT_GENE_WHOLE) return (gene + 0.5) / forest->values[a];
-    if (forest->gene[a] == WEFT_GENE_REAL && forest->type[a] == WEFT_AXIS_DISCRETE)
+    if (forest->gene[a] == WEFT_GENE_REAL && forest->past.type[a] == WEFT_AXIS_DISCRETE)
         return feature_of(forest, a, value_of(forest, a, gene));
     return gene;
 }
@@ -161,10 +149,8 @@ static weft_status forest_setup(void *self, const weft_space *space, uint64_t se
                          (long long)forest->leaf, (long long)forest->design);
     if (forest->steps == 0 && space->count > forest->design)
         forest->steps = space->count - forest->design;
-    forest->mem = mem;
     forest->seed = weft_hash("forest", 6, seed);
     weft_past_setup(&forest->past, space, mem);
-    forest->type = WEFT_NEW(mem, weft_axis_type, space->dim);
     forest->gene = WEFT_NEW(mem, weft_gene, space->dim);
     forest->values = WEFT_NEW(mem, int, space->dim);
     forest->levels = WEFT_NEW(mem, int, space->dim);
@@ -177,12 +163,6 @@ static void forest_pending(void *self, int64_t number, const double *conf, doubl
     forest_sampler *forest = self;
     (void)resource;
     weft_past_pending(&forest->past, number, conf);
-}
-
-static void forest_told(void *self, int64_t number, const weft_observation *observed)
-{
-    forest_sampler *forest = self;
-    weft_past_told(&forest->past, number, observed);
 }
 
 static int64_t forest_enough(const void *self, const char **option)
@@ -200,12 +180,13 @@ static int64_t forest_enough(const void *self, const char **option)
 static void propose_design(const forest_sampler *forest, int64_t at, double *conf)
 {
     const weft_space *space = forest->past.space;
-    int64_t *order = WEFT_NEW(forest->mem, int64_t, forest->design);
+    int64_t *order = WEFT_NEW(forest->past.mem, int64_t, forest->design);
     for (int a = 0; a < space->dim; a++) {
         uint64_t key = weft_axis_key(&space->axis[a]);
         weft_rng4 rng = weft_rng_at(forest->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
-        weft_shuffle(forest->design, forest->seed + key, order, forest->mem);
-        double unit = forest->type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(rng.v[0]);
+        weft_shuffle(forest->design, forest->seed + key, order, forest->past.mem);
+        double unit =
+            forest->past.type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(rng.v[0]);
         conf[a] = weft_axis_value(&space->axis[a],
                                   ((double)order[at] + unit) / (double)forest->design);
     }
@@ -235,7 +216,7 @@ static void fill_row(const forest_sampler *forest, int64_t trial, double *row)
 static int add_in_flight(const forest_sampler *forest, const weft_past_level *level, int n,
                          double *x)
 {
-    char *known = WEFT_NEW(forest->mem, char, forest->past.n);
+    char *known = WEFT_NEW(forest->past.mem, char, forest->past.n);
     for (int64_t i = 0; i < level->n; i++) known[level->result[i].rank.id] = 1;
     for (int64_t i = 0; i < forest->past.n; i++)
         if (!known[i] && forest->past.trial[i].in_flight)
@@ -258,24 +239,26 @@ static void learn(const forest_sampler *forest, const weft_past_level *level,
     weft_trees_rule rule = rule_of(forest);
     int dim = forest->past.space->dim, n = (int)level->n;
     uint64_t seed = weft_hash(&number, sizeof number, forest->seed);
-    double *x = WEFT_NEW(forest->mem, double, (size_t)forest->past.n *(size_t)dim);
-    double *y = WEFT_NEW(forest->mem, double, forest->past.n);
+    double *x = WEFT_NEW(forest->past.mem, double, (size_t)forest->past.n *(size_t)dim);
+    double *y = WEFT_NEW(forest->past.mem, double, forest->past.n);
     for (int i = 0; i < n; i++)
         fill_row(forest, level->result[i].rank.id, x + (size_t)i * (size_t)dim);
     if (forest->per_cost) {
         weft_durations_observed(level, y);
         weft_trees_grow(&model->seconds, &rule, n, dim, forest->levels, x, y, seed + 1,
-                        forest->mem);
-        model->seconds_leaves = weft_leaves_new(&model->seconds, forest->mem);
+                        forest->past.mem);
+        model->seconds_leaves = weft_leaves_new(&model->seconds, forest->past.mem);
     }
     if (forest->scale == RANK)
         weft_past_ranked(level, y);
     else
         weft_past_scaled(level, y);
-    weft_trees_grow(&model->loss, &rule, n, dim, forest->levels, x, y, seed, forest->mem);
+    weft_trees_grow(&model->loss, &rule, n, dim, forest->levels, x, y, seed,
+                    forest->past.mem);
     int all = forest->liar == BELIEVER ? add_in_flight(forest, level, n, x) : n;
-    if (all > n) weft_trees_believe(&model->loss, &rule, n, all, x, y, seed, forest->mem);
-    model->loss_leaves = weft_leaves_new(&model->loss, forest->mem);
+    if (all > n)
+        weft_trees_believe(&model->loss, &rule, n, all, x, y, seed, forest->past.mem);
+    model->loss_leaves = weft_leaves_new(&model->loss, forest->past.mem);
 }
 
 /* Predicts n points model->x. */
@@ -283,9 +266,9 @@ static void ask(const struct model *model, const weft_trees *trees,
                 const weft_leaves *leaves, int n, double *mean)
 {
     if (leaves)
-        weft_leaves_ask(leaves, n, model->x, mean, model->variance, model->own->mem);
+        weft_leaves_ask(leaves, n, model->x, mean, model->variance, model->own->past.mem);
     else
-        weft_trees_ask(trees, n, model->x, mean, model->variance, model->own->mem);
+        weft_trees_ask(trees, n, model->x, mean, model->variance, model->own->past.mem);
 }
 
 /* Sets the features of the axes that a point does not have. */
@@ -353,9 +336,9 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
     size_t most = CHILDREN;
     struct model model = {.own = forest,
                           .t = temperature(forest, number),
-                          .x = WEFT_NEW(forest->mem, double, most *(size_t)dim),
-                          .conf = WEFT_NEW(forest->mem, double, dim),
-                          .mean = WEFT_NEW(forest->mem, double, 3 * most)};
+                          .x = WEFT_NEW(forest->past.mem, double, most *(size_t)dim),
+                          .conf = WEFT_NEW(forest->past.mem, double, dim),
+                          .mean = WEFT_NEW(forest->past.mem, double, 3 * most)};
     model.variance = model.mean + most;
     model.cost = model.variance + most;
     learn(forest, level, number, &model);
@@ -370,8 +353,8 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
                         .key = (uint64_t)number,
                         .value = acquire,
                         .own = &model};
-    double *best = WEFT_NEW(forest->mem, double, dim);
-    weft_mies_run(&search, best, forest->mem);
+    double *best = WEFT_NEW(forest->past.mem, double, dim);
+    weft_mies_run(&search, best, forest->past.mem);
     for (int a = 0; a < dim; a++) conf[a] = value_of(forest, a, best[a]);
     weft_past_prune(forest->past.space, conf);
     if (is_known(forest, conf)) weft_space_config(forest->past.space, number, conf);
@@ -382,14 +365,14 @@ static void forest_propose(void *self, int64_t number, double *conf)
     const forest_sampler *forest = self;
     const weft_space *space = forest->past.space;
     const weft_past_level *level = weft_past_highest(&forest->past, forest->design);
-    size_t mark = weft_arena_mark(forest->mem);
+    size_t mark = weft_arena_mark(forest->past.mem);
     if (space->dim > 0 && forest->past.n < forest->design)
         propose_design(forest, forest->past.n, conf);
     else if (space->dim > 0 && level)
         propose_from(forest, level, number, conf);
     else
         weft_space_config(space, number, conf);
-    weft_arena_reset(forest->mem, mark);
+    weft_arena_reset(forest->past.mem, mark);
 }
 
 extern const weft_sampler weft_sampler_forest;
@@ -402,7 +385,7 @@ const weft_sampler weft_sampler_forest = {
              .when = forest_when},
     .setup = forest_setup,
     .propose = forest_propose,
-    .told = forest_told,
+    .told = weft_past_told,
     .pending = forest_pending,
     .enough = forest_enough,
 };

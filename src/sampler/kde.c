@@ -6,24 +6,19 @@
  * kernels are those of its program, HpBandSter, by statsmodels' normal reference rule.
  * Differs from that program where the paper does: the bad set is never smaller than a
  * density needs. */
-#include "durations.h"
-#include "normal.h"
-#include "product.h"
+#include "learn.h"
 #include "weft/hash.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct kde_sampler {
+    weft_past past;
+    uint64_t seed;
     /* options */
     double random, good, widen, least;
     int64_t candidates, points;
     int per_cost;
-    /* state */
-    uint64_t seed;
-    weft_arena *mem;
-    weft_past past;
-    weft_axis_type *type; /* [dim] */
 } kde_sampler;
 
 static const weft_opt kde_opts[] = {
@@ -52,11 +47,8 @@ static weft_status kde_setup(void *self, const weft_space *space, uint64_t seed,
 {
     kde_sampler *kde = self;
     if (kde->points == 0) kde->points = space->dim + 1;
-    kde->mem = mem;
     kde->seed = weft_hash("kde", 3, seed);
     weft_past_setup(&kde->past, space, mem);
-    kde->type = WEFT_NEW(mem, weft_axis_type, space->dim);
-    for (int a = 0; a < space->dim; a++) kde->type[a] = weft_axis_type_of(&space->axis[a]);
     return WEFT_OK;
 }
 
@@ -79,12 +71,6 @@ static void kde_pending(void *self, int64_t number, const double *conf, double r
     weft_past_pending(&kde->past, number, conf);
 }
 
-static void kde_told(void *self, int64_t number, const weft_observation *observed)
-{
-    kde_sampler *kde = self;
-    weft_past_told(&kde->past, number, observed);
-}
-
 /* ---- densities ---- */
 
 enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* purposes of random numbers */
@@ -97,21 +83,13 @@ static weft_rng4 random_at(const kde_sampler *kde, int64_t number, int what, int
     return weft_rng_at(kde->seed, WEFT_RNG_TUNER, (uint64_t)number, key, (uint64_t)draw);
 }
 
-/* The position of a value: a level, or a number in 0 .. 1. */
-static double place(const kde_sampler *kde, int a, double value)
-{
-    const weft_axis *axis = &kde->past.space->axis[a];
-    return kde->type[a] == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
-                                              : weft_axis_unit(axis, value);
-}
-
 /* Positions mu[n] of the trials on axis a. A trial without the axis gets the position of
  * another one, drawn at random, or a random one if no trial has the axis. */
 static void place_all(const kde_sampler *kde, int a, int64_t n, const int64_t *trial,
                       double *mu)
 {
     const weft_past_trial *all = kde->past.trial;
-    int64_t *has = WEFT_NEW(kde->mem, int64_t, n), m = 0;
+    int64_t *has = WEFT_NEW(kde->past.mem, int64_t, n), m = 0;
     for (int64_t j = 0; j < n; j++)
         if (!isnan(all[trial[j]].conf[a])) has[m++] = trial[j];
     for (int64_t j = 0; j < n; j++) {
@@ -119,18 +97,18 @@ static void place_all(const kde_sampler *kde, int a, int64_t n, const int64_t *t
         double unit = weft_rng_unit(random_at(kde, trial[j], DRAW_FILL, a, 0).v[0]);
         if (isnan(value) && m > 0) value = all[has[(int64_t)(unit * (double)m)]].conf[a];
         if (isnan(value)) value = weft_space_resample(kde->past.space, a, unit);
-        mu[j] = place(kde, a, value);
+        mu[j] = weft_past_place(&kde->past, a, value);
     }
 }
 
 static weft_product fit(const kde_sampler *kde, int64_t n, const int64_t *trial)
 {
     const weft_space *space = kde->past.space;
-    weft_product product = weft_product_new(space->dim, n, kde->mem);
+    weft_product product = weft_product_new(space->dim, n, kde->past.mem);
     for (int a = 0; a < space->dim; a++) {
         weft_product_axis *axis = &product.axis[a];
         place_all(kde, a, n, trial, axis->mu);
-        axis->levels = kde->type[a] == WEFT_AXIS_CATEGORY ? space->axis[a].nvalue : 0;
+        axis->levels = kde->past.type[a] == WEFT_AXIS_CATEGORY ? space->axis[a].nvalue : 0;
     }
     weft_product_reference(&product, kde->least);
     return product;
@@ -143,7 +121,7 @@ static void divide(const kde_sampler *kde, const weft_past_level *level, weft_pr
     double share = floor(kde->good * (double)level->n);
     int64_t ngood = share > (double)kde->points ? (int64_t)share : kde->points;
     int64_t nbad = level->n - ngood > kde->points ? level->n - ngood : kde->points;
-    int64_t *trial = WEFT_NEW(kde->mem, int64_t, level->n);
+    int64_t *trial = WEFT_NEW(kde->past.mem, int64_t, level->n);
     for (int64_t i = 0; i < level->n; i++) trial[i] = level->result[i].rank.id;
     *good = fit(kde, ngood, trial);
     for (int64_t i = 0; i < nbad; i++)
@@ -175,9 +153,7 @@ static void value_of(const kde_sampler *kde, const weft_product_point *point, do
 {
     const weft_space *space = kde->past.space;
     for (int a = 0; a < space->dim; a++)
-        conf[a] = kde->type[a] == WEFT_AXIS_CATEGORY
-                      ? space->axis[a].value[(int)point[a].at]
-                      : weft_axis_value(&space->axis[a], point[a].at);
+        conf[a] = weft_past_value(&kde->past, a, point[a].at);
     weft_past_prune(space, conf);
 }
 
@@ -188,10 +164,10 @@ static void propose_from(const kde_sampler *kde, int64_t number,
     const weft_space *space = kde->past.space;
     weft_product good, bad;
     divide(kde, level, &good, &bad);
-    weft_product_point *point = WEFT_NEW(kde->mem, weft_product_point, space->dim);
+    weft_product_point *point = WEFT_NEW(kde->past.mem, weft_product_point, space->dim);
     const weft_durations *durations =
-        kde->per_cost ? weft_durations_new(&kde->past, level, kde->mem) : NULL;
-    double *own = WEFT_NEW(kde->mem, double, space->dim), most = 0;
+        kde->per_cost ? weft_durations_new(&kde->past, level, kde->past.mem) : NULL;
+    double *own = WEFT_NEW(kde->past.mem, double, space->dim), most = 0;
     for (int64_t c = 0; c < kde->candidates; c++) {
         weft_rng4 rng = random_at(kde, number, DRAW_KERNEL, 0, c);
         draw(kde, number, c, (int64_t)(weft_rng_unit(rng.v[0]) * (double)good.n), &good,
@@ -217,9 +193,9 @@ static void kde_propose(void *self, int64_t number, double *conf)
         weft_space_config(space, number, conf);
         return;
     }
-    size_t mark = weft_arena_mark(kde->mem);
+    size_t mark = weft_arena_mark(kde->past.mem);
     propose_from(kde, number, level, conf);
-    weft_arena_reset(kde->mem, mark);
+    weft_arena_reset(kde->past.mem, mark);
 }
 
 extern const weft_sampler weft_sampler_kde;
@@ -230,7 +206,7 @@ const weft_sampler weft_sampler_kde = {
              .opts = kde_opts},
     .setup = kde_setup,
     .propose = kde_propose,
-    .told = kde_told,
+    .told = weft_past_told,
     .pending = kde_pending,
     .enough = kde_enough,
 };

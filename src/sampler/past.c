@@ -1,12 +1,76 @@
-/* The trials and results that a sampler was told; see past.h. */
-#include "past.h"
+/* What samplers learn from: the trials and results that they were told, with the positions
+ * of values on the axes, and durations predicted from these by the main effects of the
+ * axes; see learn.h. */
+#include "learn.h"
 
 #include <math.h>
 #include <string.h>
 
+/* ---- axes ---- */
+
+/* 1: the values of a list increase or decrease. */
+static int is_sorted(const weft_axis *axis)
+{
+    int up = 1, down = 1;
+    for (int i = 1; i < axis->nvalue; i++) {
+        up &= axis->value[i] > axis->value[i - 1];
+        down &= axis->value[i] < axis->value[i - 1];
+    }
+    return up || down;
+}
+
+static weft_axis_type type_of(const weft_axis *axis)
+{
+    double most = 1e6; /* more values than this are treated as real: kernels are at least
+                          0.01 wide */
+    if (axis->nvalue)
+        return weft_axis_is_ordered(axis) && is_sorted(axis) ? WEFT_AXIS_DISCRETE
+                                                             : WEFT_AXIS_CATEGORY;
+    if (axis->opt->type == WEFT_REAL || axis->hi - axis->lo > most) return WEFT_AXIS_REAL;
+    return WEFT_AXIS_DISCRETE;
+}
+
+void weft_axis_cell(const weft_axis *axis, double value, double *lo, double *hi)
+{
+    if (axis->nvalue) {
+        int at = weft_axis_index(axis, value);
+        *lo = (double)at / axis->nvalue;
+        *hi = (double)(at + 1) / axis->nvalue;
+        return;
+    }
+    double first = axis->lo - 0.5, last = axis->hi + 0.5;
+    if (!(last > first)) return;
+    if (axis->log) {
+        double length = log(last / first);
+        *lo = log((value - 0.5) / first) / length;
+        *hi = log((value + 0.5) / first) / length;
+        return;
+    }
+    *lo = (value - 0.5 - first) / (last - first);
+    *hi = (value + 0.5 - first) / (last - first);
+}
+
+double weft_past_place(const weft_past *past, int a, double value)
+{
+    const weft_axis *axis = &past->space->axis[a];
+    return past->type[a] == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
+                                               : weft_axis_unit(axis, value);
+}
+
+double weft_past_value(const weft_past *past, int a, double at)
+{
+    const weft_axis *axis = &past->space->axis[a];
+    return past->type[a] == WEFT_AXIS_CATEGORY ? axis->value[(int)at]
+                                               : weft_axis_value(axis, at);
+}
+
+/* ---- trials and results ---- */
+
 void weft_past_setup(weft_past *past, const weft_space *space, weft_arena *mem)
 {
-    *past = (weft_past){.space = space, .mem = mem};
+    *past = (weft_past){
+        .space = space, .type = WEFT_NEW(mem, weft_axis_type, space->dim), .mem = mem};
+    for (int a = 0; a < space->dim; a++) past->type[a] = type_of(&space->axis[a]);
 }
 
 int weft_past_pending(weft_past *past, int64_t number, const double *conf)
@@ -40,8 +104,9 @@ static weft_past_level *level_of(weft_past *past, double resource)
     return &past->level[at];
 }
 
-void weft_past_told(weft_past *past, int64_t number, const weft_observation *observed)
+void weft_past_told(void *self, int64_t number, const weft_observation *observed)
 {
+    weft_past *past = self;
     weft_past_level *level = level_of(past, observed->resource);
     int64_t trial = number - past->first;
     weft_check(trial >= 0 && trial < past->n && past->trial[trial].in_flight,
@@ -99,46 +164,107 @@ void weft_past_prune(const weft_space *space, double *conf)
             conf[space->order[i]] = NAN;
 }
 
-/* ---- axes ---- */
+/* ---- durations ---- */
 
-/* 1: the values of a list increase or decrease. */
-static int is_sorted(const weft_axis *axis)
+/* The results that have an axis. */
+struct effect {
+    int levels; /* of a category; 0: a number */
+    int64_t n;
+    double *at;          /* [n] positions */
+    double *narrow;      /* [n] 1 / h */
+    double *one;         /* [n] 1 */
+    double *y;           /* [n] logarithms of seconds without their mean */
+    double *sum, *count; /* [levels] of y; of results */
+};
+
+struct weft_durations {
+    const weft_past *past;
+    struct effect *axis; /* [dim] */
+};
+
+int weft_durations_observed(const weft_past_level *level, double *y)
 {
-    int up = 1, down = 1;
-    for (int i = 1; i < axis->nvalue; i++) {
-        up &= axis->value[i] > axis->value[i - 1];
-        down &= axis->value[i] < axis->value[i - 1];
+    double least = INFINITY, most = 0;
+    for (int64_t i = 0; i < level->n; i++) {
+        double s = level->result[i].seconds;
+        if (s > 0) least = fmin(least, s);
+        most = fmax(most, s);
     }
-    return up || down;
+    for (int64_t i = 0; i < level->n; i++)
+        y[i] = most > 0 ? log(fmax(level->result[i].seconds, least) / least) : 0;
+    return most > least;
 }
 
-weft_axis_type weft_axis_type_of(const weft_axis *axis)
+/* Removes the mean of y[n]. */
+static void centre(int64_t n, double *y)
 {
-    double most = 1e6; /* more values than this are treated as real: kernels are at least
-                          0.01 wide */
-    if (axis->nvalue)
-        return weft_axis_is_ordered(axis) && is_sorted(axis) ? WEFT_AXIS_DISCRETE
-                                                             : WEFT_AXIS_CATEGORY;
-    if (axis->opt->type == WEFT_REAL || axis->hi - axis->lo > most) return WEFT_AXIS_REAL;
-    return WEFT_AXIS_DISCRETE;
+    double mean = 0;
+    for (int64_t i = 0; i < n; i++) mean += y[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) y[i] -= mean;
 }
 
-void weft_axis_cell(const weft_axis *axis, double value, double *lo, double *hi)
+static void learn_axis(const weft_past *past, const weft_past_level *level, int a,
+                       const double *y, struct effect *effect, weft_arena *mem)
 {
-    if (axis->nvalue) {
-        int at = weft_axis_index(axis, value);
-        *lo = (double)at / axis->nvalue;
-        *hi = (double)(at + 1) / axis->nvalue;
-        return;
+    double magnitude = 0.2; /* width of a kernel for a single result */
+    int levels = past->type[a] == WEFT_AXIS_CATEGORY ? past->space->axis[a].nvalue : 0;
+    double *all = WEFT_NEW(mem, double, 4 * level->n + 2 * levels);
+    *effect = (struct effect){.levels = levels,
+                              .at = all,
+                              .narrow = all + level->n,
+                              .one = all + 2 * level->n,
+                              .y = all + 3 * level->n,
+                              .sum = all + 4 * level->n,
+                              .count = all + 4 * level->n + levels};
+    for (int64_t i = 0; i < level->n; i++) {
+        double value = past->trial[level->result[i].rank.id].conf[a];
+        if (isnan(value)) continue;
+        effect->at[effect->n] = weft_past_place(past, a, value);
+        effect->y[effect->n++] = y[i];
     }
-    double first = axis->lo - 0.5, last = axis->hi + 0.5;
-    if (!(last > first)) return;
-    if (axis->log) {
-        double length = log(last / first);
-        *lo = log((value - 0.5) / first) / length;
-        *hi = log((value + 0.5) / first) / length;
-        return;
+    centre(effect->n, effect->y);
+    for (int64_t i = 0; i < effect->n; i++) {
+        effect->narrow[i] = pow((double)effect->n, 0.2) / magnitude;
+        effect->one[i] = 1;
+        if (levels == 0) continue;
+        effect->sum[(int)effect->at[i]] += effect->y[i];
+        effect->count[(int)effect->at[i]]++;
     }
-    *lo = (value - 0.5 - first) / (last - first);
-    *hi = (value + 0.5 - first) / (last - first);
+}
+
+weft_durations *weft_durations_new(const weft_past *past, const weft_past_level *level,
+                                   weft_arena *mem)
+{
+    double *y = WEFT_NEW(mem, double, level->n);
+    if (!weft_durations_observed(level, y)) return NULL;
+    weft_durations *durations = WEFT_NEW(mem, weft_durations, 1);
+    durations->past = past;
+    durations->axis = WEFT_NEW(mem, struct effect, past->space->dim);
+    for (int a = 0; a < past->space->dim; a++)
+        learn_axis(past, level, a, y, &durations->axis[a], mem);
+    return durations;
+}
+
+double weft_durations_effect(const weft_durations *durations, int a, double value)
+{
+    const struct effect *effect = &durations->axis[a];
+    if (isnan(value)) return 0;
+    double x = weft_past_place(durations->past, a, value);
+    if (effect->levels) return effect->sum[(int)x] / (1 + effect->count[(int)x]);
+    return weft_bumps(effect->n, effect->at, effect->narrow, effect->y, x) /
+           (1 + weft_bumps(effect->n, effect->at, effect->narrow, effect->one, x));
+}
+
+double weft_durations_log(const weft_durations *durations, const double *conf)
+{
+    double sum = 0;
+    for (int a = 0; a < durations->past->space->dim; a++)
+        sum += weft_durations_effect(durations, a, conf[a]);
+    return sum;
+}
+
+double weft_durations_gain(double ratio, double good, double cost)
+{
+    double most = 700; /* exp is finite */
+    return -log(good + (1 - good) * exp(fmin(-ratio, most))) - cost;
 }

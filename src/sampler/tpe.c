@@ -8,12 +8,8 @@
  * "Making a science of model search", ICML 2013 (hyperopt); Akiba, Sano, Yanase, Ohta,
  * Koyama, "Optuna", KDD 2019, whose kernels are the default. Trials in flight as bad ones:
  * Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
- * 2010 (constant liar). Per cost, durations are predicted by axis, too (durations.h). */
-#include "durations.h"
-#include "normal.h"
-#include "parzen.h"
-#include "past.h"
-#include "product.h"
+ * 2010 (constant liar). Per cost, durations are predicted by axis, too (learn.h). */
+#include "learn.h"
 #include "weft/hash.h"
 
 #include <math.h>
@@ -30,7 +26,6 @@ typedef struct tpe_place {
 } tpe_place;
 
 typedef struct tpe_axis {
-    weft_axis_type type;
     int64_t missing; /* trials without this axis */
     int64_t n, room;
     tpe_place *place; /* [n] increasing: the trials that have the axis, if it is numeric */
@@ -39,15 +34,13 @@ typedef struct tpe_axis {
 typedef enum tpe_set { NEITHER, GOOD, BAD } tpe_set;
 
 typedef struct tpe_sampler {
+    weft_past past;
+    tpe_axis *axis; /* [dim] */
+    uint64_t seed;
     /* options */
     int form, kernels, normal, liar, endpoints, per_cost;
     int64_t startup, candidates;
     double gamma;
-    /* state */
-    uint64_t seed;
-    weft_arena *mem;
-    weft_past past;
-    tpe_axis *axis; /* [dim] */
 } tpe_sampler;
 
 /* What a proposal is made from. */
@@ -95,12 +88,9 @@ static weft_status tpe_setup(void *self, const weft_space *space, uint64_t seed,
     tpe_sampler *tpe = self;
     if (tpe->startup == 0) tpe->startup = tpe->form == HYPEROPT ? 20 : 10;
     tpe->normal = tpe->kernels == NORMAL || (tpe->kernels == AUTO && tpe->form == HYPEROPT);
-    tpe->mem = mem;
     tpe->seed = weft_hash("tpe", 3, seed);
     weft_past_setup(&tpe->past, space, mem);
     tpe->axis = WEFT_NEW(mem, tpe_axis, space->dim);
-    for (int a = 0; a < space->dim; a++)
-        tpe->axis[a].type = weft_axis_type_of(&space->axis[a]);
     return WEFT_OK;
 }
 
@@ -110,10 +100,10 @@ static void place_trial(tpe_sampler *tpe, int a, int64_t trial, double value)
 {
     tpe_axis *axis = &tpe->axis[a];
     axis->missing += isnan(value) != 0;
-    if (axis->type == WEFT_AXIS_CATEGORY || isnan(value)) return;
+    if (tpe->past.type[a] == WEFT_AXIS_CATEGORY || isnan(value)) return;
     double at = weft_axis_unit(&tpe->past.space->axis[a], value);
     axis->place =
-        weft_grow(tpe->mem, axis->place, sizeof *axis->place, axis->n, &axis->room);
+        weft_grow(tpe->past.mem, axis->place, sizeof *axis->place, axis->n, &axis->room);
     int64_t i = axis->n++;
     for (; i > 0 && axis->place[i - 1].at > at; i--) axis->place[i] = axis->place[i - 1];
     axis->place[i] = (tpe_place){at, trial};
@@ -126,12 +116,6 @@ static void tpe_pending(void *self, int64_t number, const double *conf, double r
     if (!weft_past_pending(&tpe->past, number, conf)) return;
     for (int a = 0; a < tpe->past.space->dim; a++)
         place_trial(tpe, a, tpe->past.n - 1, conf[a]);
-}
-
-static void tpe_told(void *self, int64_t number, const weft_observation *observed)
-{
-    tpe_sampler *tpe = self;
-    weft_past_told(&tpe->past, number, observed);
 }
 
 static int64_t tpe_enough(const void *self, const char **option)
@@ -192,15 +176,15 @@ static weft_parzen fit(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_se
     weft_parzen_rule rule = {
         .endpoints = tpe->endpoints, .whole = tpe->form == HYPEROPT, .normal = tpe->normal};
     const tpe_axis *axis = &tpe->axis[a];
-    double *weight = WEFT_NEW(tpe->mem, double, tpe->past.n);
+    double *weight = WEFT_NEW(tpe->past.mem, double, tpe->past.n);
     int64_t n = weigh(tpe, set, which, a, weight);
-    double *at = WEFT_NEW(tpe->mem, double, 2 * n), *own = at + n;
+    double *at = WEFT_NEW(tpe->past.mem, double, 2 * n), *own = at + n;
     for (int64_t i = 0, j = 0; i < axis->n; i++)
         if (set[axis->place[i].trial] == which) {
             at[j] = axis->place[i].at;
             own[j++] = weight[axis->place[i].trial];
         }
-    return weft_parzen_new(n, at, own, &rule, tpe->mem);
+    return weft_parzen_new(n, at, own, &rule, tpe->past.mem);
 }
 
 static weft_rng4 draw_at(const tpe_sampler *tpe, int64_t number, int a, int64_t draw)
@@ -223,9 +207,9 @@ static double propose_number(const struct step *step, int a)
 {
     const tpe_sampler *tpe = step->tpe;
     const weft_axis *axis = &tpe->past.space->axis[a];
-    weft_axis_type type = tpe->axis[a].type;
+    weft_axis_type type = tpe->past.type[a];
     weft_parzen l = fit(tpe, a, step->set, GOOD), g = fit(tpe, a, step->set, BAD);
-    double *tried = WEFT_NEW(tpe->mem, double, tpe->candidates), best = NAN,
+    double *tried = WEFT_NEW(tpe->past.mem, double, tpe->candidates), best = NAN,
            most = -INFINITY;
     for (int64_t c = 0; c < tpe->candidates; c++) {
         weft_rng4 rng = draw_at(tpe, step->number, a, c);
@@ -249,8 +233,8 @@ static void fit_levels(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_se
                        double *p)
 {
     const weft_axis *axis = &tpe->past.space->axis[a];
-    double *weight = WEFT_NEW(tpe->mem, double, tpe->past.n);
-    double *sum = WEFT_NEW(tpe->mem, double, axis->nvalue);
+    double *weight = WEFT_NEW(tpe->past.mem, double, tpe->past.n);
+    double *sum = WEFT_NEW(tpe->past.mem, double, axis->nvalue);
     int64_t n = weigh(tpe, set, which, a, weight);
     for (int64_t i = 0; i < tpe->past.n; i++)
         if (weight[i] > 0)
@@ -274,8 +258,8 @@ static double propose_level(const struct step *step, int a)
 {
     const tpe_sampler *tpe = step->tpe;
     const weft_axis *axis = &tpe->past.space->axis[a];
-    double *l = WEFT_NEW(tpe->mem, double, axis->nvalue);
-    double *g = WEFT_NEW(tpe->mem, double, axis->nvalue);
+    double *l = WEFT_NEW(tpe->past.mem, double, axis->nvalue);
+    double *g = WEFT_NEW(tpe->past.mem, double, axis->nvalue);
     fit_levels(tpe, a, step->set, GOOD, l);
     fit_levels(tpe, a, step->set, BAD, g);
     int64_t best = -1;
@@ -295,39 +279,27 @@ static weft_product join(const tpe_sampler *tpe, const tpe_set *set, tpe_set whi
     const weft_past *past = &tpe->past;
     int64_t n = 0;
     for (int64_t i = 0; i < past->n; i++) n += set[i] == which;
-    weft_product product = weft_product_new(past->space->dim, n + 1, tpe->mem);
+    weft_product product = weft_product_new(past->space->dim, n + 1, tpe->past.mem);
     for (int a = 0; a < product.dim; a++) {
-        const weft_axis *axis = &past->space->axis[a];
         weft_product_axis *kernels = &product.axis[a];
-        int category = tpe->axis[a].type == WEFT_AXIS_CATEGORY;
-        kernels->levels = category ? axis->nvalue : 0;
-        kernels->density = tpe->normal && tpe->axis[a].type == WEFT_AXIS_REAL;
+        int category = past->type[a] == WEFT_AXIS_CATEGORY;
+        kernels->levels = category ? past->space->axis[a].nvalue : 0;
+        kernels->density = tpe->normal && past->type[a] == WEFT_AXIS_REAL;
         for (int64_t i = 0, j = 0; i < past->n; i++) {
             double value = past->trial[i].conf[a];
             if (set[i] != which) continue;
-            kernels->mu[j++] = isnan(value) ? NAN
-                               : category   ? weft_axis_index(axis, value)
-                                            : weft_axis_unit(axis, value);
+            kernels->mu[j++] = isnan(value) ? NAN : weft_past_place(past, a, value);
         }
     }
     weft_product_joint(&product);
     return product;
 }
 
-/* A draw from kernel j on this axis. */
-static double draw_kernel(const weft_axis *axis, const weft_product_axis *kernels,
-                          int64_t j, const weft_rng4 *rng)
+static weft_product_point point_of(const weft_past *past, int a, double value)
 {
-    double at = weft_product_draw(kernels, j, rng);
-    return kernels->levels > 0 ? axis->value[(int)at] : weft_axis_value(axis, at);
-}
-
-static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, double value)
-{
-    weft_product_point point = {0, 0, 0};
-    point.at = type == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
-                                          : weft_axis_unit(axis, value);
-    if (type == WEFT_AXIS_DISCRETE) weft_axis_cell(axis, value, &point.lo, &point.hi);
+    weft_product_point point = {weft_past_place(past, a, value), 0, 0};
+    if (past->type[a] == WEFT_AXIS_DISCRETE)
+        weft_axis_cell(&past->space->axis[a], value, &point.lo, &point.hi);
     return point;
 }
 
@@ -336,8 +308,8 @@ static void propose_jointly(const struct step *step, double *conf)
     const tpe_sampler *tpe = step->tpe;
     const weft_space *space = tpe->past.space;
     weft_product l = join(tpe, step->set, GOOD), g = join(tpe, step->set, BAD);
-    weft_product_point *point = WEFT_NEW(tpe->mem, weft_product_point, space->dim);
-    double *own = WEFT_NEW(tpe->mem, double, space->dim), most = 0;
+    weft_product_point *point = WEFT_NEW(tpe->past.mem, weft_product_point, space->dim);
+    double *own = WEFT_NEW(tpe->past.mem, double, space->dim), most = 0;
     for (int64_t c = 0; c < tpe->candidates; c++) {
         weft_rng4 which =
             weft_rng_at(tpe->seed, WEFT_RNG_TUNER, (uint64_t)step->number, 0, (uint64_t)c);
@@ -348,8 +320,8 @@ static void propose_jointly(const struct step *step, double *conf)
             own[a] = NAN;
             point[a] = (weft_product_point){NAN, 0, 0};
             if (!weft_space_is_active(space, own, a)) continue;
-            own[a] = draw_kernel(&space->axis[a], &l.axis[a], j, &rng);
-            point[a] = point_of(&space->axis[a], tpe->axis[a].type, own[a]);
+            own[a] = weft_past_value(&tpe->past, a, weft_product_draw(&l.axis[a], j, &rng));
+            point[a] = point_of(&tpe->past, a, own[a]);
         }
         double cost = step->durations ? weft_durations_log(step->durations, own) : 0;
         double gain =
@@ -371,20 +343,21 @@ static void tpe_propose(void *self, int64_t number, double *conf)
         weft_space_config(space, number, conf);
         return;
     }
-    size_t mark = weft_arena_mark(tpe->mem);
+    size_t mark = weft_arena_mark(tpe->past.mem);
     struct step step = {
-        .tpe = tpe, .number = number, .set = WEFT_NEW(tpe->mem, tpe_set, tpe->past.n)};
-    if (tpe->per_cost) step.durations = weft_durations_new(&tpe->past, level, tpe->mem);
+        .tpe = tpe, .number = number, .set = WEFT_NEW(tpe->past.mem, tpe_set, tpe->past.n)};
+    if (tpe->per_cost)
+        step.durations = weft_durations_new(&tpe->past, level, tpe->past.mem);
     divide(&step, level);
     if (tpe->form == JOINT) propose_jointly(&step, conf);
     for (int i = 0; tpe->form != JOINT && i < space->dim; i++) {
         int a = space->order[i];
         conf[a] = NAN;
         if (weft_space_is_active(space, conf, a))
-            conf[a] = tpe->axis[a].type == WEFT_AXIS_CATEGORY ? propose_level(&step, a)
+            conf[a] = tpe->past.type[a] == WEFT_AXIS_CATEGORY ? propose_level(&step, a)
                                                               : propose_number(&step, a);
     }
-    weft_arena_reset(tpe->mem, mark);
+    weft_arena_reset(tpe->past.mem, mark);
 }
 
 extern const weft_sampler weft_sampler_tpe;
@@ -396,7 +369,7 @@ const weft_sampler weft_sampler_tpe = {
              .when = tpe_when},
     .setup = tpe_setup,
     .propose = tpe_propose,
-    .told = tpe_told,
+    .told = weft_past_told,
     .pending = tpe_pending,
     .enough = tpe_enough,
 };

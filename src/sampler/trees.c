@@ -1,8 +1,10 @@
-/* Random forests; see trees.h. Our own code: ranger is a C++ program and an R package,
- * mlpack is C++ with bindings for Python, Julia, Go and R; LightGBM has a C interface, but
- * grows trees on histograms of binned values, for data that are large, where here there are
- * some hundreds of points, and each tree must depend on (seed, tree) alone. */
-#include "trees.h"
+/* Random forests for regression on configurations: growth, predictions by the trees, and
+ * predictions by a table of their leaves; see forest.h. Our own code: ranger is a C++
+ * program and an R package, mlpack is C++ with bindings for Python, Julia, Go and R;
+ * LightGBM has a C interface, but grows trees on histograms of binned values, for data that
+ * are large, where here there are some hundreds of points, and each tree must depend on
+ * (seed, tree) alone. */
+#include "forest.h"
 #include "weft/rng.h"
 
 #include <math.h>
@@ -50,6 +52,15 @@ struct grower {
 };
 
 /* ---- orders ---- */
+
+/* An integer that increases with a number; the same for 0 and -0. */
+static uint64_t increasing(double x)
+{
+    uint64_t bits, sign = (uint64_t)1 << 63;
+    x += 0; /* -0 becomes 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
+}
 
 struct ranked {
     double x;
@@ -114,7 +125,7 @@ static void split_number(const struct grower *grower, int feature,
 
 /* Inserts a level into ranked[m], which is sorted by value, then by number; levels come in
  * the order of their numbers. */
-static void insert(struct ranked *ranked, int m, struct ranked one)
+static void insert_level(struct ranked *ranked, int m, struct ranked one)
 {
     for (; m > 0 && ranked[m - 1].x > one.x; m--) ranked[m] = ranked[m - 1];
     ranked[m] = one;
@@ -140,7 +151,7 @@ static void split_category(const struct grower *grower, int feature,
             all.times += grower->draw[list[i]].times;
         }
         drawn[(int)level] = all;
-        insert(ranked, m++, (struct ranked){all.sum / all.times, (int)level});
+        insert_level(ranked, m++, (struct ranked){all.sum / all.times, (int)level});
     }
     for (int i = 0; i < m; i++) {
         if (grower->rule->alone) {
@@ -201,8 +212,8 @@ static int mark_right(struct grower *grower, const struct segment *segment,
 
 /* Writes the first `lists` lists of a node, divided in two parts that keep its order, to
  * those of the next depth. Returns where the right part begins. */
-static int part(struct grower *grower, const struct segment *segment,
-                const struct split *split, int lists)
+static int part_lists(struct grower *grower, const struct segment *segment,
+                      const struct split *split, int lists)
 {
     struct segment below = {.depth = segment->depth + 1};
     int middle = segment->last - mark_right(grower, segment, split);
@@ -268,14 +279,13 @@ static void grow_node(struct grower *grower, int tree, const struct segment *seg
     struct split split = find_split(grower, tree, segment, sum, count);
     if (split.feature < 0) return;
     node->feature = split.feature;
-    node->cut =
-        trees->levels[split.feature] > 0 ? split.left : weft_trees_increasing(split.most);
+    node->cut = trees->levels[split.feature] > 0 ? split.left : increasing(split.most);
     node->child = grower->nodes;
     grower->nodes += 2;
     /* no list but the first is read in leaves */
     int both = grower->rule->leaf * 2,
         more = split.count >= both || count - split.count >= both;
-    int middle = part(grower, segment, &split, more ? trees->dim : 1);
+    int middle = part_lists(grower, segment, &split, more ? trees->dim : 1);
     int depth = segment->depth + 1, child = node->child;
     grower->stack[(*waiting)++] = (struct segment){child + 1, middle, segment->last, depth};
     grower->stack[(*waiting)++] = (struct segment){child, segment->first, middle, depth};
@@ -329,7 +339,7 @@ void weft_trees_grow(weft_trees *trees, const weft_trees_rule *rule, int n, int 
     trees->start[rule->trees] = grower.nodes;
 }
 
-/* ---- predictions ---- */
+/* ---- predictions by trees ---- */
 
 /* A feature of a point, so that one comparison serves numbers and categories: the point
  * goes right if (cut & mask) < value. */
@@ -338,7 +348,8 @@ struct asked {
     uint64_t value; /* number: made to increase; category: the mask */
 };
 
-static void prepare(const weft_trees *trees, int m, const double *x, struct asked *out)
+static void prepare_points(const weft_trees *trees, int m, const double *x,
+                           struct asked *out)
 {
     for (int i = 0; i < m; i++)
         for (int a = 0; a < trees->dim; a++) {
@@ -346,33 +357,36 @@ static void prepare(const weft_trees *trees, int m, const double *x, struct aske
             uint64_t level = trees->levels[a] > 0 ? (uint64_t)1 << (int)v : 0;
             out[(size_t)i * (size_t)trees->dim + (size_t)a] =
                 trees->levels[a] > 0 ? (struct asked){level, level}
-                                     : (struct asked){UINT64_MAX, weft_trees_increasing(v)};
+                                     : (struct asked){UINT64_MAX, increasing(v)};
         }
 }
 
 /* One node down a tree; in a leaf nowhere. */
-static const weft_tree_node *below(const weft_tree_node *all, const weft_tree_node *node,
-                                   const struct asked *asked)
+static const weft_tree_node *node_below(const weft_tree_node *all,
+                                        const weft_tree_node *node,
+                                        const struct asked *asked)
 {
     const struct asked *feature = asked + node->feature;
     return all + node->child + ((node->cut & feature->mask) < feature->value);
 }
 
 /* Moves m points two nodes down a tree. Returns 0 if all are in leaves. */
-static int descend(const weft_tree_node *all, int dim, int m, const struct asked *asked,
-                   const weft_tree_node **at)
+static int descend_twice(const weft_tree_node *all, int dim, int m,
+                         const struct asked *asked, const weft_tree_node **at)
 {
     int moved = 0;
     for (int i = 0; i < m; i++, asked += dim) {
-        const weft_tree_node *node = below(all, at[i], asked);
-        at[i] = below(all, node, asked);
+        const weft_tree_node *node = node_below(all, at[i], asked);
+        at[i] = node_below(all, node, asked);
         moved |= at[i] != node;
     }
     return moved;
 }
 
-void weft_trees_moments(const weft_trees *trees, double sum, double square, double *mean,
-                        double *variance)
+/* Mean and sample variance of the trees' predictions from their sum and their sum of
+ * squares, both less the value of the first tree's root. */
+static void moments(const weft_trees *trees, double sum, double square, double *mean,
+                    double *variance)
 {
     double b = trees->ntree, centre = sum / b;
     *mean = trees->value[trees->start[0]] + centre;
@@ -389,11 +403,11 @@ void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mea
     for (int from = 0; from < m; from += SIDE) {
         int n = m - from < SIDE ? m - from : SIDE;
         double sum[SIDE] = {0}, square[SIDE] = {0};
-        prepare(trees, n, x + (size_t)from * (size_t)trees->dim, point);
+        prepare_points(trees, n, x + (size_t)from * (size_t)trees->dim, point);
         for (int t = 0; t < trees->ntree; t++) {
             const weft_tree_node *at[SIDE];
             for (int i = 0; i < n; i++) at[i] = trees->node + trees->start[t];
-            while (descend(trees->node, trees->dim, n, point, at)) {}
+            while (descend_twice(trees->node, trees->dim, n, point, at)) {}
             for (int i = 0; i < n; i++) {
                 double v =
                     trees->value[at[i] - trees->node] - trees->value[trees->start[0]];
@@ -402,8 +416,7 @@ void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mea
             }
         }
         for (int i = 0; i < n; i++)
-            weft_trees_moments(trees, sum[i], square[i], &mean[from + i],
-                               &variance[from + i]);
+            moments(trees, sum[i], square[i], &mean[from + i], &variance[from + i]);
     }
     weft_arena_reset(tmp, mark);
 }
@@ -415,4 +428,196 @@ void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, i
     double *variance = WEFT_NEW(mem, double, more);
     weft_trees_ask(trees, more, x + (size_t)n * (size_t)dim, y + n, variance, mem);
     weft_trees_grow(trees, rule, all, dim, trees->levels, x, y, seed, mem);
+}
+
+/* ---- a table of the leaves ---- */
+
+/* The leaves of a tree are the bits of a word, from left to right. Each row of an axis has
+ * those that its interval or level does not exclude: where a node sends it right, not the
+ * ones on the left. The first leaf that no axis of a point excludes is the point's.
+ * Lucchese, Nardini, Orlando, Perego, Tonellotto, Venturini, "QuickScorer: a fast algorithm
+ * to rank documents with additive ensembles of regression trees", SIGIR 2015, where rows
+ * are made anew for each point. */
+
+enum {
+    MAX_LEAVES = 64,     /* of a tree */
+    MAX_WORDS = 1 << 20, /* of a table: 8 MB */
+    FEW = 4              /* points whose predictions are summed together */
+};
+
+struct weft_leaves {
+    const weft_trees *trees; /* borrowed */
+    int *first;    /* [dim + 1] first row of an axis: a number has one more than cuts, a
+                      category one for each level */
+    uint64_t *cut; /* [rows] of a number, between the row and the next one */
+    uint64_t *row; /* [rows][ntree] 1: the leaf is possible */
+    double *value; /* [ntree][MAX_LEAVES] of leaves, less that of the first tree's root */
+};
+
+/* A node with children. */
+struct inner {
+    uint64_t cut, left; /* the leaves below the left child */
+    int feature, tree;
+};
+
+struct maker {
+    weft_leaves *leaves;
+    struct inner *split; /* [splits] */
+    int splits;
+    int *count; /* [nodes] leaves below a node */
+    int *first; /* [nodes] the first one's number in its tree */
+};
+
+/* Numbers the leaves of a tree and appends its splits; nodes come before their children. */
+static void list_splits(struct maker *maker, int tree)
+{
+    const weft_trees *trees = maker->leaves->trees;
+    int root = trees->start[tree], end = trees->start[tree + 1];
+    for (int i = end - 1; i >= root; i--) {
+        int child = trees->node[i].child;
+        maker->count[i] = child == i ? 1 : maker->count[child] + maker->count[child + 1];
+    }
+    for (int i = root; i < end; i++) {
+        int child = trees->node[i].child, first = maker->first[i],
+            last = first + maker->count[child];
+        if (child == i) {
+            maker->leaves->value[tree * MAX_LEAVES + first] =
+                trees->value[i] - trees->value[trees->start[0]];
+            continue;
+        }
+        uint64_t left = (((uint64_t)1 << (last - first)) - 1) << first;
+        maker->first[child] = first;
+        maker->first[child + 1] = last;
+        maker->split[maker->splits++] =
+            (struct inner){trees->node[i].cut, left, trees->node[i].feature, tree};
+    }
+}
+
+static int by_axis(const void *left, const void *right)
+{
+    const struct inner *a = left, *b = right;
+    if (a->feature != b->feature) return a->feature - b->feature;
+    return (a->cut > b->cut) - (a->cut < b->cut);
+}
+
+/* Sets where the rows of axes begin, which are counted by their sorted splits. */
+static int count_rows(struct maker *maker)
+{
+    const weft_trees *trees = maker->leaves->trees;
+    int rows = 0, at = 0;
+    for (int a = 0; a < trees->dim; a++) {
+        maker->leaves->first[a] = rows;
+        rows += trees->levels[a] > 0 ? trees->levels[a] : 1;
+        for (int from = at; at < maker->splits && maker->split[at].feature == a; at++)
+            rows += trees->levels[a] == 0 &&
+                    (at == from || maker->split[at].cut > maker->split[at - 1].cut);
+    }
+    return maker->leaves->first[trees->dim] = rows;
+}
+
+/* Fills the rows of an axis with its n sorted splits. */
+static void fill_rows(const weft_leaves *leaves, int axis, int n, const struct inner *split)
+{
+    size_t wide = (size_t)leaves->trees->ntree, bytes = wide * sizeof *leaves->row;
+    int levels = leaves->trees->levels[axis];
+    uint64_t *row = leaves->row + (size_t)leaves->first[axis] * wide;
+    memset(row, -1, bytes * (size_t)(levels > 0 ? levels : 1));
+    for (int i = 0; i < n; i++) {
+        for (int v = 0; v < levels; v++)
+            if (!(split[i].cut >> v & 1))
+                row[(size_t)v * wide + (size_t)split[i].tree] &= ~split[i].left;
+        if (levels > 0) continue;
+        if (i == 0 || split[i].cut > split[i - 1].cut) {
+            leaves->cut[(size_t)(row - leaves->row) / wide] = split[i].cut;
+            memcpy(row + wide, row, bytes);
+            row += wide;
+        }
+        row[split[i].tree] &= ~split[i].left;
+    }
+}
+
+weft_leaves *weft_leaves_new(const weft_trees *trees, weft_arena *mem)
+{
+    int nodes = trees->start[trees->ntree];
+    for (int t = 0; t < trees->ntree; t++)
+        if (trees->start[t + 1] - trees->start[t] > 2 * MAX_LEAVES - 1) return NULL;
+    weft_leaves *leaves = WEFT_NEW(mem, weft_leaves, 1);
+    *leaves = (weft_leaves){.trees = trees,
+                            .first = WEFT_NEW(mem, int, trees->dim + 1),
+                            .value = WEFT_NEW(mem, double, trees->ntree *MAX_LEAVES)};
+    struct maker maker = {.leaves = leaves,
+                          .split = WEFT_NEW(mem, struct inner, nodes),
+                          .count = WEFT_NEW(mem, int, nodes),
+                          .first = WEFT_NEW(mem, int, nodes)};
+    for (int t = 0; t < trees->ntree; t++) list_splits(&maker, t);
+    qsort(maker.split, (size_t)maker.splits, sizeof *maker.split, by_axis);
+    int rows = count_rows(&maker), at = 0;
+    if (rows > MAX_WORDS / trees->ntree) return NULL;
+    leaves->cut = WEFT_NEW(mem, uint64_t, rows);
+    leaves->row = WEFT_NEW(mem, uint64_t, (size_t)rows * (size_t)trees->ntree);
+    for (int a = 0, from; a < trees->dim; a++) {
+        for (from = at; at < maker.splits && maker.split[at].feature == a;) at++;
+        fill_rows(leaves, a, at - from, maker.split + from);
+    }
+    return leaves;
+}
+
+/* ---- predictions by the table ---- */
+
+/* How many of n increasing cuts are below a number. */
+static int cuts_below(int n, const uint64_t *cut, uint64_t number)
+{
+    int low = 0;
+    for (; n > 1; n -= n / 2) low += n / 2 & -(cut[low + n / 2 - 1] < number);
+    return low + (n == 1 && cut[low] < number);
+}
+
+/* The rows of a point, one of each axis: row[dim]. */
+static void find_rows(const weft_leaves *leaves, const double *x, const uint64_t **row)
+{
+    for (int a = 0; a < leaves->trees->dim; a++) {
+        int at = leaves->first[a], cuts = leaves->first[a + 1] - 1 - at;
+        at += leaves->trees->levels[a] > 0
+                  ? (int)x[a]
+                  : cuts_below(cuts, leaves->cut + at, increasing(x[a]));
+        row[a] = leaves->row + (size_t)at * (size_t)leaves->trees->ntree;
+    }
+}
+
+/* The predictions of a point by each tree: out[ntree][FEW]; possible[ntree] is scratch. */
+static void find_leaves(const weft_leaves *leaves, const uint64_t *const *row,
+                        uint64_t *possible, double *out)
+{
+    int ntree = leaves->trees->ntree;
+    memcpy(possible, row[0], (size_t)ntree * sizeof *possible);
+    for (int a = 1; a < leaves->trees->dim; a++)
+        for (int t = 0; t < ntree; t++) possible[t] &= row[a][t];
+    for (int t = 0; t < ntree; t++)
+        out[t * FEW] = leaves->value[t * MAX_LEAVES + __builtin_ctzll(possible[t])];
+}
+
+void weft_leaves_ask(const weft_leaves *leaves, int m, const double *x, double *mean,
+                     double *variance, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp), dim = (size_t)leaves->trees->dim;
+    const uint64_t **row = WEFT_NEW(tmp, const uint64_t *, dim);
+    uint64_t *possible = WEFT_NEW(tmp, uint64_t, leaves->trees->ntree);
+    double *out = WEFT_NEW(tmp, double, leaves->trees->ntree *FEW);
+    for (int from = 0; from < m; from += FEW) {
+        int n = m - from < FEW ? m - from : FEW;
+        double sum[FEW] = {0}, square[FEW] = {0};
+        for (int i = 0; i < n; i++) {
+            find_rows(leaves, x + (size_t)(from + i) * dim, row);
+            find_leaves(leaves, row, possible, out + i);
+        }
+        for (int t = 0; t < leaves->trees->ntree; t++)
+            for (int i = 0; i < FEW; i++) {
+                double v = out[t * FEW + i];
+                sum[i] += v;
+                square[i] += v * v;
+            }
+        for (int i = 0; i < n; i++)
+            moments(leaves->trees, sum[i], square[i], &mean[from + i], &variance[from + i]);
+    }
+    weft_arena_reset(tmp, mark);
 }

@@ -9,7 +9,7 @@
  * training", AutoML workshop at ICML 2018. A trial that is no better than guesses is not
  * promoted where the best of its rung is. At the end the best of the trials with the most
  * resource is trained up to max_resource. */
-#include "rungs.h"
+#include "schedule.h"
 #include "weft/heap.h"
 #include "weft/log.h"
 
@@ -161,10 +161,7 @@ static void plan_bracket(const asha_tuner *asha, struct bracket *bracket, int le
 /* The number of rungs; ECONF if the options allow none. */
 static weft_status count_rungs(const asha_tuner *asha, int *rungs)
 {
-    if (asha->min_resource > asha->max_resource)
-        return weft_fail(WEFT_ECONF,
-                         "asha.min_resource = %lld is more than asha.max_resource = %lld",
-                         (long long)asha->min_resource, (long long)asha->max_resource);
+    TRY(weft_resources_fit("asha", asha->min_resource, asha->max_resource));
     *rungs = weft_rungs_top(asha->min_resource, asha->max_resource, asha->reduction) + 1;
     int used = asha->early_stopping + (asha->brackets > 0 ? asha->brackets : 1);
     if (used <= *rungs) return WEFT_OK;

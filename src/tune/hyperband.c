@@ -5,7 +5,7 @@
  * may be repeated, so that a sampler goes on learning, as HpBandSter does. Li, Jamieson,
  * DeSalvo, Rostamizadeh, Talwalkar, "Hyperband: a novel bandit-based approach to
  * hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
-#include "rungs.h"
+#include "schedule.h"
 
 typedef struct hyperband_tuner {
     /* options */
@@ -57,12 +57,7 @@ static weft_status hyperband_setup(void *self, const weft_space *space, uint64_t
 {
     hyperband_tuner *hyperband = self;
     (void)seed;
-    if (hyperband->min_resource > hyperband->max_resource)
-        return weft_fail(WEFT_ECONF,
-                         "hyperband.min_resource = %lld is more than "
-                         "hyperband.max_resource = %lld",
-                         (long long)hyperband->min_resource,
-                         (long long)hyperband->max_resource);
+    TRY(weft_resources_fit("hyperband", hyperband->min_resource, hyperband->max_resource));
     int s_max = weft_rungs_top(hyperband->min_resource, hyperband->max_resource,
                                hyperband->reduction);
     for (int s = s_max; s >= 0; s--)

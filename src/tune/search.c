@@ -3,7 +3,7 @@
 #include "weft/search.h"
 #include "weft/log.h"
 
-#include "share.h"
+#include "schedule.h"
 
 #include <math.h>
 #include <string.h>

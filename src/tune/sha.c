@@ -16,7 +16,7 @@
  * reduction^early_stopping at the end of the first rung and `reduction` times that of the
  * rung before at the end of each further one, up to max_resource, and the budget
  * follows; where the last of them ends before, the best trial goes on to max_resource. */
-#include "rungs.h"
+#include "schedule.h"
 #include "weft/log.h"
 
 enum { MAX_TRIALS = 1000000 };
@@ -24,10 +24,10 @@ enum { PUBLISHED = 3, BUDGET = 5 }; /* eliminations; budget / max_resource */
 enum { FEDEX, GEOMETRIC };          /* how rungs are placed */
 
 typedef struct sha_tuner {
+    weft_rungs rungs;
     /* options */
     int reduction, placing, eliminations, early_stopping, winner_resource, best;
     int64_t min_resource, max_resource, budget, every;
-    weft_rungs rungs; /* set by sha_setup */
 } sha_tuner;
 
 static const weft_opt sha_opts[] = {
@@ -210,36 +210,10 @@ static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
     return WEFT_OK;
 }
 
-/* ---- ask and tell ---- */
-
-static weft_asked sha_ask(void *self, weft_job *job)
-{
-    sha_tuner *sha = self;
-    return weft_rungs_ask(&sha->rungs, job);
-}
-
-static void sha_tell(void *self, const weft_result *res)
-{
-    sha_tuner *sha = self;
-    weft_rungs_tell(&sha->rungs, res);
-}
-
-static int64_t sha_jobs(const void *self)
-{
-    const sha_tuner *sha = self;
-    return weft_rungs_jobs(&sha->rungs);
-}
-
 static const char *sha_early(const void *self)
 {
     const sha_tuner *sha = self;
     return sha->best ? "sha.winner = best" : NULL;
-}
-
-static int sha_ended(const void *self, int64_t i)
-{
-    const sha_tuner *sha = self;
-    return weft_rungs_ended(&sha->rungs, i);
 }
 
 static void sha_extent(const void *self, weft_extent *out)
@@ -257,10 +231,10 @@ const weft_tuner weft_tuner_sha = {
              .opts = sha_opts,
              .when = sha_when},
     .setup = sha_setup,
-    .ask = sha_ask,
-    .tell = sha_tell,
-    .jobs = sha_jobs,
-    .ended = sha_ended,
+    .ask = weft_rungs_ask,
+    .tell = weft_rungs_tell,
+    .jobs = weft_rungs_jobs,
+    .ended = weft_rungs_ended,
     .early = sha_early,
     .extent = sha_extent,
     .grows = "space.configs",

@@ -10,16 +10,16 @@
  * Balcan, Talwalkar, "Weight-sharing beyond neural architecture search: efficient feature
  * map selection and federated hyperparameter tuning", SysML 2019, section 3.1, names the
  * method; weighting and defaults are those of the authors' released program. */
-#include "share.h"
+#include "schedule.h"
 
 #include <math.h>
 
 enum { CONSTANT, THEORY };
 
 struct gradient {
+    weft_share share;
     double eta;
     int rounds, few, rate, weighted, refit, warm;
-    weft_share share;
     double *grad;    /* [k] */
     weft_rank *rank; /* [k] by probability */
 };
@@ -145,12 +145,6 @@ static int64_t gradient_jobs(const void *self)
            (gradient->few < gradient->share.mix.k ? gradient->few : gradient->share.mix.k);
 }
 
-static int gradient_ended(const void *self, int64_t trial)
-{
-    const struct gradient *gradient = self;
-    return weft_share_ended(&gradient->share, trial);
-}
-
 extern const weft_tuner weft_tuner_ws_eg;
 const weft_tuner weft_tuner_ws_eg = {
     .kind = {.name = "ws_eg",
@@ -162,6 +156,6 @@ const weft_tuner weft_tuner_ws_eg = {
     .ask = gradient_ask,
     .tell = gradient_tell,
     .jobs = gradient_jobs,
-    .ended = gradient_ended,
+    .ended = weft_share_ended,
     .waits = 1,
 };

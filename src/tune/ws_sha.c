@@ -28,7 +28,7 @@
  * equal to it stay, there are log2 k rounds, and the winner is drawn from the
  * probabilities. If the order of the scores does not change, this eliminates nothing after
  * the first round, because half of all maps are always below the median. */
-#include "share.h"
+#include "schedule.h"
 #include "weft/rng.h"
 
 #include <math.h>
@@ -38,9 +38,9 @@
 #define DUE   2000 /* training samples per map, over all fits of a search */
 
 struct halving {
+    weft_share share;
     double keep, grow;
     int few, refit, warm, literal;
-    weft_share share;
     double *sorted; /* [k] scratch for the median */
     int rounds;     /* planned */
     int finals;     /* planned */
@@ -220,12 +220,6 @@ static int64_t halving_jobs(const void *self)
     return halving->rounds + halving->finals;
 }
 
-static int halving_ended(const void *self, int64_t trial)
-{
-    const struct halving *halving = self;
-    return weft_share_ended(&halving->share, trial);
-}
-
 extern const weft_tuner weft_tuner_ws_sha;
 const weft_tuner weft_tuner_ws_sha = {
     .kind = {.name = "ws_sha",
@@ -237,6 +231,6 @@ const weft_tuner weft_tuner_ws_sha = {
     .ask = halving_ask,
     .tell = halving_tell,
     .jobs = halving_jobs,
-    .ended = halving_ended,
+    .ended = weft_share_ended,
     .waits = 1,
 };

@@ -1,14 +1,22 @@
-/* Chooses the table of loops for this CPU. Before a table is used, it is compared with the
- * plain one on a small random problem, since not all CPUs could be tested. All tables give
- * the same bits, so results depend neither on the CPU nor on WEFT_KERNEL. */
+/* The table of loops for this CPU: how it is chosen, the public functions that are loops of
+ * it, and the rates that the machine reaches. Before a table is used, it is compared with
+ * the plain one on a small random problem, since not all CPUs could be tested. All tables
+ * give the same bits, so results depend neither on the CPU nor on WEFT_KERNEL. */
 #include "kernel.h"
+#include "weft/bytes.h"
+#include "weft/clock.h"
+#include "weft/cpu.h"
 #include "weft/log.h"
+#include "weft/logistic.h"
 #include "weft/project.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- a trial of a table ---- */
 
 enum {
     GROUPS = 3,
@@ -61,36 +69,38 @@ struct outcome {
     int finite[3];
 };
 
-static uint32_t next(uint64_t *state)
+static uint32_t next_bits(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*state >> 40);
 }
 
-static void draw(struct probe *probe)
+static void draw_probe(struct probe *probe)
 {
     uint64_t s = 1;
     for (size_t i = 0; i < sizeof probe->b; i++)
-        probe->b[i] = (int8_t)((int)(next(&s) % (2 * WEFT_S8_MAX + 1)) - WEFT_S8_MAX);
+        probe->b[i] = (int8_t)((int)(next_bits(&s) % (2 * WEFT_S8_MAX + 1)) - WEFT_S8_MAX);
     for (int i = 0; i < PAIRS * 2 * WEFT_WIDE; i++)
-        probe->right[i] = (int16_t)((int)(next(&s) & 255) - 128);
+        probe->right[i] = (int16_t)((int)(next_bits(&s) & 255) - 128);
     for (int i = 0; i < PAIRS * 2 * WEFT_TILE; i++)
-        probe->left[i] = (int16_t)((int)(next(&s) & 255) - 128);
+        probe->left[i] = (int16_t)((int)(next_bits(&s) & 255) - 128);
     for (int r = 0; r < WEFT_TILE; r++)
         for (int k = 0; k < GROUPS * WEFT_GROUP; k++)
-            probe->a[r][k] = (uint8_t)(r == 0 ? 255 : next(&s));
-    for (int i = 0; i < N * D; i++) probe->q[i] = (uint8_t)next(&s);
+            probe->a[r][k] = (uint8_t)(r == 0 ? 255 : next_bits(&s));
+    for (int i = 0; i < N * D; i++) probe->q[i] = (uint8_t)next_bits(&s);
     for (int k = 0; k < D; k++) {
-        probe->x[k] = (int32_t)next(&s) - (1 << 23);
-        probe->y[k] = (float)next(&s) / 1024 - 8192;
-        probe->offset[k] = (float)next(&s) / (1 << 24);
+        probe->x[k] = (int32_t)next_bits(&s) - (1 << 23);
+        probe->y[k] = (float)next_bits(&s) / 1024 - 8192;
+        probe->offset[k] = (float)next_bits(&s) / (1 << 24);
     }
-    for (int i = 0; i < C * D; i++) probe->w[i] = (real)next(&s) / (1 << 24) - (real)0.5;
-    for (int i = 0; i < C * N; i++) probe->z[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+    for (int i = 0; i < C * D; i++)
+        probe->w[i] = (real)next_bits(&s) / (1 << 24) - (real)0.5;
+    for (int i = 0; i < C * N; i++)
+        probe->z[i] = (real)next_bits(&s) / (1 << 24) - (real)0.5;
     for (int i = 0; i < ROWS * DEEP; i++)
-        probe->u[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+        probe->u[i] = (real)next_bits(&s) / (1 << 24) - (real)0.5;
     for (int i = 0; i < DEEP * COLUMNS; i++)
-        probe->v[i] = (real)next(&s) / (1 << 24) - (real)0.5;
+        probe->v[i] = (real)next_bits(&s) / (1 << 24) - (real)0.5;
 }
 
 /* a b + c a little off the middle of two floats, which a sum in double would put there:
@@ -274,8 +284,8 @@ static void run_dual(const weft_kernel *kernel, const struct probe *probe,
 }
 
 /* The entry of b in a panel of `wide` columns is that of the widest panel. */
-static void run(const weft_kernel *kernel, const struct probe *probe,
-                struct outcome *outcome, weft_arena *tmp)
+static void run_all(const weft_kernel *kernel, const struct probe *probe,
+                    struct outcome *outcome, weft_arena *tmp)
 {
     _Alignas(64) int8_t b[sizeof probe->b];
     _Alignas(64) int16_t right[PAIRS * 2 * WEFT_WIDE];
@@ -320,9 +330,9 @@ static int trusted(const weft_kernel *kernel)
     weft_arena *tmp = weft_arena_new();
     struct probe *probe = WEFT_NEW(tmp, struct probe, 1);
     struct outcome *outcome = WEFT_NEW(tmp, struct outcome, 2);
-    draw(probe);
-    run(&weft_kernel_plain, probe, outcome, tmp);
-    run(kernel, probe, outcome + 1, tmp);
+    draw_probe(probe);
+    run_all(&weft_kernel_plain, probe, outcome, tmp);
+    run_all(kernel, probe, outcome + 1, tmp);
     int same = agree(outcome, outcome + 1, kernel->wide);
     weft_arena_free(tmp);
     if (!same)
@@ -330,6 +340,8 @@ static int trusted(const weft_kernel *kernel)
                  kernel->name);
     return same;
 }
+
+/* ---- the choice ---- */
 
 /* The widest loops that WEFT_KERNEL allows; unknown values are ignored, with a warning. */
 static const char *widest(void)
@@ -369,4 +381,299 @@ const weft_kernel *weft_kernel_best(void)
         weft_log(WEFT_WARN, "WEFT_KERNEL=%s: this CPU has no such loops, %s are used",
                  wanted, best->name);
     return best;
+}
+
+const char *weft_cpu_kernel(void)
+{
+    return weft_kernel_best()->name;
+}
+
+/* ---- loops of the table ---- */
+
+void weft_cos_u8_i32(int n, const int32_t *x, double scale, const float *offset, uint8_t *q)
+{
+    weft_kernel_best()->cos_i32(n, x, scale, offset, q);
+}
+
+void weft_cos_u8_f32(int n, const float *x, double scale, const float *offset, uint8_t *q)
+{
+    weft_kernel_best()->cos_f32(n, x, scale, offset, q);
+}
+
+void weft_u8_times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
+                   size_t ldw, real *z, size_t ldz)
+{
+    weft_kernel_best()->times(n, d, q, ldq, c, w, ldw, z, ldz);
+}
+
+void weft_u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
+                   size_t ldz, real *g, size_t ldg)
+{
+    weft_kernel_best()->trans(n, d, q, ldq, c, z, ldz, g, ldg);
+}
+
+void weft_fwht(int n, float *x)
+{
+    weft_kernel_best()->fwht(n, x);
+}
+
+void weft_gather16(int n, const uint32_t *at, const float *value, const float *x,
+                   float *sum)
+{
+    weft_kernel_best()->gather16(n, at, value, x, sum);
+}
+
+void weft_add_rows(int n, const uint32_t *at, const real *value, int d, const real *x,
+                   size_t ldx, real *sum)
+{
+    weft_kernel_best()->add_rows(n, at, value, d, x, ldx, sum);
+}
+
+void weft_logistic_best(int n, double c, double q, const double *m, double *a,
+                        double *share)
+{
+    weft_kernel_best()->logistic_best(n, c, q, m, a, share);
+}
+
+void weft_logistic_terms(int n, double c, const double *m, const double *a, double *conj,
+                         double *loss)
+{
+    weft_kernel_best()->logistic_terms(n, c, m, a, conj, loss);
+}
+
+double weft_softmax_terms(int c, const real *z, double top, real *e, double *sum)
+{
+    return weft_kernel_best()->softmax(c, z, top, e, sum);
+}
+
+double weft_softmax_many(int c, const real *z, real *e, double *top, double *sum)
+{
+    return weft_kernel_best()->softmax_many(c, z, e, top, sum);
+}
+
+void weft_cells_forward(const weft_cells *cells, const real *const *plus)
+{
+    weft_kernel_best()->cell(cells, plus);
+}
+
+void weft_cells_backward(const weft_cells *cells, const real *dy, real *dc,
+                         real *const *into)
+{
+    weft_kernel_best()->cell_back(cells, dy, dc, into);
+}
+
+void weft_tanh(int n, real *x)
+{
+    weft_kernel_best()->tanh_of(n, x);
+}
+
+/* ---- products with packed matrices ---- */
+
+size_t weft_packed_bytes(int k, int m)
+{
+    return (size_t)k * round_up(m, weft_kernel_best()->lanes) * sizeof(real);
+}
+
+void weft_packed_pack(weft_packed *packed, int k, int m, const real *b, size_t ldb,
+                      int trans, void *mem)
+{
+    packed->k = k;
+    packed->m = m;
+    weft_gemm_pack(weft_kernel_best(), packed, b, ldb, trans, mem);
+}
+
+void weft_packed_rows(weft_packed *packed, int k, int m, const real *const *row, int64_t at,
+                      void *mem)
+{
+    packed->k = k;
+    packed->m = m;
+    weft_gemm_pack_rows(weft_kernel_best(), packed, row, at, mem);
+}
+
+void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *b, int add,
+                       real *c, size_t ldc)
+{
+    weft_gemm_times(weft_kernel_best(), n, a, lda, b, add, c, ldc);
+}
+
+/* Where the piece of rows k0.. of a packed matrix [k][m] begins. */
+static size_t piece_at(int k0, int m)
+{
+    return weft_packed_bytes(k0, m) / sizeof(real);
+}
+
+void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem)
+{
+    for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
+        int deep = least(WEFT_DEEP, k - k0);
+        weft_packed packed;
+        weft_packed_pack(&packed, deep, n, b + k0, ldb, 1,
+                         (real *)mem + piece_at(k0, m) + (size_t)deep * (size_t)j);
+    }
+}
+
+void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void *mem,
+                     real *c, size_t ldc)
+{
+    for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
+        weft_packed packed = {.k = least(WEFT_DEEP, k - k0),
+                              .m = m,
+                              .packed = (const real *)mem + piece_at(k0, m)};
+        weft_packed_times(n, a + k0, lda, &packed, k0 > 0, c, ldc);
+    }
+}
+
+void weft_outer_rows(int n, int k, const real *a, size_t lda, int m, const real *const *b,
+                     int add, real *g, size_t ldg, weft_arena *tmp)
+{
+    weft_gemm_outer(weft_kernel_best(), n, k, a, lda, m, b, add, g, ldg, tmp);
+}
+
+void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
+                int add, real *g, size_t ldg, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    const real **row = WEFT_NEW(tmp, const real *, n);
+    for (int i = 0; i < n; i++) row[i] = b + (size_t)i * ldb;
+    weft_outer_rows(n, k, a, lda, m, row, add, g, ldg, tmp);
+    weft_arena_reset(tmp, mark);
+}
+
+/* ---- small models in lanes ---- */
+
+int weft_lanes(void)
+{
+    return weft_kernel_best()->lanes;
+}
+
+void weft_lanes_load(int64_t d, const float *const *row, real *x)
+{
+    weft_kernel_best()->lanes_load(d, row, x);
+}
+
+void weft_lanes_gather(int64_t n, const real *const *row, real *x)
+{
+    weft_kernel_best()->lanes_gather(n, row, x);
+}
+
+void weft_lanes_scatter(int64_t n, const real *x, real *const *row)
+{
+    weft_kernel_best()->lanes_scatter(n, x, row);
+}
+
+void weft_lanes_times(const weft_lanes_product *product)
+{
+    weft_kernel_best()->lanes_times(product);
+}
+
+void weft_lanes_step(const weft_lanes_move *move, int64_t n, real *g)
+{
+    weft_kernel_best()->lanes_step(move, n, g);
+}
+
+void weft_lanes_within(int64_t n, const real *w, const real *from, const double *most,
+                       int *within)
+{
+    weft_kernel_best()->lanes_within(n, w, from, most, within);
+}
+
+void weft_lanes_add(int64_t n, const real *w, const real *from, const real *weight,
+                    const int *use, int scale, double *sum)
+{
+    weft_kernel_best()->lanes_add(n, w, from, weight, use, scale, sum);
+}
+
+void weft_lanes_blend(int64_t n, const real *share, const real *own, const real *w,
+                      real *at)
+{
+    weft_kernel_best()->lanes_blend(n, share, own, w, at);
+}
+
+void weft_lanes_slope(int64_t n, const real *own, const real *w, const real *g,
+                      double *slope)
+{
+    weft_kernel_best()->lanes_slope(n, own, w, g, slope);
+}
+
+void weft_lanes_softmax(int c, const real *z, const int32_t *label, const double *share,
+                        real *dz, double *loss, int *wrong)
+{
+    weft_kernel_best()->lanes_softmax(c, z, label, share, dz, loss, wrong);
+}
+
+/* ---- rates: each is the best of the runs that fit the time ---- */
+
+enum {
+    ORDER = 512,      /* of the matrices of sgemm */
+    ROUNDS = 1 << 16, /* of spin */
+    STREAM = 64 << 20 /* bytes */
+};
+
+/* Best time of one call, s, calling for `seconds`, at least twice. */
+static double best_time(double seconds, void (*call)(void *), void *ctx)
+{
+    double best = INFINITY;
+    double end = weft_now() + seconds;
+    call(ctx);
+    do {
+        double start = weft_now();
+        call(ctx);
+        best = fmin(best, weft_now() - start);
+    } while (weft_now() < end);
+    return best;
+}
+
+static void call_sgemm(void *ctx)
+{
+    float *a = ctx, *b = a + ORDER * ORDER, *c = b + ORDER * ORDER;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, ORDER, ORDER, ORDER, 1, a, ORDER,
+                b, ORDER, 0, c, ORDER);
+}
+
+double weft_cpu_sgemm(double seconds)
+{
+    weft_arena *tmp = weft_arena_new();
+    float *x = WEFT_NEW(tmp, float, 3 * ORDER * ORDER);
+    for (int i = 0; i < 2 * ORDER * ORDER; i++) x[i] = (float)(i % 17) - 8;
+    double time = best_time(seconds, call_sgemm, x);
+    weft_arena_free(tmp);
+    return 2.0 * ORDER * ORDER * ORDER / time / 1e9;
+}
+
+static void call_spin(void *ctx)
+{
+    real *sum = ctx;
+    *sum += weft_kernel_best()->spin(ROUNDS);
+}
+
+double weft_cpu_peak(double seconds)
+{
+    const weft_kernel *kernel = weft_kernel_best();
+    real sum = 0;
+    double time = best_time(seconds, call_spin, &sum);
+    return 4.0 * kernel->rows * kernel->lanes * ROUNDS / time / 1e9;
+}
+
+struct stream {
+    const uint64_t *x;
+    volatile uint64_t sum; /* read, so that the compiler keeps the loop */
+};
+
+static void call_stream(void *ctx)
+{
+    struct stream *stream = ctx;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < STREAM / sizeof *stream->x; i++) sum += stream->x[i];
+    stream->sum = sum;
+}
+
+double weft_cpu_stream(double seconds)
+{
+    weft_arena *tmp = weft_arena_new();
+    uint64_t *x = weft_arena_alloc(tmp, 1, STREAM);
+    memset(x, 1, STREAM);
+    struct stream stream = {.x = x};
+    double time = best_time(seconds, call_stream, &stream);
+    weft_arena_free(tmp);
+    return STREAM / time / 1e9;
 }

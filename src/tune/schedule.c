@@ -1,0 +1,245 @@
+/* What schedules have in common: checks of their options, brackets of successive halving,
+ * and rounds of shared weights; see schedule.h. */
+#include "schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+int weft_rungs_top(int64_t low, int64_t high, int64_t eta)
+{
+    int k = 0;
+    for (; low <= high / eta; low *= eta) k++;
+    return k;
+}
+
+weft_status weft_trials_fit(const weft_space *space, const char *schedule, int64_t trials)
+{
+    if (space->source == 0 || trials <= space->count) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s trains %lld trials, but the space has %lld configurations; "
+                     "expected a space of that many, space.source = random, or options of "
+                     "[%s] that need fewer",
+                     schedule, (long long)trials, (long long)space->count, schedule);
+}
+
+weft_status weft_resources_fit(const char *schedule, int64_t low, int64_t high)
+{
+    if (low <= high) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s.min_resource = %lld is more than %s.max_resource = %lld", schedule,
+                     (long long)low, schedule, (long long)high);
+}
+
+/* ---- brackets of successive halving ---- */
+
+void weft_rungs_plan(weft_rungs *rungs, int64_t n, int s, int64_t eta, int64_t most)
+{
+    int64_t share = 1;
+    for (int k = 0; k < s; k++) share *= eta;
+    for (rungs->count = 0; n > 0 && rungs->count <= s; n /= eta, share /= eta) {
+        rungs->trials[rungs->count] = n;
+        rungs->until[rungs->count++] = most / share;
+    }
+}
+
+static void open_rung(weft_rungs *rungs, int rung)
+{
+    rungs->rung = rung;
+    rungs->next = 0;
+    rungs->unasked = rungs->untold = rungs->trials[rung];
+}
+
+void weft_rungs_begin(weft_rungs *rungs, weft_arena *mem)
+{
+    rungs->trial = WEFT_NEW(mem, weft_rung_trial, rungs->trials[0]);
+    open_rung(rungs, 0);
+}
+
+weft_asked weft_rungs_ask(void *self, weft_job *job)
+{
+    weft_rungs *rungs = self;
+    int64_t until = rungs->until[rungs->rung];
+    for (; rungs->next < rungs->trials[0]; rungs->next++) {
+        weft_rung_trial *trial = &rungs->trial[rungs->next];
+        if (trial->out || trial->open || trial->done == until) continue;
+        int64_t left = until - trial->done;
+        int64_t more = rungs->every > 0 && rungs->every < left ? rungs->every : left;
+        trial->done += more;
+        trial->open = 1;
+        if (trial->done == until) rungs->unasked--;
+        *job = weft_job_new(rungs->first + rungs->next, (double)more, NULL);
+        job->index = trial->jobs++;
+        job->last = trial->done == rungs->until[rungs->count - 1];
+        if (rungs->best) job->eligibility = WEFT_WINS_LOSS;
+        return WEFT_JOB;
+    }
+    return rungs->rung == rungs->count - 1 && rungs->unasked == 0 ? WEFT_DONE : WEFT_WAIT;
+}
+
+/* Ranks the trials of a complete rung and starts the next, if any trial may continue. */
+static void eliminate(weft_rungs *rungs)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_rank *order = WEFT_NEW(tmp, weft_rank, rungs->trials[rungs->rung]);
+    int64_t n = 0, keep = 0;
+    for (int64_t i = 0; i < rungs->trials[0]; i++)
+        if (!rungs->trial[i].out) order[n++] = rungs->trial[i].rank;
+    qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
+    while (keep < n && keep < rungs->trials[rungs->rung + 1] &&
+           order[keep].loss < INFINITY &&
+           rungs->trial[order[keep].id].guesses == rungs->trial[order[0].id].guesses)
+        keep++;
+    for (int64_t e = keep; e < n; e++) rungs->trial[order[e].id].out = 1;
+    weft_arena_free(tmp);
+    for (int k = rungs->rung + 1; k < rungs->count; k++)
+        if (rungs->trials[k] > keep) rungs->trials[k] = keep;
+    if (keep == 0) rungs->count = rungs->rung + 1;
+    if (keep > 0) open_rung(rungs, rungs->rung + 1);
+}
+
+void weft_rungs_tell(void *self, const weft_result *res)
+{
+    weft_rungs *rungs = self;
+    int64_t i = res->trial - rungs->first;
+    weft_check(i >= 0 && i < rungs->trials[0] && rungs->trial[i].open,
+               "told of trial %lld, which has no job", (long long)res->trial);
+    weft_rung_trial *trial = &rungs->trial[i];
+    trial->open = 0;
+    trial->rank = weft_result_rank(res);
+    trial->rank.id = i;
+    trial->guesses = weft_result_guesses(res, rungs->guess);
+    if (trial->done < rungs->until[rungs->rung]) {
+        if (i < rungs->next) rungs->next = i;
+        return;
+    }
+    rungs->untold--;
+    if (rungs->untold == 0 && rungs->rung < rungs->count - 1) eliminate(rungs);
+}
+
+int weft_rungs_ended(const void *self, int64_t trial)
+{
+    const weft_rungs *rungs = self;
+    return rungs->trial[trial - rungs->first].out;
+}
+
+int64_t weft_rungs_jobs(const void *self)
+{
+    const weft_rungs *rungs = self;
+    int64_t n = 0, from = 0;
+    for (int k = 0; k < rungs->count; from = rungs->until[k++]) {
+        int64_t more = rungs->until[k] - from;
+        n += rungs->trials[k] *
+             (rungs->every > 0 ? (more + rungs->every - 1) / rungs->every : 1);
+    }
+    return n;
+}
+
+/* ---- shared weights ---- */
+
+weft_status weft_share_mix(const weft_space *space, weft_arena *mem, weft_mix *out)
+{
+    enum { MOST = 1000000 };
+    for (int a = 0; a < space->dim; a++) {
+        char name[128];
+        if (space->axis[a].opt->role == WEFT_PER_SAMPLE) continue;
+        weft_axis_name(&space->axis[a], name, sizeof name);
+        return weft_fail(WEFT_ECONF,
+                         "%s has a range, but a trial has one value of it, and "
+                         "weight-sharing has one trial for all configurations; give it one "
+                         "value, or use another run.tuner",
+                         name);
+    }
+    if (space->count < 1 || space->count > MOST)
+        return weft_fail(WEFT_ELIMIT,
+                         "weight-sharing over %lld configurations; expected 1 "
+                         "to %d, see space.configs",
+                         (long long)space->count, MOST);
+    int k = (int)space->count;
+    *out = weft_mix_new(k, space->dim, mem);
+    for (int i = 0; i < k; i++)
+        weft_space_config(space, i, out->conf + (size_t)i * space->dim);
+    return WEFT_OK;
+}
+
+weft_status weft_share_setup(weft_share *share, const weft_space *space, int warm,
+                             weft_arena *mem)
+{
+    int64_t resource = share->resource > 0 ? share->resource : 1;
+    *share = (weft_share){.resource = resource, .warm = warm, .size = 1};
+    TRY(weft_share_mix(space, mem, &share->mix));
+    share->one = weft_mix_new(1, space->dim, mem);
+    share->rank = WEFT_NEW(mem, weft_rank, share->mix.k);
+    return WEFT_OK;
+}
+
+weft_asked weft_share_round(weft_share *share, double size, weft_job *job)
+{
+    int fresh = !share->warm || share->round == 0;
+    share->open = 1;
+    share->size = size;
+    share->trials += fresh;
+    *job = weft_job_new(share->trials - 1, (double)share->resource, &share->mix);
+    job->index = share->round;
+    job->feature_fraction = size;
+    job->eligibility = WEFT_WINS_LAST;
+    return WEFT_JOB;
+}
+
+/* The first configuration at or after i that is not eliminated; k if there is none. */
+static int alive_from(const weft_share *share, int i)
+{
+    while (i < share->mix.k && !(share->mix.logp[i] > -INFINITY)) i++;
+    return i;
+}
+
+weft_asked weft_share_final(weft_share *share, int refit, weft_job *job)
+{
+    share->next = alive_from(share, share->next);
+    if (share->next == share->mix.k) return WEFT_DONE;
+    int i = share->next++;
+    share->untold++;
+    share->one.id[0] = share->mix.id[i];
+    memcpy(share->one.conf, share->mix.conf + (size_t)i * share->mix.dim,
+           (size_t)share->mix.dim * sizeof *share->one.conf);
+    if (!refit && share->round > 0) {
+        *job = weft_job_new(share->trials - 1, 0, &share->one);
+        job->last = alive_from(share, share->next) == share->mix.k;
+        job->index = share->round;
+        job->feature_fraction = share->size;
+        return WEFT_JOB;
+    }
+    *job = weft_job_new(share->trials++, (double)share->resource, &share->one);
+    if (share->warm && share->round > 0) job->from = 0;
+    job->last = 1;
+    return WEFT_JOB;
+}
+
+int weft_share_ended(const void *self, int64_t trial)
+{
+    const weft_share *share = self;
+    if (share->untold == 0 && alive_from(share, share->next) == share->mix.k) return 1;
+    return !share->warm && trial < share->round && trial < share->trials - 1;
+}
+
+void weft_share_only(weft_share *share, int i)
+{
+    for (int j = 0; j < share->mix.k; j++) share->mix.logp[j] = j == i ? 0 : -INFINITY;
+}
+
+int weft_share_ranks(weft_share *share, const weft_result *res)
+{
+    weft_check(res->k == share->mix.k, "result of %lld configurations, expected %d",
+               (long long)res->k, share->mix.k);
+    share->open = 0;
+    share->round++;
+    int sound = isfinite(res->loss);
+    for (int i = 0; i < share->mix.k; i++) {
+        int scored = sound && res->arm_count[i] > 0;
+        share->rank[i] = scored ? weft_result_rank_of(res, i) : weft_result_rank(res);
+        share->rank[i].id = i;
+    }
+    return sound;
+}

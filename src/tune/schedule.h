@@ -1,0 +1,126 @@
+/* What schedules have in common: rungs, the resources at which trials are compared, and
+ * rounds of shared weights. */
+#ifndef WEFT_TUNE_SCHEDULE_H
+#define WEFT_TUNE_SCHEDULE_H
+
+#include "weft/tune.h"
+
+#define WEFT_MAX_RUNGS 31
+
+/* Row of an option table: what becomes of the best trial where its last rung ends below
+ * max_resource. */
+enum { WEFT_WINNER_MAX, WEFT_WINNER_RUNG };
+#define WEFT_WINNER_RESOURCE_OPT(object, member)                                           \
+    WEFT_CHOICE_OPT("winner_resource", object, member, "max", "max|rung",                  \
+                    "max: the best trial of the last rung is trained up to max_resource, " \
+                    "if the rung ends before; rung: it ends there")
+
+/* The largest k with low eta^k <= high, for 1 <= low <= high and eta >= 2. Computed in
+ * integers, because floor(log(high / low) / log(eta)) is one too small for 3^5 and 10^3. */
+int weft_rungs_top(int64_t low, int64_t high, int64_t eta);
+
+/* ECONF if the space has fewer configurations; a random space always has enough. */
+WEFT_CHECKED weft_status weft_trials_fit(const weft_space *space, const char *schedule,
+                                         int64_t trials);
+
+/* ECONF if min_resource is more than max_resource. */
+WEFT_CHECKED weft_status weft_resources_fit(const char *schedule, int64_t low,
+                                            int64_t high);
+
+/* ---- synchronous brackets of successive halving ---- */
+
+/* A trial of a bracket. */
+typedef struct weft_rung_trial {
+    int64_t done;   /* resource asked for so far */
+    weft_rank rank; /* of its latest result, with its number in the bracket as id */
+    int jobs;       /* asked for so far */
+    int out;        /* 1: eliminated */
+    int guesses;    /* 1: its latest result is no better than guesses */
+    int open;       /* 1: a job is asked and not told yet */
+} weft_rung_trial;
+
+/* A bracket: its trials wait for each other at the end of every rung; the best continue.
+ * Where it is the first member of a schedule, the functions of `self` fit its vtable. */
+typedef struct weft_rungs {
+    /* the plan: set before weft_rungs_begin */
+    int count;                      /* rungs */
+    int64_t trials[WEFT_MAX_RUNGS]; /* number in each rung, not increasing */
+    int64_t until[WEFT_MAX_RUNGS];  /* total resource of a trial at the end of each rung,
+                                        increasing */
+    int64_t every;                  /* largest resource of a job; 0: up to the next rung */
+    int64_t first;                  /* number of the first trial; the others follow */
+    int best;                       /* 1: the lowest loss of any job wins, whatever its
+                                       resource */
+    double guess;                   /* error rate of guesses; 0: not known */
+    /* the state */
+    int rung;
+    int64_t unasked,
+        untold;   /* trials of the rung whose last job in it was not asked for, not told */
+    int64_t next; /* trials before this one need no job now: open, eliminated or at the end
+                     of the rung */
+    weft_rung_trial *trial; /* [trials[0]] */
+} weft_rungs;
+
+/* Fills the plan with rungs k = 0 .. s of n_k = floor(n / eta^k) trials with resource
+ * floor(most / eta^(s-k)), up to the last rung with n_k > 0. Jamieson, Talwalkar,
+ * "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016.
+ */
+void weft_rungs_plan(weft_rungs *rungs, int64_t n, int s, int64_t eta, int64_t most);
+/* Starts the first rung. */
+void weft_rungs_begin(weft_rungs *rungs, weft_arena *mem);
+/* Fills the next job except its mixture; WEFT_WAIT while a rung is incomplete and all its
+ * jobs are asked for; WEFT_DONE after the last rung. Cost O(1), and O(trials) a rung. */
+weft_asked weft_rungs_ask(void *self, weft_job *job);
+/* Stores a loss. After the last result of a rung the best trials by rank continue, as many
+ * as are planned, or fewer: a trial that diverged never continues, and one that is no
+ * better than guesses does not beside one that is. */
+void weft_rungs_tell(void *self, const weft_result *res);
+/* 1: the trial is eliminated. */
+int weft_rungs_ended(const void *self, int64_t trial);
+/* Total number of jobs, as far as known. */
+int64_t weft_rungs_jobs(const void *self);
+
+/* ---- shared weights: rounds in which one weight vector is trained for a mixture of all
+ * configurations, then final jobs, each for one configuration ---- */
+
+/* The first member of a schedule, whose `ended` is weft_share_ended. */
+typedef struct weft_share {
+    int64_t resource; /* of every job; an option of the schedule, which weft_share_setup
+                         does not change */
+    weft_mix mix;     /* all configurations of the space */
+    weft_mix one;     /* of a final job */
+    weft_rank *rank;  /* [k] of the last round told, set by weft_share_ranks */
+    int warm;         /* 1: all rounds continue trial 0; 0: each round is a new trial */
+    int round;        /* rounds told so far */
+    int open;         /* 1: a round is asked and not told yet */
+    int next;         /* configurations before this one have had their final job */
+    int untold;       /* final jobs asked and not told yet */
+    int64_t trials;   /* started so far */
+    double size;      /* of the last round asked for */
+} weft_share;
+
+/* All configurations of the space with equal probabilities, into *out. ELIMIT: too many.
+ * ECONF: they differ in an option that holds for a whole trial. */
+WEFT_CHECKED weft_status weft_share_mix(const weft_space *space, weft_arena *mem,
+                                        weft_mix *out);
+/* Sets up with that mixture. ELIMIT, ECONF. */
+WEFT_CHECKED weft_status weft_share_setup(weft_share *share, const weft_space *space,
+                                          int warm, weft_arena *mem);
+/* Fills the job of the next round, with the fraction `size` of the features. */
+weft_asked weft_share_round(weft_share *share, double size, weft_job *job);
+/* Fills the final job of the next configuration that is not eliminated; WEFT_DONE after the
+ * last one. `refit` 1: the configuration is fitted alone in a new trial, which copies the
+ * shared weights if `warm`; 0: the shared weights are scored without training. If there
+ * were no rounds, it is fitted in any case. */
+weft_asked weft_share_final(weft_share *share, int refit, weft_job *job);
+/* 1: no pending job and no later one continues or copies the trial. */
+int weft_share_ended(const void *self, int64_t trial);
+/* Eliminates all configurations but i. */
+void weft_share_only(weft_share *share, int i);
+/* Ends the round and writes the ranks of its configurations to share->rank, all with a loss
+ * of INFINITY if the fit diverged. A configuration without scored samples gets the means
+ * over the mixture as its best estimate, so that it is neither preferred nor eliminated
+ * only because no sample drew it. Returns 0 if the fit diverged. */
+int weft_share_ranks(weft_share *share, const weft_result *res);
+
+#endif
