@@ -5,8 +5,7 @@
  * RUN: np=1 np=2 np=3 np=4 */
 #include "host/signals.h"
 #include "parts.h"
-#include "rundir/journals.h"
-#include "rundir/open.h"
+#include "rundir/rundir.h"
 #include "sched/cache.h"
 #include "scratch.h"
 #include "toy_axis.h"

@@ -3,8 +3,7 @@
  * RUN: np=1 */
 #include "result/unfinished.h"
 #include "result/winner.h"
-#include "rundir/open.h"
-#include "rundir/records.h"
+#include "rundir/rundir.h"
 #include "scratch.h"
 #include "weft/hash.h"
 #include "weft/report.h"

@@ -2,7 +2,7 @@
 #include "cli.h"
 #include "host/doctor.h"
 #include "result/unfinished.h"
-#include "rundir/formats.h"
+#include "rundir/rundir.h"
 #include "weft/data.h"
 #include "weft/file.h"
 #include "weft/pack.h"

@@ -3,7 +3,7 @@
 
 #include "info.h"
 #include "result/winner.h"
-#include "rundir/formats.h"
+#include "rundir/rundir.h"
 #include "weft/log.h"
 #include "weft/par.h"
 #include "weft/table.h"

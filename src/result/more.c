@@ -1,11 +1,6 @@
 /* A complete run that is given more: see more.h. */
 #include "more.h"
-#include "rundir/checkpoint.h"
-#include "rundir/formats.h"
-#include "rundir/journals.h"
-#include "rundir/place.h"
-#include "rundir/state.h"
-#include "rundir/times.h"
+#include "rundir/rundir.h"
 
 #include <math.h>
 #include <string.h>

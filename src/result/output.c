@@ -6,7 +6,7 @@
 #include "history.h"
 #include "members.h"
 #include "more.h"
-#include "rundir/formats.h"
+#include "rundir/rundir.h"
 #include "sched/choice.h"
 #include "weft/cpu.h"
 

@@ -2,7 +2,7 @@
  * all that is needed to use them. */
 #include "winner.h"
 #include "columns.h"
-#include "rundir/formats.h"
+#include "rundir/rundir.h"
 #include "weft/hash.h"
 #include "weft/translations.h"
 

@@ -1,7 +1,7 @@
 /* The end of a run: the winner is scored, and the run file is written. */
 #include "conclude.h"
 #include "refit.h"
-#include "rundir/place.h"
+#include "rundir/rundir.h"
 #include "sched/cache.h"
 #include "sched/choice.h"
 #include "sched/job.h"

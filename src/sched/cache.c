@@ -18,7 +18,7 @@
 #include "cached.h"
 #include "held.h"
 #include "job.h"
-#include "rundir/state.h"
+#include "rundir/rundir.h"
 #include "weft/clock.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "cached.h"
 #include "held.h"
 #include "job.h"
-#include "rundir/state.h"
+#include "rundir/rundir.h"
 #include "stop.h"
 #include "weft/holder.h"
 #include "weft/log.h"

@@ -2,7 +2,7 @@
 #ifndef WEFT_SCHED_CACHED_H
 #define WEFT_SCHED_CACHED_H
 
-#include "rundir/state.h"
+#include "rundir/rundir.h"
 #include "sched.h"
 
 /* The state of a trial after a job. */

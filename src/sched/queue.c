@@ -2,7 +2,7 @@
  * that came too early, and the records of those that were told. */
 #include "queue.h"
 #include "choice.h"
-#include "rundir/journals.h"
+#include "rundir/rundir.h"
 #include "sched.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "sched.h"
 #include "cache.h"
 #include "lend.h"
-#include "rundir/journals.h"
+#include "rundir/rundir.h"
 #include "teams.h"
 #include "trade.h"
 #include "trust.h"

@@ -4,7 +4,7 @@
  * over and has not come back is one that was not done. */
 #include "trade.h"
 #include "cached.h"
-#include "rundir/times.h"
+#include "rundir/rundir.h"
 #include "stop.h"
 #include "weft/clock.h"
 

@@ -6,10 +6,7 @@
 #include "fuzz.h"
 #include "result/unfinished.h"
 #include "run/setup.h"
-#include "rundir/checkpoint.h"
-#include "rundir/journals.h"
-#include "rundir/open.h"
-#include "rundir/state.h"
+#include "rundir/rundir.h"
 #include "weft/file.h"
 #include "weft/hash.h"
 
