@@ -4,7 +4,7 @@
 #define WEFT_TEST_DURATIONS_H
 
 #include "rundir/rundir.h"
-#include "sched/cache.h"
+#include "sched/sched.h"
 #include "weft/hash.h"
 #include "weft/rng.h"
 

@@ -2,7 +2,7 @@
  * much less than 0.1 ms, states of paused trials take no memory, and told jobs little.
  * RUN: np=1 np=2 */
 #include "rundir/rundir.h"
-#include "sched/cache.h"
+#include "sched/sched.h"
 #include "scratch.h"
 #include "weft/rng.h"
 #include "whole.h"

@@ -6,7 +6,7 @@
 #include "host/signals.h"
 #include "parts.h"
 #include "rundir/rundir.h"
-#include "sched/cache.h"
+#include "sched/sched.h"
 #include "scratch.h"
 #include "toy_axis.h"
 #include "whole.h"

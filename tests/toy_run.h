@@ -6,7 +6,6 @@
 #include "host/signals.h"
 #include "parts.h"
 #include "rundir/rundir.h"
-#include "sched/cache.h"
 #include "sched/sched.h"
 #include "tap.h"
 #include "toy_axis.h"

@@ -7,7 +7,7 @@
 #include "members.h"
 #include "more.h"
 #include "rundir/rundir.h"
-#include "sched/choice.h"
+#include "sched/sched.h"
 #include "weft/cpu.h"
 
 #include <cblas.h>

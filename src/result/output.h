@@ -3,7 +3,7 @@
 #define WEFT_RESULT_OUTPUT_H
 
 #include "history.h"
-#include "sched/options.h"
+#include "sched/sched.h"
 #include "weft/state.h"
 #include "winner.h"
 

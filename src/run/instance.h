@@ -3,7 +3,7 @@
 #define WEFT_RUN_INSTANCE_H
 
 #include "result/winner.h"
-#include "sched/options.h"
+#include "sched/sched.h"
 #include "weft/search.h"
 #include "weft/task.h"
 

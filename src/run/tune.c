@@ -8,7 +8,7 @@
 #include "longer.h"
 #include "result/more.h"
 #include "rundir/rundir.h"
-#include "sched/cache.h"
+#include "sched/sched.h"
 #include "setup.h"
 #include "start.h"
 #include "weft/clock.h"
