@@ -1,7 +1,7 @@
 /* The commands except `list`: each passes its arguments to the layer that does the work. */
 #include "cli.h"
 #include "host/doctor.h"
-#include "result/unfinished.h"
+#include "result/result.h"
 #include "rundir/rundir.h"
 #include "weft/data.h"
 #include "weft/file.h"

@@ -2,7 +2,7 @@
 #include "weft/report.h"
 
 #include "info.h"
-#include "result/winner.h"
+#include "result/result.h"
 #include "rundir/rundir.h"
 #include "weft/log.h"
 #include "weft/par.h"

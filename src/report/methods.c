@@ -1,5 +1,5 @@
 /* Which runs of a comparison are of one method, and means over these. */
-#include "result/columns.h"
+#include "result/result.h"
 #include "sched/sched.h"
 #include "summary.h"
 #include "weft/names.h"

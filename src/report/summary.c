@@ -1,6 +1,6 @@
 /* What `weft report` reads of a run file. */
 #include "summary.h"
-#include "result/unfinished.h"
+#include "result/result.h"
 #include "rundir/rundir.h"
 #include "weft/file.h"
 

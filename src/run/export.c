@@ -1,5 +1,5 @@
 /* `weft export`: a winner as a small file, with all that other programs need to use it. */
-#include "result/winner.h"
+#include "result/result.h"
 #include "sched/sched.h"
 #include "weft/conf.h"
 #include "weft/file.h"

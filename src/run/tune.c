@@ -6,7 +6,7 @@
 #include "host/watchdog.h"
 #include "keys.h"
 #include "longer.h"
-#include "result/more.h"
+#include "result/result.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"
 #include "setup.h"

@@ -4,7 +4,7 @@
 #define WEFT_FUZZ_RUNS_H
 
 #include "fuzz.h"
-#include "result/unfinished.h"
+#include "result/result.h"
 #include "run/setup.h"
 #include "rundir/rundir.h"
 #include "weft/file.h"
