@@ -3,9 +3,8 @@
 #ifndef WEFT_TEST_DURATIONS_H
 #define WEFT_TEST_DURATIONS_H
 
-#include "rundir/journals.h"
-#include "rundir/open.h"
-#include "sched/cache.h"
+#include "rundir/rundir.h"
+#include "sched/sched.h"
 #include "weft/hash.h"
 #include "weft/rng.h"
 

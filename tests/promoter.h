@@ -5,7 +5,7 @@
 
 #include "durations.h"
 #include "host/signals.h"
-#include "sched/cache.h"
+#include "sched/sched.h"
 #include "scratch.h"
 #include "weft/clock.h"
 #include "whole.h"

@@ -1,7 +1,7 @@
 /* Rankings, and which job wins a run and which configuration of its mixture: every pair of
  * a list in its order, equal scores decided by losses.
  * RUN: np=1 */
-#include "sched/choice.h"
+#include "sched/sched.h"
 #include "tap.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * samplers with planted faults are detected.
  * RUN: np=1 np=4 */
 #include "host/signals.h"
-#include "sched/teams.h"
+#include "sched/sched.h"
 #include "tuner_case.h"
 
 #include "observed.h"

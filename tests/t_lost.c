@@ -2,8 +2,7 @@
  * any file is cut or removed, or the disk becomes full after any byte. A resume then ends
  * with the digest of the undisturbed run, or refuses and names the file.
  * RUN: np=1 */
-#include "rundir/checkpoint.h"
-#include "rundir/place.h"
+#include "rundir/rundir.h"
 #include "toy_run.h"
 #include "weft/file.h"
 #include "weft/log.h"

@@ -1,9 +1,8 @@
 /* Very many trials: a journal of 100,000 is resumed within seconds, an ask and a tell take
  * much less than 0.1 ms, states of paused trials take no memory, and told jobs little.
  * RUN: np=1 np=2 */
-#include "rundir/journals.h"
-#include "rundir/open.h"
-#include "sched/cache.h"
+#include "rundir/rundir.h"
+#include "sched/sched.h"
 #include "scratch.h"
 #include "weft/rng.h"
 #include "whole.h"

@@ -1,6 +1,6 @@
 /* Tables of metrics: those of all tasks of the registry, tables as texts, and the packed
  * form of jobs and results. */
-#include "sched/choice.h"
+#include "sched/sched.h"
 #include "weft/registry.h"
 #include "weft/task.h"
 

@@ -5,9 +5,8 @@
  * RUN: np=1 np=2 np=3 np=4 */
 #include "host/signals.h"
 #include "parts.h"
-#include "rundir/journals.h"
-#include "rundir/open.h"
-#include "sched/cache.h"
+#include "rundir/rundir.h"
+#include "sched/sched.h"
 #include "scratch.h"
 #include "toy_axis.h"
 #include "whole.h"

@@ -2,9 +2,7 @@
  * after every job of a run. The task is a toy whose state records the jobs that it went
  * through.
  * RUN: np=1 np=2 np=3 */
-#include "rundir/formats.h"
-#include "rundir/place.h"
-#include "rundir/state.h"
+#include "rundir/rundir.h"
 #include "toy_run.h"
 #include "weft/file.h"
 #include "weft/filenames.h"

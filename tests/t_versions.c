@@ -1,10 +1,8 @@
 /* Files of other versions are refused by one line that names the file, its version and the
  * remedy; a change of the packed form of records without a new number fails.
  * RUN: np=1 */
-#include "result/unfinished.h"
-#include "result/winner.h"
-#include "rundir/open.h"
-#include "rundir/records.h"
+#include "result/result.h"
+#include "rundir/rundir.h"
 #include "scratch.h"
 #include "weft/hash.h"
 #include "weft/report.h"

@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_TOY_AXIS_H
 #define WEFT_TEST_TOY_AXIS_H
 
-#include "sched/cache.h"
+#include "sched/sched.h"
 
 /* What the instance of a toy begins with. */
 typedef struct toy_axis {

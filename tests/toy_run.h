@@ -5,9 +5,7 @@
 
 #include "host/signals.h"
 #include "parts.h"
-#include "rundir/journals.h"
-#include "rundir/open.h"
-#include "sched/cache.h"
+#include "rundir/rundir.h"
 #include "sched/sched.h"
 #include "tap.h"
 #include "toy_axis.h"

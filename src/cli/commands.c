@@ -1,8 +1,8 @@
 /* The commands except `list`: each passes its arguments to the layer that does the work. */
 #include "cli.h"
 #include "host/doctor.h"
-#include "result/unfinished.h"
-#include "rundir/formats.h"
+#include "result/result.h"
+#include "rundir/rundir.h"
 #include "weft/data.h"
 #include "weft/file.h"
 #include "weft/pack.h"

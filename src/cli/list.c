@@ -1,7 +1,7 @@
 /* `weft list`: the plug-ins that can be chosen by name, with their options; or all of them
  * as an input file. */
 #include "cli.h"
-#include "sched/options.h"
+#include "sched/sched.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
 #include "weft/task.h"

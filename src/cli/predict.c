@@ -1,7 +1,7 @@
 /* `weft predict`: rows of a packed file, or a table, texts or sentences that are packed for
  * it. */
 #include "cli.h"
-#include "rundir/formats.h"
+#include "rundir/rundir.h"
 #include "weft/data.h"
 #include "weft/file.h"
 #include "weft/filenames.h"

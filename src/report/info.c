@@ -2,8 +2,8 @@
 #include "weft/report.h"
 
 #include "info.h"
-#include "result/winner.h"
-#include "rundir/formats.h"
+#include "result/result.h"
+#include "rundir/rundir.h"
 #include "weft/log.h"
 #include "weft/par.h"
 #include "weft/table.h"

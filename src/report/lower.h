@@ -2,7 +2,7 @@
 #ifndef WEFT_REPORT_LOWER_H
 #define WEFT_REPORT_LOWER_H
 
-#include "sched/choice.h"
+#include "sched/sched.h"
 #include "summary.h"
 
 /* What decides whether job `at` wins. */

@@ -1,6 +1,6 @@
 /* Which runs of a comparison are of one method, and means over these. */
-#include "result/columns.h"
-#include "sched/options.h"
+#include "result/result.h"
+#include "sched/sched.h"
 #include "summary.h"
 #include "weft/names.h"
 #include "weft/registry.h"

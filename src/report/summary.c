@@ -1,7 +1,7 @@
 /* What `weft report` reads of a run file. */
 #include "summary.h"
-#include "result/unfinished.h"
-#include "rundir/formats.h"
+#include "result/result.h"
+#include "rundir/rundir.h"
 #include "weft/file.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_REPORT_SUMMARY_H
 #define WEFT_REPORT_SUMMARY_H
 
-#include "result/output.h"
+#include "result/result.h"
 
 /* One fact of a run: an attribute of its file. */
 typedef struct weft_fact {

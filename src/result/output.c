@@ -1,19 +1,24 @@
-/* The run file: attributes of the run, columns of all jobs and arms (those of rounds are in
- * rounds.c), the configurations, the winner with its weights, and the times. Written at the
- * end by rank 0 under a temporary name. */
-#include "output.h"
-#include "columns.h"
-#include "history.h"
-#include "members.h"
-#include "more.h"
-#include "rundir/formats.h"
-#include "sched/choice.h"
+/* The run file: attributes of the run, tables of jobs (history.c), the winner with its
+ * weights, and the times. Written at the end by rank 0 under a temporary name.
+ *
+ * /more is what a complete run leaves so that it can be given more: the records of its jobs
+ * for a longer search, and what the winner's state has behind its weights. Of a run of one
+ * job, which may be given more resource, that is what a checkpoint after its last unit
+ * would have. */
+#include "result.h"
+#include "rundir/rundir.h"
+#include "sched/sched.h"
 #include "weft/cpu.h"
+#include "weft/state.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const char x_path[] = "/more/x", aux_path[] = "/more/aux",
+                  record_path[] = "/more/record", jobs_path[] = "/more/jobs",
+                  bytes_path[] = "/more/bytes";
 
 /* The configuration of the run with the winner's values in place of the ranges: an input
  * file that trains the winner only. Owned by mem. */
@@ -57,31 +62,15 @@ static weft_status winner_config(const weft_outcome *outcome, const double *conf
 
 static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
 {
-    const weft_job_record *record = outcome->winner;
-    int64_t dim = record->job.mix.dim;
     if (outcome->none) return weft_h5_put_attr(file, "/", "no_winner", outcome->none);
-    double *conf = WEFT_NEW(file->mem, double, dim);
-    weft_winner_conf(record, conf);
-    char text[1024];
-    weft_space_show(outcome->space, conf, text, sizeof text);
-    const char *config;
-    TRY(winner_config(outcome, conf, file->mem, &config));
-    TRY(weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
-                    "its configuration; axes in /configs/axis", "the option's own"));
-    weft_winner winner = {
-        .config = config,
-        .scores = outcome->history.tables.scores,
-        .text = text,
-        .size = record->job.feature_fraction,
-        .refitted = outcome->refitted,
-        .id = record->job.mix.id[weft_winner_arm(record)],
-        .job = record->job.id,
-        .trial = record->job.trial,
-        .round = record->job.index,
-        .ntensor = outcome->ntensor,
-        .state = outcome->state->x,
-        .like = outcome->like,
-    };
+    weft_winner winner;
+    const double *conf;
+    TRY(weft_winner_begin(&winner, outcome->winner, &outcome->history.tables, &conf, file));
+    TRY(winner_config(outcome, conf, file->mem, &winner.config));
+    winner.refitted = outcome->refitted;
+    winner.ntensor = outcome->ntensor;
+    winner.state = outcome->state->x;
+    winner.like = outcome->like;
     if (outcome->vocab) winner.vocab = *outcome->vocab;
     winner.kept = outcome->state->kept;
     winner.nmember = outcome->nmember;
@@ -182,6 +171,67 @@ static weft_status put_numbers(weft_h5 *file, const weft_outcome *outcome)
     return WEFT_OK;
 }
 
+/* ---- what a run may be given more with ---- */
+
+static weft_status put_state(weft_h5 *file, const weft_outcome *outcome)
+{
+    const weft_state *state = outcome->state;
+    int64_t known = weft_tensors_size(outcome->ntensor, outcome->tensor);
+    int64_t rest = state->nx - known;
+    TRY(weft_h5_put(file, x_path, WEFT_REAL_TYPE, 1, &rest, state->x + known, 0,
+                    "what the winner's state has behind the weights, for `weft resume` "
+                    "with more resource, or more trials",
+                    "1"));
+    return weft_h5_put(file, aux_path, WEFT_H5_F64, 1, &state->naux, state->aux, 0,
+                       "its numbers in double precision", "1");
+}
+
+static weft_status put_record(weft_h5 *file, const weft_outcome *outcome)
+{
+    size_t bytes;
+    const void *record = weft_job_record_pack(outcome->winner, &bytes, file->mem);
+    int64_t n = (int64_t)bytes;
+    return weft_h5_put(file, record_path, WEFT_H5_U8, 1, &n, record, 1,
+                       "the job and its rounds, as in a journal", "bytes");
+}
+
+static weft_status put_jobs(weft_h5 *file, const weft_history *history)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t *bytes = WEFT_NEW(file->mem, int64_t, history->n), all = 0;
+    const void **packed = WEFT_NEW(tmp, const void *, history->n);
+    for (int64_t i = 0; i < history->n; i++) {
+        size_t n;
+        packed[i] = weft_job_record_pack(&history->record[i], &n, tmp);
+        bytes[i] = (int64_t)n;
+        all += bytes[i];
+    }
+    char *jobs = WEFT_NEW(tmp, char, all), *at = jobs;
+    for (int64_t i = 0; i < history->n; at += bytes[i++])
+        memcpy(at, packed[i], (size_t)bytes[i]);
+    weft_status st = weft_h5_put(file, jobs_path, WEFT_H5_U8, 1, &all, jobs, 1,
+                                 "all jobs, as in a journal, for `weft resume` with more "
+                                 "trials",
+                                 "bytes");
+    weft_arena_free(tmp);
+    TRY(st);
+    return weft_h5_put(file, bytes_path, WEFT_H5_I64, 1, &history->n, bytes, 1,
+                       "length of each job in /more/jobs", "bytes");
+}
+
+/* Writes /more, if the run may be given more. The weights are those of /winner. EFILE. */
+static weft_status put_more(weft_h5 *file, const weft_outcome *outcome)
+{
+    int kept = !outcome->none && !(outcome->refitted > 0);
+    if ((outcome->grows || outcome->longer) && kept) TRY(put_state(file, outcome));
+    if (outcome->grows && kept) TRY(put_record(file, outcome));
+    if (!outcome->longer) return WEFT_OK;
+    TRY(put_jobs(file, &outcome->history));
+    return weft_h5_put_long(file, "/more", "format", WEFT_RECORD_FORMAT);
+}
+
+/* ---- the whole ---- */
+
 weft_status weft_run_write(const char *path, const weft_outcome *outcome)
 {
     weft_arena *mem = weft_arena_new();
@@ -192,11 +242,206 @@ weft_status weft_run_write(const char *path, const weft_outcome *outcome)
         if (st == WEFT_OK) st = put_numbers(&file, outcome);
         if (st == WEFT_OK) st = weft_history_put(&file, &outcome->history);
         if (st == WEFT_OK) st = put_winner(&file, outcome);
-        if (st == WEFT_OK) st = weft_more_put(&file, outcome);
+        if (st == WEFT_OK) st = put_more(&file, outcome);
         if (st == WEFT_OK) st = put_times(&file, outcome);
         if (st == WEFT_OK) st = weft_h5_commit(&file);
         weft_h5_close(&file);
     }
     weft_arena_free(mem);
     return st;
+}
+
+/* ---- reading what a run may be given more with ---- */
+
+/* The length of a list of numbers. */
+static weft_status length_of(weft_h5 *file, const char *path, int64_t *n)
+{
+    int nd;
+    int64_t dims[4] = {0};
+    TRY(weft_h5_shape(file, path, &nd, dims));
+    *n = dims[0];
+    return WEFT_OK;
+}
+
+static weft_status other_version(const weft_h5 *file)
+{
+    return weft_fail(WEFT_EFILE,
+                     "%s: /more is of another version of weft, which can go on with it",
+                     file->path);
+}
+
+static weft_status read_record(weft_more *more, weft_h5 *file)
+{
+    int64_t n, job;
+    TRY(length_of(file, record_path, &n));
+    char *packed = WEFT_NEW(file->mem, char, n);
+    TRY(weft_h5_read_rows(file, record_path, WEFT_H5_U8, 1, 0, n, packed));
+    if (weft_job_record_is(packed, (size_t)n, &job) &&
+        weft_job_record_read(&more->record, packed, file->mem))
+        return WEFT_OK;
+    return other_version(file);
+}
+
+/* The records of all jobs, of which that of the winner is unpacked. */
+static weft_status read_jobs(weft_more *more, int64_t won, weft_h5 *file)
+{
+    int64_t all, format, at = 0;
+    TRY(weft_h5_read_long(file, "/more", "format", &format));
+    if (format != WEFT_RECORD_FORMAT) return other_version(file);
+    TRY(length_of(file, bytes_path, &more->n));
+    TRY(length_of(file, jobs_path, &all));
+    char *jobs = WEFT_NEW(file->mem, char, all);
+    more->bytes = WEFT_NEW(file->mem, int64_t, more->n);
+    more->packed = WEFT_NEW(file->mem, const void *, more->n);
+    TRY(weft_h5_read_rows(file, jobs_path, WEFT_H5_U8, 1, 0, all, jobs));
+    TRY(weft_h5_read_rows(file, bytes_path, WEFT_H5_I64, 1, 0, more->n, more->bytes));
+    for (int64_t i = 0; i < more->n; at += more->bytes[i++]) {
+        int64_t job, n = more->bytes[i];
+        int whole = n > 0 && n <= all - at &&
+                    weft_job_record_is(jobs + at, (size_t)n, &job) && job < more->n;
+        if (!whole) return other_version(file);
+        more->packed[i] = jobs + at;
+        if (job == won && !weft_job_record_read(&more->record, jobs + at, file->mem))
+            return other_version(file);
+    }
+    return WEFT_OK;
+}
+
+/* The state: the tensors of the winner, then the rest. */
+static weft_status read_state(weft_more *more, const weft_winner *winner, weft_h5 *file)
+{
+    int64_t known = weft_tensors_size(winner->ntensor, winner->tensor), rest, naux;
+    if (!weft_h5_has(file, x_path)) return WEFT_OK; /* the winner was trained once more */
+    TRY(length_of(file, x_path, &rest));
+    TRY(length_of(file, aux_path, &naux));
+    more->state = (weft_state){.nx = known + rest, .naux = naux};
+    more->state.x = WEFT_NEW(file->mem, real, known + rest);
+    more->state.aux = WEFT_NEW(file->mem, double, naux);
+    memcpy(more->state.x, winner->state, (size_t)known * sizeof(real));
+    memcpy(more->tensor, winner->tensor, sizeof more->tensor);
+    more->ntensor = winner->ntensor;
+    TRY(weft_h5_read_rows(file, x_path, WEFT_REAL_TYPE, 1, 0, rest, more->state.x + known));
+    more->state.kept = weft_stored_table(winner->rows, file->mem);
+    return weft_h5_read_rows(file, aux_path, WEFT_H5_F64, 1, 0, naux, more->state.aux);
+}
+
+static weft_status read_head(weft_more *more, weft_h5 *file)
+{
+    const char *numbers;
+    TRY(weft_h5_read_attr(file, "/", "real", &numbers));
+    if (strcmp(numbers, sizeof(real) == 8 ? "double" : "float") != 0)
+        return weft_fail(WEFT_EFILE,
+                         "%s is of %s numbers; go on with a program built with REAL=%s",
+                         file->path, numbers, numbers);
+    TRY(weft_h5_read_attr(file, "/", "config", &more->config));
+    TRY(weft_h5_read_attr(file, "/", "data_digest", &more->data));
+    TRY(weft_h5_read_attr(file, "/", "directory", &more->directory));
+    if (!*more->directory) more->directory = NULL;
+    TRY(weft_h5_read_num(file, "/", "setup_seconds", &more->setup));
+    TRY(weft_h5_read_num(file, "/", "search_seconds", &more->search));
+    return weft_h5_read_long(file, "/", "teams", &more->teams);
+}
+
+static weft_status read_all(weft_more *more, const weft_winner *winner, int longer,
+                            weft_h5 *file)
+{
+    if (!weft_h5_has(file, longer ? jobs_path : record_path))
+        return weft_fail(
+            WEFT_ECONF,
+            longer ? "%s is complete, and its search cannot be made longer: its schedule "
+                     "is one whose first jobs depend on the length, or an older version "
+                     "of weft wrote it; start another run by `weft tune`"
+                   : "%s is complete, and cannot be given more: it is of several jobs, or "
+                     "of one whose units depend on its length, as folds do, or its "
+                     "winner was trained once more by run.refit; start another run by "
+                     "`weft tune`",
+            file->path);
+    TRY(read_head(more, file));
+    TRY(longer ? read_jobs(more, winner ? winner->job : -1, file)
+               : read_record(more, file));
+    return winner ? read_state(more, winner, file) : WEFT_OK;
+}
+
+weft_status weft_more_read(weft_more *more, const char *path, int longer, weft_arena *mem)
+{
+    weft_h5 file;
+    *more = (weft_more){0};
+    TRY(weft_run_file(&file, path, mem));
+    int won = !longer || weft_h5_has(&file, "/winner");
+    weft_h5_close(&file);
+    if (won) TRY(weft_winner_read(&more->winner, path, mem));
+    TRY(weft_run_file(&file, path, mem));
+    weft_status st = won ? WEFT_OK : weft_h5_verify(&file);
+    if (st == WEFT_OK) st = read_all(more, won ? &more->winner : NULL, longer, &file);
+    weft_h5_close(&file);
+    return st;
+}
+
+void weft_more_close(weft_more *more)
+{
+    weft_winner_close(&more->winner);
+}
+
+/* ---- going on with it ---- */
+
+/* Writes what clients keep in the state after the winner's job to the files that the state
+ * refers to. */
+static weft_status restore_kept(const weft_more *more, const weft_rundir *rundir,
+                                weft_state *state, weft_arena *tmp)
+{
+    const weft_kept *from = more->state.kept;
+    const weft_job *job = &more->record.job;
+    if (!from) return WEFT_OK;
+    double mark[WEFT_KEPT_MARK];
+    state->kept = weft_kept_new(weft_kept_n(from), weft_kept_each(from), tmp);
+    weft_kept_place(state->kept, weft_rundir_kept(rundir, job->trial, job->id, 0, tmp));
+    TRY(weft_kept_copy(state->kept, from));
+    weft_kept_mark(state->kept, mark);
+    if (memcmp(mark, state->aux, sizeof mark) == 0) return weft_kept_sync(state->kept);
+    return weft_fail(WEFT_EFILE,
+                     "%s: what its clients keep is not that of its job; put the file back "
+                     "from a copy",
+                     rundir->path);
+}
+
+/* Writes the state after the winner's job. Of programs its directory, which is beside the
+ * run file, belongs to it. */
+static weft_status restore_state(const weft_more *more, weft_rundir *rundir,
+                                 const weft_state *state)
+{
+    const weft_job *job = &more->record.job;
+    weft_state_id id = {job->trial, job->id, state->nx, state->naux, more->record.hash};
+    if (!state->x) return WEFT_OK;
+    weft_place_unkeep(rundir->path, job->trial, job->id);
+    return weft_rundir_state_put(rundir, &id, state, more->ntensor, more->tensor);
+}
+
+/* What rank 0 writes. */
+static weft_status restore(const weft_more *more, weft_rundir *rundir)
+{
+    weft_state state = more->state;
+    weft_arena *tmp = weft_arena_new();
+    if (more->n > 0) weft_place_forget(rundir->path);
+    weft_status st = weft_rundir_lasted(rundir, more->search);
+    if (st == WEFT_OK) st = restore_kept(more, rundir, &state, tmp);
+    if (st == WEFT_OK)
+        st = more->n == 0 ? weft_checkpoint_write(rundir, &more->record, &state)
+                          : restore_state(more, rundir, &state);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_more_restore(const weft_more *more, weft_rundir *rundir)
+{
+    TRY(weft_rundir_start(rundir, (int)more->teams, more->setup));
+    if (more->n > 0) {
+        TRY(weft_rundir_grow(rundir, rundir->grown));
+        TRY(weft_rundir_restore(rundir, more->n, more->packed, more->bytes));
+    }
+    weft_status st = rundir->world->rank == 0 ? restore(more, rundir) : WEFT_OK;
+    weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->ntime + 1);
+    memcpy(all, rundir->time, (size_t)rundir->ntime * sizeof *all);
+    all[rundir->ntime++] = (weft_time){.at = more->search};
+    rundir->time = all;
+    return weft_agree(st, rundir->world);
 }

@@ -1,27 +1,87 @@
 /* An unfinished run, read from its journals: the tables that its run file would have now,
- * and its progress. The head of the journal describes axes, metrics and units, so that
- * neither task nor data are needed. */
-#include "unfinished.h"
-#include "columns.h"
-#include "history.h"
-#include "rundir/checkpoint.h"
-#include "rundir/formats.h"
-#include "rundir/place.h"
-#include "rundir/records.h"
-#include "rundir/retry.h"
-#include "rundir/state.h"
-#include "rundir/times.h"
-#include "sched/choice.h"
-#include "sched/options.h"
-#include "tables.h"
+ * and its progress. The head of the journal describes axes, metrics and units as a text, so
+ * that neither task nor data are needed to read its jobs. */
+#include "result.h"
+#include "rundir/rundir.h"
+#include "sched/sched.h"
 #include "weft/filenames.h"
+#include "weft/job.h"
 #include "weft/log.h"
-#include "winner.h"
+#include "weft/space.h"
+#include "weft/status.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the text ---- */
+
+enum { METRICS, ROWS, SCORES, AXES, NTABLE };
+static const char *const table_title[NTABLE] = {"[metrics]\n", "[rows]\n", "[scores]\n",
+                                                "[axes]\n"};
+
+/* One line for each axis: section, name, type, lower bound and words of its option. */
+static const char *axes_text(const weft_tables *tables, weft_arena *mem)
+{
+    const char *text = "";
+    for (int i = 0; i < tables->dim; i++) {
+        const weft_opt *opt = tables->axis[i].opt;
+        text = weft_arena_text(mem, "%s%s\t%s\t%d\t%.17g\t%s\n", text,
+                               tables->axis[i].section, opt->name, (int)opt->type, opt->lo,
+                               opt->words ? opt->words : "");
+    }
+    return text;
+}
+
+const char *weft_tables_text(const weft_tables *tables, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s%s%s%s%s%s%s%s", table_title[METRICS],
+                           weft_metrics_text(tables->metrics, mem), table_title[ROWS],
+                           weft_metrics_text(tables->rows, mem), table_title[SCORES],
+                           weft_metrics_text(tables->scores, mem), table_title[AXES],
+                           axes_text(tables, mem));
+}
+
+static void parse_axes(const char *text, weft_tables *tables, weft_arena *mem)
+{
+    for (const char *c = text; *c; c++) tables->dim += *c == '\n';
+    weft_axis *axis = WEFT_NEW(mem, weft_axis, tables->dim);
+    tables->axis = axis;
+    for (int i = 0; i < tables->dim; i++) {
+        weft_opt *opt = WEFT_NEW(mem, weft_opt, 1);
+        axis[i] = (weft_axis){.section = weft_field_next(&text, mem), .opt = opt};
+        opt->name = weft_field_next(&text, mem);
+        opt->type = (weft_type)strtol(weft_field_next(&text, mem), NULL, 10);
+        opt->lo = strtod(weft_field_next(&text, mem), NULL);
+        opt->words = weft_field_next(&text, mem);
+        if (!*opt->words) opt->words = NULL;
+        weft_line_skip(&text);
+    }
+}
+
+/* The lines between the title of a part and the next title; "": none. */
+static const char *table_of(const char *text, int part, weft_arena *mem)
+{
+    const char *from = strstr(text, table_title[part]);
+    if (!from) return "";
+    from += strlen(table_title[part]);
+    const char *end = part + 1 < NTABLE ? strstr(from, table_title[part + 1]) : NULL;
+    size_t n = end ? (size_t)(end - from) : strlen(from);
+    return weft_arena_text(mem, "%.*s", (int)n, from);
+}
+
+/* Reads such a text. Owned by mem. */
+static weft_tables parse_tables(const char *text, weft_arena *mem)
+{
+    weft_tables tables = {
+        .metrics = weft_metrics_parse(table_of(text, METRICS, mem), mem),
+        .rows = weft_metrics_parse(table_of(text, ROWS, mem), mem),
+        .scores = weft_metrics_parse(table_of(text, SCORES, mem), mem),
+    };
+    parse_axes(table_of(text, AXES, mem), &tables, mem);
+    return tables;
+}
 
 /* ---- journals ---- */
 
@@ -99,7 +159,7 @@ static void read_flights(struct finding *finding, weft_arena *mem)
 }
 
 /* Reads all journals and checkpoints of the directory. EFILE. */
-static weft_status find(const char *dir, struct finding *finding, weft_arena *mem)
+static weft_status find_jobs(const char *dir, struct finding *finding, weft_arena *mem)
 {
     DIR *listing = opendir(dir);
     if (!listing) return weft_fail(WEFT_EFILE, "cannot read %s", dir);
@@ -212,7 +272,7 @@ static weft_status put_head(weft_h5 *file, const char *path, const struct findin
 static weft_history history_of(const struct finding *finding, const weft_run_opts *opts,
                                weft_arena *mem)
 {
-    weft_history history = {.tables = weft_tables_parse(finding->tables, mem),
+    weft_history history = {.tables = parse_tables(finding->tables, mem),
                             .n = finding->n,
                             .record = finding->record,
                             .nflight = finding->nflight,
@@ -241,38 +301,30 @@ static weft_status put_best(weft_h5 *file, const char *path, const struct findin
     if (!record) return weft_h5_put_attr(file, "/", "no_weights", "no job is done yet");
     if (!isfinite(record->res.loss))
         return weft_h5_put_attr(file, "/", "no_weights", "no job so far has a finite loss");
-    weft_winner winner = {.scores = tables->scores,
-                          .size = record->job.feature_fraction,
-                          .id = record->job.mix.id[weft_winner_arm(record)],
-                          .job = record->job.id,
-                          .trial = record->job.trial,
-                          .round = record->job.index};
-    const char *dir = weft_place_dir(path, file->mem);
+    int ntensor;
+    const real *x;
     weft_kept *kept;
-    TRY(weft_state_peek(dir, record, &winner.state, &kept, &winner.ntensor, winner.tensor,
-                        file->mem));
-    winner.kept = kept;
-    if (!winner.state || winner.ntensor == 0) {
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    TRY(weft_state_peek(weft_place_dir(path, file->mem), record, &x, &kept, &ntensor,
+                        tensor, file->mem));
+    if (!x || ntensor == 0) {
         const char *why = weft_arena_text(
             file->mem,
-            winner.state
-                ? "the state after job %lld, the best so far, has no tensors"
-                : "the state after job %lld, the best so far, is not on disk: where "
-                  "jobs are short, it is written when the run is stopped, not when it "
-                  "is killed, and resuming the run repeats the job",
+            x ? "the state after job %lld, the best so far, has no tensors"
+              : "the state after job %lld, the best so far, is not on disk: where "
+                "jobs are short, it is written when the run is stopped, not when it "
+                "is killed, and resuming the run repeats the job",
             (long long)record->job.id);
         weft_log(WEFT_WARN, "%s is without weights: %s", file->path, why);
         return weft_h5_put_attr(file, "/", "no_weights", why);
     }
-    for (int p = 0; p < WEFT_NPART; p++) winner.score[p] = weft_scores_none();
-    int64_t dim = record->job.mix.dim;
-    double *conf = WEFT_NEW(file->mem, double, dim);
-    char text[1024];
-    weft_winner_conf(record, conf);
-    weft_axes_show(tables->axis, tables->dim, conf, text, sizeof text);
-    winner.text = text;
-    TRY(weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
-                    "its configuration; axes in /configs/axis", "the option's own"));
+    weft_winner winner;
+    const double *conf;
+    TRY(weft_winner_begin(&winner, record, tables, &conf, file));
+    winner.state = x;
+    winner.kept = kept;
+    winner.ntensor = ntensor;
+    memcpy(winner.tensor, tensor, sizeof tensor);
     return weft_winner_put(&winner, file);
 }
 
@@ -295,7 +347,7 @@ weft_status weft_run_snapshot(const char *path, const char *out, int weights)
     weft_arena *mem = weft_arena_new();
     struct finding found;
     weft_h5 file;
-    weft_status st = find(weft_place_dir(path, mem), &found, mem);
+    weft_status st = find_jobs(weft_place_dir(path, mem), &found, mem);
     if (st == WEFT_OK && found.n == 0 && found.nflight == 0)
         st = weft_fail(
             WEFT_EFILE, "%s is unfinished, and no job or checkpoint of it is there yet; %s",

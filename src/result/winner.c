@@ -1,9 +1,16 @@
 /* The winner of a run, as stored in the run file and in an exported file: its weights and
- * all that is needed to use them. */
-#include "winner.h"
-#include "columns.h"
-#include "rundir/formats.h"
+ * all that is needed to use them, its confusion matrix, and what its clients keep: rows of
+ * those that were ever trained, with their numbers, written and read in portions. */
+#include "result.h"
+#include "rundir/rundir.h"
+#include "weft/data.h"
+#include "weft/h5.h"
 #include "weft/hash.h"
+#include "weft/job.h"
+#include "weft/kept.h"
+#include "weft/log.h"
+#include "weft/scores.h"
+#include "weft/tensor.h"
 #include "weft/translations.h"
 
 #include <limits.h>
@@ -13,6 +20,233 @@
 
 #define MAX_WEIGHTS 0x1p40    /* of a winner, 4 TB */
 #define FEW         (1 << 22) /* weights that are always compressed, which takes no second */
+
+/* ---- the confusion matrix ---- */
+
+enum { SHOWN = 12, WIDTH = 8 }; /* classes that are printed, at most; a column, at least */
+
+static const char confusion_path[] = "/winner/confusion";
+
+/* /winner/confusion, of the classes /winner/class; nothing where there is none. EFILE. */
+static weft_status put_confusion(const weft_confusion *confusion, weft_h5 *file)
+{
+    int64_t dims[] = {confusion->classes, confusion->classes};
+    if (confusion->classes == 0) return WEFT_OK;
+    return weft_h5_put(file, confusion_path, WEFT_H5_F64, 2, dims, confusion->rows, 1,
+                       "rows of the test part by their class, and by the class predicted",
+                       "rows, or what they count");
+}
+
+weft_status weft_confusion_read(weft_confusion *confusion, weft_h5 *file)
+{
+    *confusion = (weft_confusion){0};
+    if (!weft_h5_has(file, confusion_path)) return WEFT_OK;
+    const char **name;
+    int64_t n;
+    int nd;
+    int64_t dims[WEFT_H5_DIMS] = {0};
+    TRY(weft_h5_read_texts(file, "/winner/class", &name, &n));
+    TRY(weft_h5_shape(file, confusion_path, &nd, dims));
+    if (nd != 2 || dims[0] != n || dims[1] != n)
+        return weft_fail(WEFT_EFILE, "%s: %s is not of %lld classes; make the file again",
+                         file->path, confusion_path, (long long)n);
+    double *rows = WEFT_NEW(file->mem, double, n *n);
+    TRY(weft_h5_read_rows(file, confusion_path, WEFT_H5_F64, n, 0, n, rows));
+    *confusion = (weft_confusion){n, name, rows};
+    return WEFT_OK;
+}
+
+const char *weft_confusion_guess(const weft_confusion *confusion, weft_arena *mem)
+{
+    double right = 0, spread = 0, seen = 0;
+    for (int64_t k = 0; k < confusion->classes; k++) {
+        const double *row = confusion->rows + k * confusion->classes;
+        double n = 0;
+        for (int64_t j = 0; j < confusion->classes; j++) n += row[j];
+        if (!(n > 0)) continue;
+        right += row[k] / n;
+        spread += 1 / n;
+        seen++;
+    }
+    double guess = 1 / seen, most = 0.02; /* few rows tell little: that is no guess */
+    double chance = 1.96 * sqrt(guess * (1 - guess) * spread) / seen;
+    right /= seen;
+    if (seen < 2 || right > guess + fmin(chance, most)) return NULL;
+    return weft_arena_text(mem,
+                           "its balanced error of %.1f %% is not better than that of "
+                           "guesses, %.1f %%",
+                           100 * (1 - right), 100 * (1 - guess));
+}
+
+static int width_of(const char *name)
+{
+    int n = (int)strlen(name) + 1;
+    return n > WIDTH ? n : WIDTH;
+}
+
+void weft_confusion_print(const weft_confusion *confusion)
+{
+    int classes = (int)confusion->classes, widest = 0;
+    if (classes == 0 || classes > SHOWN) return;
+    weft_arena *tmp = weft_arena_new();
+    const char *name[SHOWN];
+    for (int k = 0; k < classes; k++) {
+        name[k] = weft_one_line(weft_arena_text(tmp, "%s", confusion->name[k]));
+        if (width_of(name[k]) > widest) widest = width_of(name[k]);
+    }
+    printf("\n%-*s the class that is predicted of rows of the test part\n%-*s", widest,
+           "class", widest, "");
+    for (int k = 0; k < classes; k++) printf(" %*s", width_of(name[k]), name[k]);
+    for (int k = 0; k < classes; k++) {
+        printf("\n%-*s", widest, name[k]);
+        for (int j = 0; j < classes; j++)
+            printf(" %*.10g", width_of(name[j]), confusion->rows[k * classes + j]);
+    }
+    printf("\n");
+    weft_arena_free(tmp);
+}
+
+/* ---- what clients keep ---- */
+
+static const char kept_group[] = "/winner/kept", client_path[] = "/winner/kept/client",
+                  row_path[] = "/winner/kept/row";
+
+enum { PORTION = 1 << 22 }; /* bytes in memory */
+
+/* ---- writing ---- */
+
+static weft_status put_kept_rows(const weft_kept *kept, int64_t m, const int64_t *client,
+                                 weft_h5 *file)
+{
+    int64_t each = weft_kept_each(kept),
+            most = PORTION / (each * (int64_t)sizeof(real)) + 1;
+    int64_t dims[] = {m, each};
+    TRY(weft_h5_make(file, row_path, WEFT_REAL_TYPE, 2, dims,
+                     "the turns that a client has finished, then what it keeps", "1"));
+    weft_arena *tmp = weft_arena_new();
+    real *x = WEFT_NEW(tmp, real, (most < m ? most : m) * each);
+    weft_status st = WEFT_OK;
+    for (int64_t i = 0, n; i < m && st == WEFT_OK; i += n) {
+        n = m - i < most ? m - i : most;
+        st = weft_kept_read(kept, n, client + i, x);
+        if (st == WEFT_OK) st = weft_h5_put_rows(file, row_path, WEFT_REAL_TYPE, i, n, x);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Writes a table in portions; kept NULL: nothing. EFILE. */
+static weft_status put_kept(const weft_kept *kept, weft_h5 *file)
+{
+    if (!kept) return WEFT_OK;
+    double mark[WEFT_KEPT_MARK];
+    int64_t m = weft_kept_count(kept), sum;
+    weft_kept_mark(kept, mark);
+    memcpy(&sum, &mark[0], sizeof sum);
+    weft_arena *tmp = weft_arena_new();
+    int64_t *client = WEFT_NEW(tmp, int64_t, m);
+    weft_kept_clients(kept, 0, m, client);
+    weft_status st = weft_h5_put(file, client_path, WEFT_H5_I64, 1, &m, client, 1,
+                                 "clients that were ever trained, by number", "1");
+    if (st == WEFT_OK)
+        st = weft_h5_put_long(file, kept_group, "clients", weft_kept_n(kept));
+    if (st == WEFT_OK)
+        st = weft_h5_put_long(file, kept_group, "numbers", weft_kept_each(kept));
+    if (st == WEFT_OK) st = weft_h5_put_long(file, kept_group, "rows", m);
+    if (st == WEFT_OK)
+        st = weft_h5_put_num(file, kept_group, "bytes",
+                             weft_kept_bytes(m, weft_kept_each(kept)));
+    if (st == WEFT_OK) st = weft_h5_put_long(file, kept_group, "hash", sum);
+    if (st == WEFT_OK) st = weft_h5_put_long(file, kept_group, "turns", (int64_t)mark[1]);
+    if (st == WEFT_OK && m > 0) st = put_kept_rows(kept, m, client, file);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* ---- reading ---- */
+
+static weft_status damaged_rows(const char *path)
+{
+    return weft_fail(WEFT_EFILE,
+                     "%s: what clients keep has not the rows that it should have; make the "
+                     "file again",
+                     path);
+}
+
+static weft_status read_clients(weft_stored *rows)
+{
+    int nd;
+    int64_t dims[WEFT_H5_DIMS], sum, turn;
+    weft_h5 *file = &rows->file;
+    TRY(weft_h5_read_long(file, kept_group, "clients", &rows->n));
+    TRY(weft_h5_read_long(file, kept_group, "numbers", &rows->each));
+    TRY(weft_h5_read_long(file, kept_group, "hash", &sum));
+    TRY(weft_h5_read_long(file, kept_group, "turns", &turn));
+    memcpy(&rows->mark[0], &sum, sizeof sum);
+    rows->mark[1] = (double)turn;
+    TRY(weft_h5_shape(file, client_path, &nd, dims));
+    rows->m = dims[0];
+    if (nd != 1 || rows->m < 0 || rows->m > rows->n || rows->each < 1)
+        return damaged_rows(file->path);
+    int64_t *client = WEFT_NEW(file->mem, int64_t, rows->m);
+    TRY(weft_h5_read_rows(file, client_path, WEFT_H5_I64, 1, 0, rows->m, client));
+    for (int64_t i = 0; i < rows->m; i++)
+        if (client[i] < (i > 0 ? client[i - 1] + 1 : 0) || client[i] >= rows->n)
+            return damaged_rows(file->path);
+    rows->client = client;
+    if (rows->m == 0) return WEFT_OK;
+    TRY(weft_h5_set_open(&rows->set, file, row_path));
+    if (rows->set.nd == 2 && rows->set.dims[0] == rows->m &&
+        rows->set.dims[1] == rows->each)
+        return WEFT_OK;
+    weft_h5_set_close(&rows->set);
+    return damaged_rows(file->path);
+}
+
+weft_status weft_stored_open(weft_stored **rows, const char *path, weft_arena *mem)
+{
+    weft_stored *own = WEFT_NEW(mem, weft_stored, 1);
+    *rows = NULL;
+    TRY(weft_h5_open(&own->file, path, mem));
+    weft_status st = weft_h5_has(&own->file, client_path) ? read_clients(own)
+                                                          : weft_h5_sound(&own->file);
+    if (st == WEFT_OK && own->client) {
+        *rows = own;
+        return WEFT_OK;
+    }
+    weft_h5_close(&own->file);
+    return st;
+}
+
+static weft_status read_kept_rows(void *self, int64_t first, int64_t count, real *to)
+{
+    weft_stored *rows = self;
+    return weft_h5_set_rows(&rows->set, WEFT_REAL_TYPE, first, count, to);
+}
+
+void weft_stored_give(weft_stored *rows, const int64_t *client, weft_kept *kept)
+{
+    weft_kept_source(kept, rows->m, client ? client : rows->client, rows->mark,
+                     read_kept_rows, rows);
+}
+
+weft_kept *weft_stored_table(weft_stored *rows, weft_arena *mem)
+{
+    if (!rows) return NULL;
+    weft_kept *kept = weft_kept_new(rows->n, rows->each, mem);
+    weft_stored_give(rows, NULL, kept);
+    return kept;
+}
+
+void weft_stored_close(weft_stored *rows)
+{
+    if (!rows || !rows->client) return;
+    if (rows->m > 0) weft_h5_set_close(&rows->set);
+    weft_h5_close(&rows->file);
+    rows->client = NULL;
+}
+
+/* ---- scores ---- */
 
 static const char *path_of(const char *tensor, weft_arena *mem)
 {
@@ -264,6 +498,27 @@ static int is_packed(int64_t n, const real *x)
     return n < FEW || 2 * zeros > n;
 }
 
+weft_status weft_winner_begin(weft_winner *winner, const weft_job_record *record,
+                              const weft_tables *tables, const double **conf, weft_h5 *file)
+{
+    int64_t dim = record->job.mix.dim;
+    double *value = WEFT_NEW(file->mem, double, dim);
+    char text[1024];
+    weft_winner_conf(record, value);
+    weft_axes_show(tables->axis, tables->dim, value, text, sizeof text);
+    *conf = value;
+    *winner = (weft_winner){.text = weft_arena_text(file->mem, "%s", text),
+                            .scores = tables->scores,
+                            .size = record->job.feature_fraction,
+                            .id = record->job.mix.id[weft_winner_arm(record)],
+                            .job = record->job.id,
+                            .trial = record->job.trial,
+                            .round = record->job.index};
+    for (int p = 0; p < WEFT_NPART; p++) winner->score[p] = weft_scores_none();
+    return weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, value, 0,
+                       "its configuration; axes in /configs/axis", "the option's own");
+}
+
 weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
 {
     const char *name[WEFT_MAX_TENSORS];
@@ -278,12 +533,12 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_put_texts(file, "/winner/tensors", name, winner->ntensor,
                           "names in /winner/state, in the order of the weight vector"));
     TRY(put_likeness(winner, file));
-    TRY(weft_confusion_put(&winner->confusion, file));
+    TRY(put_confusion(&winner->confusion, file));
     if (winner->config) TRY(weft_h5_put_attr(file, "/winner", "config", winner->config));
     TRY(weft_h5_put_attr(file, "/winner", "text", winner->text));
     TRY(put_vocab(&winner->vocab, file));
     TRY(put_members(winner, file));
-    TRY(weft_stored_put(winner->kept, file));
+    TRY(put_kept(winner->kept, file));
     TRY(weft_h5_put_long(file, "/winner", "id", winner->id));
     if (winner->refitted > 0)
         TRY(weft_h5_put_long(file, "/winner", "refitted", (int64_t)winner->refitted));

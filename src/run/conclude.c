@@ -1,10 +1,8 @@
 /* The end of a run: the winner is scored, and the run file is written. */
 #include "conclude.h"
 #include "refit.h"
-#include "rundir/place.h"
-#include "sched/cache.h"
-#include "sched/choice.h"
-#include "sched/job.h"
+#include "rundir/rundir.h"
+#include "sched/sched.h"
 #include "setup.h"
 #include "weft/clock.h"
 #include "weft/h5map.h"

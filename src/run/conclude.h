@@ -3,7 +3,7 @@
 #define WEFT_RUN_CONCLUDE_H
 
 #include "instance.h"
-#include "result/output.h"
+#include "result/result.h"
 #include "sched/sched.h"
 
 /* What the task measures and the axes of the space. */

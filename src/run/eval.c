@@ -1,5 +1,5 @@
 /* `weft eval`: a run's winner is scored on another packed file. */
-#include "result/confusion.h"
+#include "result/result.h"
 #include "use.h"
 #include "weft/log.h"
 #include "weft/run.h"

@@ -1,6 +1,6 @@
 /* `weft export`: a winner as a small file, with all that other programs need to use it. */
-#include "result/winner.h"
-#include "sched/options.h"
+#include "result/result.h"
+#include "sched/sched.h"
 #include "weft/conf.h"
 #include "weft/file.h"
 #include "weft/registry.h"

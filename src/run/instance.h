@@ -2,8 +2,8 @@
 #ifndef WEFT_RUN_INSTANCE_H
 #define WEFT_RUN_INSTANCE_H
 
-#include "result/winner.h"
-#include "sched/options.h"
+#include "result/result.h"
+#include "sched/sched.h"
 #include "weft/search.h"
 #include "weft/task.h"
 

@@ -5,7 +5,7 @@
  * extrapolated from them. */
 #include "order.h"
 #include "price.h"
-#include "sched/flight.h"
+#include "sched/sched.h"
 #include "setup.h"
 #include "weft/clock.h"
 #include "weft/cpu.h"

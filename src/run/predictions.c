@@ -1,6 +1,6 @@
 /* Predictions as CSV, a line a row, or as HDF5; translations as columns with TABs. */
 #include "predictions.h"
-#include "rundir/formats.h"
+#include "rundir/rundir.h"
 #include "weft/csv.h"
 #include "weft/measure.h"
 

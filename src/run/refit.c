@@ -2,8 +2,7 @@
  * the job that trains the winner's configuration alone, as long as was best. */
 #include "refit.h"
 #include "host/signals.h"
-#include "sched/choice.h"
-#include "sched/job.h"
+#include "sched/sched.h"
 #include "setup.h"
 #include "weft/clock.h"
 #include "weft/log.h"

@@ -5,7 +5,7 @@
 #include "host/signals.h"
 #include "keys.h"
 #include "price.h"
-#include "sched/progress.h"
+#include "sched/sched.h"
 #include "start.h"
 #include "weft/file.h"
 #include "weft/folds.h"

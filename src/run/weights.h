@@ -3,7 +3,7 @@
 #define WEFT_RUN_WEIGHTS_H
 
 #include "instance.h"
-#include "result/winner.h"
+#include "result/result.h"
 
 /* How the tensors after a job refer to words. */
 weft_word_weights weft_word_weights_of(const weft_run *run, const weft_job *job);

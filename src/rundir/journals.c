@@ -1,11 +1,12 @@
 /* The journals of a search: each team's leader adds a record for each job that its team
- * did, which a resumed run finds again. */
-#include "journals.h"
-#include "checkpoint.h"
-#include "formats.h"
-#include "records.h"
-#include "state.h"
+ * did, which a resumed run finds again. The head of the first journal says what the run was
+ * begun with. */
+#include "rundir.h"
 #include "weft/filenames.h"
+#include "weft/hash.h"
+#include "weft/job.h"
+#include "weft/journal.h"
+#include "weft/real.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,86 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+int weft_record_is_job(const weft_record *record, int64_t *id)
+{
+    return record->tag >= TAG_JOB && record->data &&
+           weft_job_record_is(record->data, record->bytes, id) &&
+           record->tag - TAG_JOB == (uint64_t)*id;
+}
+
+const char *weft_record_text(const weft_record *record)
+{
+    const char *text = record->data;
+    return text && record->bytes > 0 && text[record->bytes - 1] == '\0' ? text : NULL;
+}
+
+void weft_rundir_enter(weft_rundir *rundir, const weft_record *rec, int64_t n)
+{
+    int64_t id;
+    for (int64_t i = 0; i < n; i++)
+        if (weft_record_is_job(&rec[i], &id) && id >= rundir->npast) rundir->npast = id + 1;
+    rundir->past = WEFT_NEW(rundir->mem, const weft_recorded *, rundir->npast);
+    for (int64_t i = 0; i < n; i++) {
+        if (!weft_record_is_job(&rec[i], &id)) continue;
+        rundir->ndone += !rundir->past[id];
+        weft_recorded *one = WEFT_NEW(rundir->mem, weft_recorded, 1);
+        *one = (weft_recorded){rec[i].data, rundir->past[id]};
+        rundir->past[id] = one;
+    }
+}
+
+/* ---- what the run was begun with ---- */
+
+static const weft_opt about_opts[] = {
+    WEFT_TEXT_OPT("data", weft_about, data, "", ""),
+    WEFT_LONG_OPT("began", weft_about, began, "0", 0, 9e15, ""),
+    WEFT_INT_OPT("real_bytes", weft_about, real_bytes, "0", 0, 16, ""),
+    WEFT_TEXT_OPT("records", weft_about, records, "", ""),
+    WEFT_TEXT_OPT("version", weft_about, version, "", ""),
+    {0},
+};
+
+static const weft_kind about_kind = {
+    .name = "journal", .about = "notes", .size = sizeof(weft_about), .opts = about_opts};
+
+/* The note of a run of this program. Owned by mem. */
+static const char *about_text(const char *data, int64_t began, weft_arena *mem)
+{
+    return weft_arena_text(
+        mem, "[%s]\ndata = %s\nbegan = %lld\nreal_bytes = %d\nrecords = %d\nversion = %s\n",
+        about_kind.name, data, (long long)began, (int)sizeof(real), WEFT_RECORD_FORMAT,
+        WEFT_VERSION);
+}
+
+/* What another version says of itself may have any keys. */
+static const char *note(const weft_conf *conf, const char *key, const char *usual)
+{
+    const weft_entry *entry = weft_conf_find(conf, about_kind.name, key);
+    return entry ? entry->value : usual;
+}
+
+weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
+                            weft_arena *mem)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    TRY(weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", dir), text));
+    const char *records = note(&conf, "records", "0");
+    if (strcmp(records, weft_arena_text(mem, "%d", WEFT_RECORD_FORMAT)) != 0)
+        return weft_fail(WEFT_EFILE,
+                         "%s/journal has job records of format %s, written by weft %s, and "
+                         "weft " WEFT_VERSION " reads format %d; " WEFT_OTHER_VERSION,
+                         dir, records, note(&conf, "version", "of another version"),
+                         WEFT_RECORD_FORMAT);
+    return weft_conf_bind(&conf, &about_kind, out);
+}
+
+void weft_rundir_identify(weft_rundir *rundir, const char *conf)
+{
+    uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)rundir->began);
+    rundir->id = weft_hash(rundir->data, strlen(rundir->data), h);
+}
 
 /* ---- writing ---- */
 
@@ -25,9 +106,7 @@ static weft_status try_space(const weft_rundir *rundir, double bytes)
                                        rundir->dir, (long long)getpid());
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
-    if (err == EINVAL || err == EOPNOTSUPP)
-        err = 0; /* the file system does not support
-                    this */
+    if (err == EINVAL || err == EOPNOTSUPP) err = 0; /* this file system cannot do that */
     if (fd >= 0) close(fd);
     unlink(path);
     if (err == 0) return WEFT_OK;
@@ -37,10 +116,10 @@ static weft_status try_space(const weft_rundir *rundir, double bytes)
                      bytes / 1e6, rundir->dir, strerror(err));
 }
 
-static weft_status begin(weft_rundir *rundir, const char *conf, double bytes)
+static weft_status add_head(weft_rundir *rundir, const char *conf, double bytes)
 {
     TRY(try_space(rundir, bytes));
-    const char *text = weft_about_text(rundir->data, rundir->began, rundir->mem);
+    const char *text = about_text(rundir->data, rundir->began, rundir->mem);
     TRY(weft_journal_add(&rundir->journal, TAG_CONF, conf, strlen(conf) + 1));
     TRY(weft_journal_add(&rundir->journal, TAG_ABOUT, text, strlen(text) + 1));
     const char *dir = rundir->directory;
@@ -61,11 +140,11 @@ weft_status weft_rundir_begin(weft_rundir *rundir, const char *conf, const char 
     rundir->began = (int64_t)time(NULL);
     weft_bcast(rundir->world, &rundir->began, sizeof rundir->began, 0);
     weft_rundir_identify(rundir, conf);
-    return weft_agree(rundir->world->rank == 0 ? begin(rundir, conf, bytes) : WEFT_OK,
+    return weft_agree(rundir->world->rank == 0 ? add_head(rundir, conf, bytes) : WEFT_OK,
                       rundir->world);
 }
 
-static weft_status grow(weft_rundir *rundir)
+static weft_status add_grown(weft_rundir *rundir)
 {
     TRY(weft_journal_add(&rundir->journal, TAG_GROWN, rundir->conf,
                          strlen(rundir->conf) + 1));
@@ -76,7 +155,7 @@ weft_status weft_rundir_grow(weft_rundir *rundir, const char *conf)
 {
     rundir->conf = conf;
     rundir->longer = 1;
-    weft_status st = rundir->world->rank == 0 ? grow(rundir) : WEFT_OK;
+    weft_status st = rundir->world->rank == 0 ? add_grown(rundir) : WEFT_OK;
     return weft_agree(weft_rundir_stuck(rundir, st), rundir->world);
 }
 
@@ -107,35 +186,25 @@ weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_record *record,
 }
 
 /* Adds the records to the journal, durably. */
-static weft_status add_all(weft_rundir *rundir, int64_t n, const void *const *packed,
-                           const int64_t *bytes)
+static weft_status add_all(weft_rundir *rundir, const weft_record *rec, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int64_t id;
-        weft_check(weft_job_record_is(packed[i], (size_t)bytes[i], &id), "no record");
-        TRY(weft_journal_add(&rundir->journal, TAG_JOB + (uint64_t)id, packed[i],
-                             (size_t)bytes[i]));
-    }
+    for (int64_t i = 0; i < n; i++)
+        TRY(weft_journal_add(&rundir->journal, rec[i].tag, rec[i].data, rec[i].bytes));
     return weft_journal_sync(&rundir->journal);
 }
 
 weft_status weft_rundir_restore(weft_rundir *rundir, int64_t n, const void *const *packed,
                                 const int64_t *bytes)
 {
-    weft_status st = rundir->world->rank == 0 ? add_all(rundir, n, packed, bytes) : WEFT_OK;
-    TRY(weft_agree(weft_rundir_stuck(rundir, st), rundir->world));
-    int64_t id;
-    for (int64_t i = 0; i < n; i++)
-        if (weft_job_record_is(packed[i], (size_t)bytes[i], &id) && id >= rundir->npast)
-            rundir->npast = id + 1;
-    rundir->past = WEFT_NEW(rundir->mem, const weft_recorded *, rundir->npast);
-    weft_recorded *all = WEFT_NEW(rundir->mem, weft_recorded, n);
+    weft_record *rec = WEFT_NEW(rundir->mem, weft_record, n);
     for (int64_t i = 0; i < n; i++) {
-        if (!weft_job_record_is(packed[i], (size_t)bytes[i], &id)) continue;
-        rundir->ndone += !rundir->past[id];
-        all[i] = (weft_recorded){packed[i], rundir->past[id]};
-        rundir->past[id] = &all[i];
+        int64_t id;
+        weft_check(weft_job_record_is(packed[i], (size_t)bytes[i], &id), "no record");
+        rec[i] = (weft_record){TAG_JOB + (uint64_t)id, (size_t)bytes[i], packed[i]};
     }
+    weft_status st = rundir->world->rank == 0 ? add_all(rundir, rec, n) : WEFT_OK;
+    TRY(weft_agree(weft_rundir_stuck(rundir, st), rundir->world));
+    weft_rundir_enter(rundir, rec, n);
     return WEFT_OK;
 }
 
@@ -243,4 +312,35 @@ int64_t weft_rundir_tickets(const weft_rundir *rundir, const int64_t **ticket,
     weft_arena_free(tmp);
     *ticket = all;
     return n;
+}
+
+/* ---- times ---- */
+
+int weft_time_read(const weft_record *record, weft_time *time)
+{
+    if (record->tag != TAG_TIME || !record->data || record->bytes != sizeof *time) return 0;
+    memcpy(time, record->data, sizeof *time);
+    return isfinite(time->at) && time->at >= 0 && time->teams >= 0;
+}
+
+weft_status weft_rundir_lasted(weft_rundir *rundir, double seconds)
+{
+    if (!rundir->commit) return WEFT_OK;
+    weft_time time = {.at = seconds};
+    weft_status st = weft_journal_add(&rundir->journal, TAG_TIME, &time, sizeof time);
+    return weft_rundir_stuck(rundir, st);
+}
+
+weft_status weft_rundir_start(weft_rundir *rundir, int teams, double setup)
+{
+    weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->ntime + 1);
+    if (rundir->ntime > 0) memcpy(all, rundir->time, (size_t)rundir->ntime * sizeof *all);
+    weft_time *own = &all[rundir->ntime];
+    *own = (weft_time){.at = weft_rundir_ended(rundir), .setup = setup, .teams = teams};
+    rundir->time = all;
+    rundir->ntime++;
+    weft_status st = WEFT_OK;
+    if (rundir->world->rank == 0)
+        st = weft_journal_add(&rundir->journal, TAG_TIME, own, sizeof *own);
+    return weft_agree(weft_rundir_stuck(rundir, st), rundir->world);
 }

@@ -1,36 +1,184 @@
 /* The journals of a run, from which a killed run is resumed: NAME.d/journal contains the
  * configuration and a record of each job that the first team did, NAME.d/journal-TEAM those
- * of another team. All are read together, whatever the number of teams is now. The same
- * directory has states (state.c) and checkpoints of jobs in flight (checkpoint.c).
- * Each file has the run's identity in its head. The first journal is removed last. */
-#include "open.h"
-#include "formats.h"
-#include "place.h"
-#include "records.h"
-#include "retry.h"
-#include "times.h"
+ * of another team. All are read together, whatever the number of teams is now. Each file
+ * has the run's identity in its head. The first journal is removed last.
+ *
+ * Failed jobs are done again by `weft resume --retry-failed`. A mark in each journal says
+ * that the failures before it do not count. What was asked for after them is done again
+ * where the tuner now asks for another job. The journals of a complete run in which jobs
+ * failed are kept, beside what these printed, in NAME.failed. */
+#include "rundir.h"
 #include "weft/file.h"
+#include "weft/job.h"
 #include "weft/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MESSAGE 16777216 /* approximate size of a broadcast of records, bytes */
 
+static const char *journal_name(const weft_rundir *rundir, int team)
+{
+    return weft_rundir_journal(rundir->dir, team, rundir->mem);
+}
+
+/* ---- failed jobs that are done again ---- */
+
+void weft_retry_void(weft_record *rec, int64_t n, int all)
+{
+    int64_t end = all ? n : 0, id;
+    for (int64_t i = 0; i < n; i++)
+        if (rec[i].tag == TAG_RETRY) end = all ? n : i;
+    weft_arena *tmp = weft_arena_new();
+    for (int64_t i = 0; i < end; i++) {
+        size_t mark = weft_arena_mark(tmp);
+        weft_job_record record;
+        int failed = weft_record_is_job(&rec[i], &id) &&
+                     weft_job_record_read(&record, rec[i].data, tmp) &&
+                     !isfinite(record.res.loss);
+        if (failed || rec[i].tag == TAG_DONE) rec[i].tag = TAG_VOID;
+        weft_arena_reset(tmp, mark);
+    }
+    weft_arena_free(tmp);
+}
+
+static weft_status add_marks(weft_rundir *rundir)
+{
+    TRY(weft_journal_add(&rundir->journal, TAG_RETRY, NULL, 0));
+    TRY(weft_journal_sync(&rundir->journal));
+    for (int team = 1; weft_file_is(journal_name(rundir, team)); team++) {
+        weft_journal journal;
+        int fresh;
+        TRY(weft_journal_extend(&journal, journal_name(rundir, team), &fresh, rundir->mem));
+        weft_status st = weft_journal_add(&journal, TAG_RETRY, NULL, 0);
+        if (st == WEFT_OK) st = weft_journal_sync(&journal);
+        weft_journal_close(&journal);
+        TRY(st);
+    }
+    weft_place_forget(rundir->path);
+    return WEFT_OK;
+}
+
+weft_status weft_retry_mark(weft_rundir *rundir)
+{
+    weft_status st = rundir->world->rank == 0 ? add_marks(rundir) : WEFT_OK;
+    return weft_agree(weft_rundir_stuck(rundir, st), rundir->world);
+}
+
+/* ---- complete runs ---- */
+
+static int move_journal(const char *from, const char *to, int team, weft_arena *tmp)
+{
+    return rename(weft_rundir_journal(from, team, tmp),
+                  weft_rundir_journal(to, team, tmp)) == 0;
+}
+
+/* Moves the journals of the teams but the first, whose journal tells that they are there.
+ */
+static int move_others(const char *from, const char *to, weft_arena *tmp)
+{
+    int n = 1, moved = 1;
+    while (weft_file_is(weft_rundir_journal(from, n, tmp))) n++;
+    while (--n > 0) moved &= move_journal(from, to, n, tmp);
+    return moved;
+}
+
+/* Moves the journals of a complete run from its directory to NAME.failed. */
+static void store_journals(const char *path, const weft_won *won)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *dir = weft_place_dir(path, tmp), *failed = weft_place_failed(path, tmp);
+    mkdir(failed, 0777);
+    if (won->trial >= 0)
+        rename(weft_place_state(dir, won->trial, won->job, tmp),
+               weft_place_state(failed, won->trial, won->job, tmp));
+    int moved = move_others(dir, failed, tmp);
+    weft_place_empty(dir); /* while a journal tells that nothing of it is missed */
+    if (!moved || !move_journal(dir, failed, 0, tmp))
+        weft_log(WEFT_WARN,
+                 "%s: the journals cannot be kept in %s, so that the run's failed "
+                 "jobs cannot be done again: %s",
+                 path, failed, strerror(errno));
+    weft_arena_free(tmp);
+}
+
+/* The winner of a run by the last record of its first journal, *done 1: it is complete. */
+static weft_status find_won(const char *journal, weft_won *won, int *done, weft_arena *tmp)
+{
+    weft_record *rec;
+    int64_t n;
+    int in_use;
+    TRY(weft_journal_read(journal, &rec, &n, &in_use, tmp));
+    *done = n > 0 && rec[n - 1].tag == TAG_DONE && rec[n - 1].data &&
+            rec[n - 1].bytes == sizeof *won;
+    if (*done) memcpy(won, rec[n - 1].data, sizeof *won);
+    return WEFT_OK;
+}
+
+/* Moves the journals of a complete run back to its directory. */
+static weft_status move_back(const char *failed, const char *dir, weft_arena *mem)
+{
+    const char *kept = weft_rundir_journal(failed, 0, mem);
+    weft_won won;
+    int done;
+    TRY(find_won(kept, &won, &done, mem));
+    if (!done)
+        return weft_fail(WEFT_EFILE,
+                         "%s is damaged: its end, which names the winner, cannot be read; "
+                         "put the file back from a copy, or begin anew by `weft tune "
+                         "--force`",
+                         kept);
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return weft_fail(WEFT_EFILE, "cannot make the directory %s: %s; free space there",
+                         dir, strerror(errno));
+    if (move_others(failed, dir, mem) && move_journal(failed, dir, 0, mem)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "cannot move the journals from %s to %s: %s; free space there", failed,
+                     dir, strerror(errno));
+}
+
+/* Moves them back, if the run is complete, so that it is one that was stopped before its
+ * end. EFILE. */
+static weft_status revive_journals(const char *path, weft_arena *mem)
+{
+    const char *dir = weft_place_dir(path, mem), *failed = weft_place_failed(path, mem);
+    const char *journal = weft_rundir_journal(dir, 0, mem);
+    weft_won won;
+    int done;
+    if (!weft_file_is(path)) return WEFT_OK; /* as is told later */
+    if (!weft_file_is(journal)) {
+        if (!weft_file_is(weft_rundir_journal(failed, 0, mem))) return WEFT_OK;
+        TRY(move_back(failed, dir, mem));
+    }
+    TRY(find_won(journal, &won, &done, mem));
+    if (done && won.trial >= 0) { /* as it was before the end of the run */
+        weft_place_unkeep(path, won.trial, won.job);
+        rename(weft_place_state(failed, won.trial, won.job, mem),
+               weft_place_state(dir, won.trial, won.job, mem));
+    }
+    return WEFT_OK;
+}
+
 /* ---- opening ---- */
 
-/* Checks of rank 0 before the journal is opened. */
-static weft_status look(const weft_rundir *rundir, int how, const char *journal)
+/* 1 if the run is begun, and not gone on with. */
+static int begins(int how)
 {
-    int begins = how != WEFT_RESUME && how != WEFT_RETRY;
-    if (begins || weft_file_is(journal))
+    return how != WEFT_RESUME && how != WEFT_RETRY;
+}
+
+/* Checks of rank 0 before the journal is opened. */
+static weft_status check_files(const weft_rundir *rundir, int how, const char *journal)
+{
+    if (begins(how) || weft_file_is(journal))
         TRY(weft_h5_replace(rundir->path, WEFT_RUN_FORMAT, how != WEFT_BEGIN));
-    if (begins) {
+    if (begins(how)) {
         TRY(weft_file_try(rundir->path));
         return weft_place_make(rundir->dir, journal);
     }
@@ -44,11 +192,6 @@ static weft_status look(const weft_rundir *rundir, int how, const char *journal)
     }
     return weft_fail(WEFT_EFILE, "there is no run %s: neither it nor its journal %s",
                      rundir->path, journal);
-}
-
-static const char *journal_name(const weft_rundir *rundir, int team)
-{
-    return weft_rundir_journal(rundir->dir, team, rundir->mem);
 }
 
 /* 1 if the records have more than the configuration, or are so damaged that they may. */
@@ -101,12 +244,12 @@ static weft_status open_others(weft_rundir *rundir, int how, weft_record **rec, 
 static weft_status open_journal(weft_rundir *rundir, int how, weft_record **rec, int64_t *n)
 {
     const char *path = journal_name(rundir, 0);
-    if (how == WEFT_RETRY) TRY(weft_retry_revive(rundir->path, rundir->mem));
-    TRY(look(rundir, how, path));
+    if (how == WEFT_RETRY) TRY(revive_journals(rundir->path, rundir->mem));
+    TRY(check_files(rundir, how, path));
     TRY(weft_journal_open(&rundir->journal, path, rec, n, rundir->mem));
     weft_file_sweep(rundir->path, 1); /* the journal's lock is held */
     weft_retry_void(*rec, *n, how == WEFT_RETRY);
-    if (how == WEFT_RESUME || how == WEFT_RETRY) return open_others(rundir, how, rec, n);
+    if (!begins(how)) return open_others(rundir, how, rec, n);
     if (how == WEFT_BEGIN && is_begun(*rec, *n) && !is_done(*rec, *n)) {
         weft_journal_close(&rundir->journal);
         return weft_fail(WEFT_EFILE,
@@ -147,7 +290,7 @@ static void share_some(const weft_rundir *rundir, weft_record *rec, const uint64
 }
 
 /* Gives all ranks the records that rank 0 read. Collective. */
-static weft_record *share(const weft_rundir *rundir, weft_record *rec, int64_t *n)
+static weft_record *share_records(const weft_rundir *rundir, weft_record *rec, int64_t *n)
 {
     if (rundir->world->size == 1) return rec;
     weft_bcast(rundir->world, n, sizeof *n, 0);
@@ -249,24 +392,15 @@ static void tell_lost(const weft_rundir *rundir, const weft_record *rec, int64_t
 }
 
 /* Parses the records. */
-static weft_status take(weft_rundir *rundir, const weft_record *rec, int64_t n)
+static weft_status take_records(weft_rundir *rundir, const weft_record *rec, int64_t n)
 {
-    int64_t id;
     TRY(take_head(rundir, rec, n));
-    for (int64_t i = 0; i < n; i++)
-        if (weft_record_is_job(&rec[i], &id) && id >= rundir->npast) rundir->npast = id + 1;
-    rundir->past = WEFT_NEW(rundir->mem, const weft_recorded *, rundir->npast);
+    weft_rundir_enter(rundir, rec, n);
     for (int64_t i = 0; i < n; i++) rundir->ntime += rec[i].tag == TAG_TIME;
     rundir->time = WEFT_NEW(rundir->mem, weft_time, rundir->ntime);
     rundir->ntime = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         rundir->ntime += weft_time_read(&rec[i], &rundir->time[rundir->ntime]);
-        if (!weft_record_is_job(&rec[i], &id)) continue;
-        rundir->ndone += !rundir->past[id];
-        weft_recorded *one = WEFT_NEW(rundir->mem, weft_recorded, 1);
-        *one = (weft_recorded){rec[i].data, rundir->past[id]};
-        rundir->past[id] = one;
-    }
     tell_lost(rundir, rec, n);
     return WEFT_OK;
 }
@@ -285,16 +419,15 @@ weft_status weft_rundir_open(weft_rundir *rundir, const char *path, int how,
     int64_t nrec = 0;
     TRY(weft_agree(world->rank == 0 ? open_journal(rundir, how, &rec, &nrec) : WEFT_OK,
                    world));
-    rec = share(rundir, rec, &nrec);
-    weft_status st = take(rundir, rec, nrec);
+    rec = share_records(rundir, rec, &nrec);
+    weft_status st = take_records(rundir, rec, nrec);
     if (st == WEFT_OK && rundir->done) {
         int written = weft_file_is(path);
         weft_bcast(world, &written, sizeof written, 0);
         rundir->done = written; /* if not, the run file was moved away, and is written again
                               from the journals */
     }
-    int begins = how != WEFT_RESUME && how != WEFT_RETRY;
-    if (st == WEFT_OK && !begins && !rundir->done && rundir->conf == NULL)
+    if (st == WEFT_OK && !begins(how) && !rundir->done && rundir->conf == NULL)
         st = weft_fail(WEFT_EFILE,
                        "%s was stopped before it started; start again by `weft tune`%s",
                        rundir->path,
@@ -315,6 +448,6 @@ void weft_rundir_close(weft_rundir *rundir, int done)
         weft_journal_add(&rundir->journal, TAG_DONE, won, won ? sizeof *won : 0) == WEFT_OK)
         done = weft_journal_sync(&rundir->journal) == WEFT_OK;
     weft_journal_close(&rundir->journal);
-    if (done && won) weft_retry_store(rundir->path, won);
+    if (done && won) store_journals(rundir->path, won);
     if (done) weft_place_remove(rundir->dir);
 }

@@ -10,44 +10,244 @@
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
  * this state is pinned until the job is told. A state is removed when it is not pinned, is
  * not that of the best trial, and cannot be reached by a later job: a newer state of its
- * trial was told, or the tuner declared that no job follows. If s->disk bounds the states
- * that wait for a later job, those with the highest losses are removed too; if one of them
- * is needed after all, or if a file was lost, the jobs that led to it are repeated, with
- * the same bits. */
-#include "cache.h"
-#include "cached.h"
-#include "held.h"
-#include "job.h"
-#include "rundir/state.h"
+ * trial was told, or the tuner declared that no job follows. If sched->disk bounds the
+ * states that wait for a later job, those with the highest losses are removed too; if one
+ * of them is needed after all, or if a file was lost, the jobs that led to it are repeated,
+ * with the same bits. */
+#include "inner.h"
+#include "rundir/rundir.h"
 #include "weft/clock.h"
+#include "weft/holder.h"
+#include "weft/log.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HOLD_SECONDS 10.0 /* a longer job's state is written at once */
 #define FULL         0.9  /* fraction of the bound that is kept after it was exceeded */
+#define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
+#define CLAIM_AGAIN  ((int64_t)1 << 40) /* plus a job: the claim to repeat it */
 
-typedef struct weft_trial {
-    weft_cached *told; /* state after its last told job; NULL: none, or no longer needed */
-    int64_t jobs;      /* told */
-    int in_flight;     /* its jobs in flight: several only if they do not train */
-} weft_trial;
+/* ---- states in the memory of programs ---- */
 
-struct weft_cache {
-    weft_trial *trial; /* [ntrial] */
-    int64_t ntrial, roomtrial;
-    weft_cached *won;     /* state of the best trial so far */
-    weft_cached **newest; /* [nnewest] states that a later job may begin with */
-    int64_t nnewest, roomnewest;
-    int64_t unchecked; /* results since the last weft_cache_ended that looked */
-    double kept;       /* size of the newest states in bytes */
-    weft_cached *unused;
-};
-
-void weft_cache_setup(weft_sched *sched)
+int weft_held_is_on(const weft_sched *sched)
 {
-    sched->cache = WEFT_NEW(sched->mem, weft_cache, 1);
+    const weft_holder *holder = sched->task->holder;
+    return holder && sched->rundir && holder->holds(sched->task_self);
+}
+
+/* 1: the program of this team has the state of that name, *state unless it is NULL.
+ * Collective over team. */
+static int program_has(const weft_sched *sched, int64_t trial, int64_t job,
+                       weft_state *state)
+{
+    weft_team *team = sched->team;
+    int has =
+        team->rank == 0 && sched->task->holder->held(sched->task_self, trial, job, state);
+    weft_bcast(team, &has, sizeof has, 0);
+    if (has && state) weft_state_bcast(team, state);
+    return has;
+}
+
+/* 1: its directory is on disk, saved now or before. Collective over team. */
+static int program_saves(const weft_sched *sched, int64_t trial, int64_t job)
+{
+    weft_team *team = sched->team;
+    int saved = team->rank == 0 && sched->task->holder->save(sched->task_self, trial, job);
+    weft_bcast(team, &saved, sizeof saved, 0);
+    return saved;
+}
+
+void weft_held_forget(const weft_sched *sched, int64_t trial, int64_t job)
+{
+    if (weft_held_is_on(sched)) sched->task->holder->forget(sched->task_self, trial, job);
+}
+
+/* ---- states on disk ---- */
+
+/* Writes a state after a job. EFILE. */
+static weft_status write_state(const weft_sched *sched, const weft_state_id *id,
+                               const weft_job *job, const weft_state *state)
+{
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = weft_task_tensors(sched->task, sched->task_self, job, tensor);
+    return weft_rundir_state_put(sched->rundir, id, state, n, tensor);
+}
+
+/* Seconds to wait for the file of a state, which another team's host may just have
+ * written. */
+static double wait_for(const weft_sched *sched, const weft_cached *cached)
+{
+    int never = cached->kept == WEFT_HELD && !cached->saved && weft_held_is_on(sched);
+    return cached->here && sched->teams > 1 && !never ? WAIT_SECONDS : 0;
+}
+
+/* A zero state of the lengths of the stored one. Owned by mem. */
+static weft_state room_for(const weft_sched *sched, const weft_cached *cached,
+                           weft_arena *mem)
+{
+    weft_state room = {0};
+    sched->task->nstate(sched->task_self, NULL, &room);
+    room.nx = cached->id.nx;
+    room.naux = cached->id.naux;
+    room.x = WEFT_NEW(mem, real, room.nx);
+    room.aux = WEFT_NEW(mem, double, room.naux);
+    if (room.each > 0) room.kept = weft_kept_new(room.members, room.each, mem);
+    return room;
+}
+
+int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job)
+{
+    const weft_holder *holder = sched->task->holder;
+    if (cached->saved) return 1;
+    weft_arena *tmp = weft_arena_new();
+    weft_state state = room_for(sched, cached, tmp);
+    int saved = holder->held(sched->task_self, cached->id.trial, cached->id.job, &state) &&
+                holder->save(sched->task_self, cached->id.trial, cached->id.job);
+    if (saved && write_state(sched, &cached->id, job, &state) != WEFT_OK) {
+        weft_log(WEFT_WARN, "%s", weft_error());
+        saved = 0;
+    }
+    cached->saved = saved;
+    weft_arena_free(tmp);
+    return saved;
+}
+
+/* Reads the state after a told job, once another team has made it. Collective over team.
+ * WEFT_STOP. */
+static weft_status await_state(weft_sched *sched, const weft_state_id *id,
+                               weft_state *state)
+{
+    for (;;) {
+        double why = weft_stop_seen(sched);
+        weft_max_f64(sched->team, &why, 1);
+        if (why > 0) return weft_stop_now(sched, (int)why, 0, 0);
+        if (weft_rundir_state_load(sched->rundir, sched->team, id, 1, state) == WEFT_OK)
+            return WEFT_OK;
+    }
+}
+
+/* Makes the state after a told job, from the one before it, `from`. Directories are the
+ * same for all teams: the first team that needs one makes it, others wait. Collective over
+ * team. */
+static weft_status make_again(weft_sched *sched, const weft_job_record *record,
+                              const weft_state *from, weft_own_state *out)
+{
+    if (!sched->task->files || weft_held_is_on(sched))
+        return weft_job_again(sched, record, from, out);
+    weft_arena *mem = weft_arena_new();
+    weft_state state = weft_state_new(sched->task, sched->task_self, &record->job, mem);
+    weft_state_id id = {record->job.trial, record->job.id, state.nx, state.naux,
+                        record->hash};
+    weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state);
+    if (st == WEFT_EFILE) {
+        int ours = !sched->crew.claims ||
+                   weft_claim(sched->crew.claims, CLAIM_AGAIN + record->job.id);
+        weft_bcast(sched->team, &ours, sizeof ours, 0);
+        if (ours) {
+            weft_arena_free(mem);
+            TRY(weft_job_again(sched, record, from, out));
+            int leads = sched->team->rank == 0;
+            return weft_agree(leads ? write_state(sched, &id, &record->job, &out->state)
+                                    : WEFT_OK,
+                              sched->team);
+        }
+        st = await_state(sched, &id, &state);
+    }
+    *out = (weft_own_state){state, mem};
+    if (st != WEFT_OK) weft_arena_free(mem);
+    return st;
+}
+
+/* Copies a state that was made again; what is kept goes to a directory in any case.
+ * Collective over team. */
+static weft_status copy_made(const weft_sched *sched, const weft_state_id *id,
+                             weft_state *to, const weft_state *from)
+{
+    if (to->kept && !weft_kept_dir(to->kept))
+        weft_job_place(sched, id->trial, id->job, 2, to);
+    return weft_agree(weft_state_copy(to, from), sched->team);
+}
+
+/* The last of record[n] before the wanted one whose state is on disk, *out: repeating
+ * begins behind it; -1: there is none. Collective over team. */
+static int64_t last_saved(const weft_sched *sched, const weft_job_record *const *record,
+                          int64_t n, weft_own_state *out)
+{
+    if (!weft_held_is_on(sched)) return -1;
+    for (int64_t i = n - 2; i >= 0; i--) {
+        weft_arena *mem = weft_arena_new();
+        weft_state state =
+            weft_state_new(sched->task, sched->task_self, &record[i]->job, mem);
+        weft_state_id id = {record[i]->job.trial, record[i]->stored, state.nx, state.naux,
+                            record[i]->hash};
+        *out = (weft_own_state){state, mem};
+        if (program_has(sched, id.trial, id.job, &state) ||
+            weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state) == WEFT_OK)
+            return i;
+        weft_arena_free(mem);
+    }
+    *out = (weft_own_state){0};
+    return -1;
+}
+
+/* Repeats jobs from record[at] on, which begins with *last unless it has a checkpoint;
+ * *last is then the state after record[n - 1]. Collective over team. */
+static weft_status repeat_jobs(weft_sched *sched, const weft_job_record *const *record,
+                               int64_t at, int64_t n, weft_own_state *last)
+{
+    weft_status st = WEFT_OK;
+    for (; at < n && st == WEFT_OK; at++) {
+        weft_own_state next;
+        st = make_again(sched, record[at], last->mem ? &last->state : NULL, &next);
+        weft_own_drop(last);
+        if (st == WEFT_OK) *last = next;
+    }
+    return st;
+}
+
+/* Repeats the jobs that led to a state; from where a stop has interrupted that, if it can
+ * be. Collective over team. */
+static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_state *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t n = 0;
+    for (int64_t job = cached->job; job >= 0;
+         job = sched->queue.record[sched->queue.row[job]].parent)
+        n++;
+    const weft_job_record **record = WEFT_NEW(tmp, const weft_job_record *, n);
+    int64_t at = n;
+    for (int64_t job = cached->job; job >= 0; job = record[at]->parent)
+        record[--at] = &sched->queue.record[sched->queue.row[job]];
+    weft_own_state last = {0};
+    for (at = n - 1; at > 0 && !weft_job_is_begun(sched, record[at]);) at--;
+    weft_status st = at > 0 ? repeat_jobs(sched, record, at, n, &last) : WEFT_EFILE;
+    if (st == WEFT_EFILE) {
+        at = last_saved(sched, record, n, &last) + 1;
+        st = repeat_jobs(sched, record, at, n, &last);
+    }
+    if (st == WEFT_OK) st = copy_made(sched, &cached->id, state, &last.state);
+    weft_own_drop(&last);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Reads a state, or makes it again. Collective over team. WEFT_STOP, EFILE. */
+static weft_status fetch_state(weft_sched *sched, const weft_cached *cached,
+                               weft_state *state)
+{
+    if (cached->gone || sched->task->trade) return remake(sched, cached, state);
+    weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &cached->id,
+                                            wait_for(sched, cached), state);
+    if (st != WEFT_EFILE) return st;
+    int held = weft_held_is_on(sched);
+    if (sched->task->files && !held && !sched->rundir->retried && !sched->rundir->longer)
+        return weft_fail(
+            st, "%s; put it back from a copy, or start again by `weft tune --force`",
+            weft_error());
+    weft_log(sched->rundir->longer || held ? WEFT_INFO : WEFT_WARN,
+             "%s: the jobs that led to it are repeated", weft_error());
+    return remake(sched, cached, state);
 }
 
 /* ---- entries ---- */
@@ -59,7 +259,7 @@ static double bytes_of(const weft_cached *cached)
 }
 
 /* Removes the file of a state; done by the leader of the team that wrote it. */
-static void drop(weft_sched *sched, const weft_cached *cached)
+static void drop_file(weft_sched *sched, const weft_cached *cached)
 {
     int leads = sched->team->rank == 0;
     int ours = leads && cached->team % sched->teams == sched->crew.group;
@@ -74,7 +274,7 @@ static void remove_state(weft_sched *sched, weft_cached *cached)
 {
     weft_cache *cache = sched->cache;
     if (cached->users > 0 || cached->newest) return;
-    if (!cached->gone) drop(sched, cached);
+    if (!cached->gone) drop_file(sched, cached);
     weft_arena_free(cached->own.mem);
     cached->own = (weft_own_state){0};
     cached->next = cache->unused;
@@ -143,7 +343,7 @@ void weft_cache_bound(weft_sched *sched)
     }
     if (n > 0) qsort(list, n, sizeof *list, worst_first);
     for (size_t i = 0; i < n && cache->kept > FULL * sched->disk; i++) {
-        drop(sched, list[i].cached);
+        drop_file(sched, list[i].cached);
         list[i].cached->gone = 1;
         cache->kept -= bytes_of(list[i].cached);
     }
@@ -238,16 +438,6 @@ void weft_cache_ended(weft_sched *sched)
 
 /* ---- states ---- */
 
-double weft_cache_resource(const weft_cached *parent)
-{
-    return parent ? parent->resource : 0;
-}
-
-int64_t weft_cache_job(const weft_cached *parent)
-{
-    return parent ? parent->job : -1;
-}
-
 void weft_cache_known(weft_sched *sched, weft_flight *flight)
 {
     weft_cache *cache = sched->cache;
@@ -281,8 +471,8 @@ void weft_cache_known(weft_sched *sched, weft_flight *flight)
 static int stays_in_program(const weft_sched *sched, const weft_job_record *record)
 {
     const weft_job *job = &record->job;
-    return weft_held_has(sched, job->trial, job->id, NULL) &&
-           !(record->seconds > HOLD_SECONDS && weft_held_saves(sched, job->trial, job->id));
+    return program_has(sched, job->trial, job->id, NULL) &&
+           !(record->seconds > HOLD_SECONDS && program_saves(sched, job->trial, job->id));
 }
 
 /* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
@@ -319,7 +509,7 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
                         record->hash};
     weft_times_close(sched->team);
     if (record->kept && sched->team->rank == 0)
-        st = weft_cached_write(sched, &id, &record->job, state);
+        st = write_state(sched, &id, &record->job, state);
     weft_times_io(sched->team);
     if (!record->kept) weft_kept_drop(own->state.kept);
     weft_arena_free(own->mem);
@@ -331,7 +521,7 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
 {
     if (!parent) return weft_trial_start(sched, job, state);
     if (weft_held_is_on(sched) &&
-        weft_held_has(sched, parent->id.trial, parent->id.job, state)) {
+        program_has(sched, parent->id.trial, parent->id.job, state)) {
         int users = parent->users - (parent == sched->cache->won);
         if (users > 1 && job->trial == parent->id.trial && sched->team->rank == 0)
             weft_cached_save(sched, parent, job);
@@ -340,17 +530,17 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
     if (parent->own.mem)
         return weft_agree(weft_state_copy(state, &parent->own.state), sched->team);
     if (state->nx == parent->id.nx && state->naux == parent->id.naux)
-        return weft_cached_fetch(sched, parent, state);
+        return fetch_state(sched, parent, state);
     weft_arena *tmp = weft_arena_new();
-    weft_state all = weft_cached_room(sched, parent, tmp);
-    weft_status st = weft_cached_fetch(sched, parent, &all);
+    weft_state all = room_for(sched, parent, tmp);
+    weft_status st = fetch_state(sched, parent, &all);
     if (st == WEFT_OK) st = weft_agree(weft_state_copy(state, &all), sched->team);
     weft_kept_drop(all.kept);
     weft_arena_free(tmp);
     return st;
 }
 
-static void forget(weft_cached *cached)
+static void free_memory(weft_cached *cached)
 {
     if (!cached) return;
     weft_arena_free(cached->own.mem);
@@ -361,10 +551,8 @@ static weft_status write_held(const weft_sched *sched, const weft_cached *cached
                               const weft_job *job)
 {
     if (!cached || cached->kept != WEFT_HELD || !cached->own.mem) return WEFT_OK;
-    return weft_cached_write(sched, &cached->id, job, &cached->own.state);
+    return write_state(sched, &cached->id, job, &cached->own.state);
 }
-
-/* ---- lists ---- */
 
 weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_record **record)
 {
@@ -377,17 +565,6 @@ weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_reco
     for (int64_t i = 0; i < cache->nnewest; i++)
         if (cache->newest[i]->job == job) return cache->newest[i];
     return cache->won && cache->won->job == job ? cache->won : NULL;
-}
-
-int64_t weft_cache_newest(weft_sched *sched, weft_cached ***newest)
-{
-    if (newest) *newest = sched->cache->newest;
-    return sched->cache->nnewest;
-}
-
-weft_cached *weft_cache_won(weft_sched *sched)
-{
-    return sched->cache->won;
 }
 
 weft_status weft_cache_stop(weft_sched *sched)
@@ -409,7 +586,7 @@ static void share_held(const weft_sched *sched, weft_cached *cached)
     if (!here) return;
     if (!cached->own.mem) {
         cached->own.mem = weft_arena_new();
-        cached->own.state = weft_cached_room(sched, cached, cached->own.mem);
+        cached->own.state = room_for(sched, cached, cached->own.mem);
     }
     weft_state_bcast(sched->team, &cached->own.state);
 }
@@ -420,13 +597,13 @@ static weft_status fetch_winner(weft_sched *sched, weft_cached *cached)
 {
     weft_state *state = &cached->own.state;
     if (!weft_held_is_on(sched) || cached->kept != WEFT_HELD || cached->saved)
-        return weft_cached_fetch(sched, cached, state);
+        return fetch_state(sched, cached, state);
     if (sched->task->holder->holds(sched->task_self) != WEFT_HOLDS_SAVES) return WEFT_OK;
-    if (!weft_held_has(sched, cached->id.trial, cached->id.job, state)) {
+    if (!program_has(sched, cached->id.trial, cached->id.job, state)) {
         cached->saved = weft_rundir_state_load(sched->rundir, sched->team, &cached->id, 0,
                                                state) == WEFT_OK;
         if (cached->saved) return WEFT_OK;
-        TRY(weft_cached_fetch(sched, cached, state));
+        TRY(fetch_state(sched, cached, state));
     }
     if (sched->team->rank == 0) weft_cached_save(sched, cached, &sched->queue.winner.job);
     return WEFT_OK;
@@ -447,11 +624,11 @@ weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
     if (cached->kept == WEFT_HELD) share_held(sched, cached);
     if (!cached->own.mem) {
         cached->own.mem = weft_arena_new();
-        cached->own.state = weft_cached_room(sched, cached, cached->own.mem);
+        cached->own.state = room_for(sched, cached, cached->own.mem);
         int first = sched->crew.group == 0; /* the team that keeps a directory */
         weft_status st =
             first || !sched->task->files ? fetch_winner(sched, cached) : WEFT_OK;
-        if (st != WEFT_OK) forget(cached);
+        if (st != WEFT_OK) free_memory(cached);
         TRY(st);
     }
     *state = &cached->own.state;
@@ -462,12 +639,12 @@ void weft_cache_free(weft_sched *sched)
 {
     weft_cache *cache = sched->cache;
     if (!sched->cache) return;
-    for (int64_t i = 0; i < cache->nnewest; i++) forget(cache->newest[i]);
-    forget(cache->won);
+    for (int64_t i = 0; i < cache->nnewest; i++) free_memory(cache->newest[i]);
+    free_memory(cache->won);
     for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {
         weft_flight *flight = weft_flights_at(&sched->queue.flights, i);
-        forget(flight->parent);
-        forget(flight->own);
+        free_memory(flight->parent);
+        free_memory(flight->own);
         weft_arena_free(flight->state.mem);
         flight->state = (weft_own_state){0};
     }

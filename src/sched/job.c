@@ -1,20 +1,21 @@
-/* One job on one team: its units one after the other, from the start or from a checkpoint.
+/* One job on one team: its units one after the other, from the start or from a checkpoint;
+ * its progress, on the terminal or in the log; and the reasons to stop a search before its
+ * end: a signal, the time limit, or that another team has stopped.
+ *
  * At intervals the team polls whether to stop or to write a checkpoint. Its first rank
  * determines from its clock the number of units until the next poll, so that the units in
  * between have no overhead. */
-#include "job.h"
-#include "cached.h"
-#include "progress.h"
-#include "rundir/checkpoint.h"
-#include "rundir/state.h"
-#include "rundir/times.h"
-#include "stop.h"
+#include "host/signals.h"
+#include "inner.h"
+#include "rundir/rundir.h"
 #include "weft/clock.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define POLL_SECONDS 0.2 /* approximate seconds between polls */
 #define MAX_SPENT    1e9 /* upper bound of the seconds of a unit, summed over ranks */
@@ -36,6 +37,164 @@ typedef struct job_run {
     double before;  /* seconds in earlier sessions */
     double start, polled, saved;
 } job_run;
+
+/* ---- reasons to stop ---- */
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+int weft_stop_seen(const weft_sched *sched)
+{
+    int signal = weft_signals_seen();
+    int why = signal > 0 ? WEFT_WHY_SIGNAL + signal : 0;
+    if (sched->time_limit > 0 && sched->worked &&
+        weft_now() - sched->begun >= sched->time_limit)
+        why = larger(why, WEFT_WHY_LIMIT);
+    if (sched->broken) why = larger(why, WEFT_WHY_BROKEN);
+    if (sched->crew.peers) why = larger(why, weft_peers_left(sched->crew.peers));
+    return why;
+}
+
+/* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
+static const char *progress_text(const weft_sched *sched, int64_t jobs, weft_arena *mem)
+{
+    if (sched->part == 0) return weft_arena_text(mem, "%lld jobs", (long long)jobs);
+    return weft_arena_text(mem, "%lld jobs and %lld of %lld rounds of another",
+                           (long long)jobs, (long long)sched->part,
+                           (long long)sched->parts);
+}
+
+weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs)
+{
+    if (sched->why == WEFT_WHY_BROKEN)
+        return weft_fail(WEFT_STOP, "stopped after %lld jobs: %s", (long long)jobs,
+                         sched->broken);
+    const char *path = sched->rundir ? sched->rundir->path : "RUN.h5";
+    weft_arena *tmp = weft_arena_new();
+    const char *reason = "another team";
+    if (sched->why > WEFT_WHY_SIGNAL)
+        reason = weft_arena_text(tmp, "signal %d", sched->why - WEFT_WHY_SIGNAL);
+    else if (sched->why == WEFT_WHY_LEFT)
+        reason = "the end of the program that does the jobs";
+    else if (sched->why == WEFT_WHY_LIMIT)
+        reason = weft_arena_text(tmp, "time_limit = %g s", sched->time_limit);
+    weft_status st = weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft %s %s`",
+                               reason, progress_text(sched, jobs, tmp),
+                               sched->task->trade ? "serve" : "resume", path);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_stop_now(weft_sched *sched, int why, int64_t done, int64_t units)
+{
+    sched->why = why;
+    sched->part = done;
+    sched->parts = units;
+    return weft_stop_tell(sched, sched->queue.known);
+}
+
+/* ---- progress ---- */
+
+#define REDRAW 0.2  /* seconds between updates of the line on a terminal */
+#define RELOG  10.0 /* seconds between log lines about rounds */
+
+/* On a terminal in place of the line before. */
+static void show_text(const char *text)
+{
+    if (isatty(STDERR_FILENO))
+        weft_progress("%s", text);
+    else
+        weft_log(WEFT_INFO, "%s", text);
+}
+
+/* "after_loss 2.81": the first number of the row that was measured. */
+static const char *first_of(const weft_metric *table, const double *row, weft_arena *tmp)
+{
+    for (int i = 0; table && table[i].name; i++)
+        if (!isnan(row[i]))
+            return weft_arena_text(tmp, "%s %s,", table[i].name,
+                                   weft_loss_show(row[i], 5, tmp));
+    return "";
+}
+
+/* "error 12.34 %,": the metrics of the job that have a title and were measured. */
+static const char *titled(const weft_metric *table, const weft_result *res, weft_arena *tmp)
+{
+    const char *text = "";
+    for (int i = 0; i < res->nmetric && table && table[i].name; i++)
+        if (table[i].title && !isnan(res->metric[i]))
+            text = weft_arena_text(tmp, "%s %s,", text,
+                                   weft_metric_show(&table[i], res->metric[i], tmp));
+    return text;
+}
+
+/* Show the progress of a job, and of the search: one line that is rewritten on a terminal;
+ * in a log one line per job, and one for rounds every 10 s. */
+static void show_round(weft_sched *sched, const weft_job_record *record, int64_t done,
+                       double seconds)
+{
+    if (sched->world->rank != 0 || record->nunit < 2 || done == record->nunit) return;
+    int terminal = isatty(STDERR_FILENO);
+    double now = weft_now();
+    if (sched->shown <= 0) sched->shown = sched->begun;
+    if (now - sched->shown < (terminal ? REDRAW : RELOG)) return;
+    sched->shown = now;
+    double rate = seconds > 0 ? (double)done / seconds : 0;
+    weft_arena *tmp = weft_arena_new();
+    const char *text = weft_arena_text(
+        tmp, "round %lld of %lld in job %lld: %s %.3g rounds/s, %.0f s left for it",
+        (long long)done, (long long)record->nunit, (long long)record->job.id,
+        first_of(sched->task->rows, record->row + (done - 1) * record->ncolumn, tmp), rate,
+        rate > 0 ? (double)(record->nunit - done) / rate : 0);
+    show_text(text);
+    weft_arena_free(tmp);
+}
+
+void weft_show_job(weft_sched *sched, const weft_job_record *record)
+{
+    int64_t all = weft_search_jobs(sched->search);
+    double spent = weft_now() - sched->begun;
+    int64_t left = all > sched->queue.known ? all - sched->queue.known : 0;
+    double rate = spent > 0 ? sched->queue.ran / spent : 0;
+    char where[32] = "", rounds[32] = "";
+    weft_arena *tmp = weft_arena_new();
+    if (sched->teams > 1)
+        snprintf(where, sizeof where, " by team %lld", (long long)record->team);
+    if (record->nunit > 0)
+        snprintf(rounds, sizeof rounds, " %lld %s,", (long long)record->nunit,
+                 sched->task->units ? "rounds" : "reports");
+    const char *text = weft_arena_text(
+        tmp, "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
+        (long long)sched->queue.known,
+        (long long)(all > sched->queue.known ? all : sched->queue.known), where, rounds,
+        weft_mix_alive(&record->job.mix), weft_loss_show(record->res.loss, 5, tmp),
+        titled(sched->task->metrics, &record->res, tmp), record->seconds, rate,
+        rate > 0 ? (double)left / rate : 0);
+    sched->shown = weft_now();
+    show_text(text);
+    weft_arena_free(tmp);
+}
+
+void weft_show_scored(double share)
+{
+    static double begun, shown, before = 2; /* of the part that is scored */
+    double now = weft_now();
+    int terminal = isatty(STDERR_FILENO);
+    weft_activity_set("scores the winner", -1, -1);
+    weft_hold("scores the winner");
+    if (share < before) begun = shown = now;
+    before = share;
+    if (now - shown < (terminal ? REDRAW : RELOG)) return;
+    shown = now;
+    char text[80];
+    snprintf(text, sizeof text, "scores of the winner: %.0f %%, %.0f s left", 100 * share,
+             share > 0 ? (now - begun) * (1 / share - 1) : INFINITY);
+    show_text(text);
+}
+
+/* ---- states of jobs ---- */
 
 /* Copies what clients kept in the run that trials begin with. */
 static weft_status start_kept(const weft_sched *sched, weft_state *state)
@@ -107,7 +266,7 @@ static void average_times(job_run *run)
 /* ---- stopping ---- */
 
 /* Writes a checkpoint. Collective over team. */
-static weft_status save(job_run *run)
+static weft_status save_checkpoint(job_run *run)
 {
     average_times(run);
     run->record->done = run->done;
@@ -135,7 +294,7 @@ static double next_poll(const job_run *run, double now)
 
 /* Checks whether to stop, and whether to write a checkpoint. Collective over team.
  * WEFT_STOP. */
-static weft_status poll(job_run *run)
+static weft_status poll_team(job_run *run)
 {
     weft_sched *sched = run->sched;
     double now = weft_now();
@@ -147,7 +306,7 @@ static weft_status poll(job_run *run)
     run->each = (int64_t)v[2];
     run->next = run->done + run->each;
     int why = (int)v[0], saves = why != WEFT_WHY_OVER && (why > 0 || v[1] > 0);
-    if (sched->rundir && saves) TRY(save(run));
+    if (sched->rundir && saves) TRY(save_checkpoint(run));
     return why > 0 ? weft_stop_now(sched, why, run->done, run->units) : WEFT_OK;
 }
 
@@ -208,7 +367,7 @@ static weft_status begin_again(job_run *run)
 
 /* Sets the state and rows to continue from: those of a checkpoint, else of the job's start.
  * Collective over team. */
-static weft_status begin(job_run *run)
+static weft_status begin_job(job_run *run)
 {
     weft_sched *sched = run->sched;
     weft_job_record *record = run->record;
@@ -261,7 +420,7 @@ static void announce_jobs(const weft_sched *sched, const weft_job_record *record
 }
 
 /* Handles a unit that was stopped before its end. Collective over team. WEFT_STOP. */
-static weft_status stop(const job_run *run)
+static weft_status stop_unit(const job_run *run)
 {
     double why = weft_stop_seen(run->sched);
     weft_max_f64(run->sched->team, &why, 1);
@@ -272,18 +431,18 @@ static weft_status stop(const job_run *run)
 static weft_status run_units(job_run *run)
 {
     if (run->units == 1) announce_jobs(run->sched, run->record);
-    TRY(begin(run));
+    TRY(begin_job(run));
     run->each = 1;
     run->next = run->done + 1;
     while (run->done < run->units) {
         weft_activity_set("works", run->record->job.id, run->done);
         weft_status st = do_unit(run);
-        if (st == WEFT_STOP) return stop(run);
+        if (st == WEFT_STOP) return stop_unit(run);
         TRY(st);
         run->done++;
         run->sched->worked = 1;
-        weft_show_round(run->sched, run->record, run->done, seconds_of(run));
-        if (run->done >= run->next && run->done < run->units) TRY(poll(run));
+        show_round(run->sched, run->record, run->done, seconds_of(run));
+        if (run->done >= run->next && run->done < run->units) TRY(poll_team(run));
     }
     average_times(run);
     return WEFT_OK;
@@ -322,7 +481,7 @@ static void take_rows(job_run *run)
         memcpy(record->logp + (size_t)i * k, res->logp, k * sizeof *record->logp);
 }
 
-static void finish(job_run *run)
+static void finish_job(job_run *run)
 {
     weft_job_record *record = run->record;
     take_rows(run);
@@ -372,7 +531,7 @@ weft_status weft_job_run(weft_sched *sched, weft_flight *flight, weft_job_begins
     if (flight->given > 0) run.start = flight->given;
     weft_status st = run_units(&run);
     if (st == WEFT_OK)
-        finish(&run);
+        finish_job(&run);
     else
         weft_arena_free(out->mem);
     return st;

@@ -5,12 +5,7 @@
  * do claims the job and tells that team, which saves the state between two of its own jobs
  * and answers; where it cannot, the claiming team repeats the jobs that led to the state.
  * Which team does what has no influence on results. */
-#include "lend.h"
-#include "cache.h"
-#include "cached.h"
-#include "held.h"
-#include "weft/holder.h"
-#include "weft/log.h"
+#include "inner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,11 +58,11 @@ struct candidate {
 static int64_t list_held(weft_sched *sched, struct candidate **list, weft_arena *mem)
 {
     const weft_queue *queue = &sched->queue;
-    int64_t n = 0, most = weft_cache_newest(sched, NULL);
-    weft_cached **newest;
-    weft_cache_newest(sched, &newest);
-    *list = WEFT_NEW(mem, struct candidate, most + queue->flights.ends.n);
-    for (int64_t i = 0; i < most; i++)
+    const weft_cache *cache = sched->cache;
+    weft_cached *const *newest = cache->newest;
+    int64_t n = 0;
+    *list = WEFT_NEW(mem, struct candidate, cache->nnewest + queue->flights.ends.n);
+    for (int64_t i = 0; i < cache->nnewest; i++)
         (*list)[n++] = (struct candidate){
             newest[i], &queue->record[queue->row[newest[i]->job]], newest[i]->users > 0};
     for (int64_t i = 0; i < queue->flights.ends.n; i++) {
@@ -92,14 +87,14 @@ void weft_lend_save_all(weft_sched *sched)
     for (int64_t i = 0; i < n; i++)
         if (!list[i].record->job.last)
             weft_cached_save(sched, list[i].cached, &list[i].record->job);
-    weft_cached *won = weft_cache_won(sched);
+    weft_cached *won = sched->cache->won;
     if (won) weft_cached_save(sched, won, &sched->queue.winner.job);
     weft_arena_free(tmp);
 }
 
 void weft_lend_save_winner(weft_sched *sched)
 {
-    weft_cached *won = weft_cache_won(sched);
+    weft_cached *won = sched->cache->won;
     if (!won || !weft_held_is_on(sched)) return;
     int leads = sched->team->rank == 0;
     double saved = leads ? weft_cached_save(sched, won, &sched->queue.winner.job) : 0;

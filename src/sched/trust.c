@@ -9,7 +9,7 @@
  * are set aside the run stops. As long as no job of the run has succeeded, a failure counts
  * when all teams have failed at the job. Jobs go from team to team in a circle, so that
  * none is done by two at once. */
-#include "trust.h"
+#include "inner.h"
 #include "weft/log.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static weft_flight *flight_of(const weft_sched *sched, int64_t job)
 }
 
 /* It is this team's turn. */
-static void take(weft_sched *sched, int64_t job)
+static void take_turn(weft_sched *sched, int64_t job)
 {
     weft_trust *trust = sched->trust;
     weft_flight *flight = flight_of(sched, job);
@@ -121,7 +121,7 @@ int weft_trust_waits(const weft_sched *sched)
     return trust->aside || (!trust->works && open == DOUBTS);
 }
 
-static void tell(const weft_sched *sched, int64_t job, weft_claimed turn)
+static void tell_leaders(const weft_sched *sched, int64_t job, weft_claimed turn)
 {
     const struct notice notice = {job, sched->crew.group, turn};
     if (sched->crew.peers) weft_peers_send(sched->crew.peers, &notice, sizeof notice);
@@ -134,8 +134,8 @@ static void hand_on(weft_sched *sched, int64_t job, int failed)
     turn->hops++;
     turn->tries += failed;
     turn->taken = 1;
-    tell(sched, job, *turn);
-    if (sched->teams == 1) take(sched, job);
+    tell_leaders(sched, job, *turn);
+    if (sched->teams == 1) take_turn(sched, job);
 }
 
 /* A team is set aside, after failures that are recorded. Once all are, the run stops. */
@@ -173,7 +173,7 @@ int weft_trust_notice(weft_sched *sched, const weft_message *message)
     if (sched->trust->aside)
         hand_on(sched, notice.job, 0);
     else
-        take(sched, notice.job);
+        take_turn(sched, notice.job);
     return 1;
 }
 
@@ -206,7 +206,7 @@ static void set_aside(weft_sched *sched)
     weft_trust *trust = sched->trust;
     trust->aside = 1;
     count_aside(sched, trust->streak);
-    tell(sched, -1, (weft_claimed){.tries = trust->streak});
+    tell_leaders(sched, -1, (weft_claimed){.tries = trust->streak});
     while (trust->nhanded > 0 && sched->teams > 1) {
         const int64_t job = trust->handed[0];
         weft_trust_took(sched, job);

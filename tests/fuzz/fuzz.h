@@ -4,7 +4,7 @@
 #ifndef WEFT_FUZZ_H
 #define WEFT_FUZZ_H
 
-#include "result/columns.h"
+#include "result/result.h"
 #include "weft/team.h"
 
 #include <fcntl.h>

@@ -4,12 +4,9 @@
 #define WEFT_FUZZ_RUNS_H
 
 #include "fuzz.h"
-#include "result/unfinished.h"
+#include "result/result.h"
 #include "run/setup.h"
-#include "rundir/checkpoint.h"
-#include "rundir/journals.h"
-#include "rundir/open.h"
-#include "rundir/state.h"
+#include "rundir/rundir.h"
 #include "weft/file.h"
 #include "weft/hash.h"
 
