@@ -1,7 +1,7 @@
 /* What trained networks say: sums of losses, answers of single rows, and translations, of
  * which each rank has its share of a direction. */
 #include "sgd.h"
-#include "task/translated.h"
+#include "task/parts.h"
 #include "weft/par.h"
 
 #include <math.h>
@@ -203,10 +203,7 @@ void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows
     weft_arena *tmp = weft_arena_new();
     weft_predictions said = predict_rows(sgd, model, rows, sgd->nfold, x, tmp);
     weft_truth truth = sgd_truth(sgd, rows, tmp);
-    weft_quality quality = weft_quality_of(&said, &truth, mem);
-    weft_quality_put(&quality, out->metric + 2);
-    out->confusion = quality.confusion;
-    out->fit = quality.fit;
+    weft_scores_judge(&said, &truth, 2, out, mem);
     weft_arena_free(tmp);
 }
 

@@ -3,8 +3,7 @@
 #ifndef WEFT_TASK_SGD_SGD_H
 #define WEFT_TASK_SGD_SGD_H
 
-#include "task/halt.h"
-#include "task/words.h"
+#include "task/parts.h"
 #include "weft/context.h"
 #include "weft/descend.h"
 #include "weft/measure.h"
@@ -93,7 +92,7 @@ typedef struct sgd_task {
     int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
     int warned;
     int64_t each; /* steps between two looks whether the run is to stop */
-    double asked; /* as in halt.h */
+    double asked; /* as in task/parts.h */
 } sgd_task;
 
 /* The networks of a trial: one instance of the configuration for all folds. */
