@@ -2,9 +2,7 @@
 #ifndef WEFT_TEST_FLOW_STAND_H
 #define WEFT_TEST_FLOW_STAND_H
 
-#include "task/flow/data.h"
-#include "task/flow/optimum.h"
-#include "task/flow/path.h"
+#include "task/flow/flow.h"
 
 #include "weft/registry.h"
 

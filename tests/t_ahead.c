@@ -2,7 +2,7 @@
  * of jobs, every rank computes some, and only fits that run on one rank are computed
  * early.
  * RUN: np=1 np=2 np=3 */
-#include "task/fmap/ahead.h"
+#include "task/fmap/fmap.h"
 #include "weft/log.h"
 #include "weft/par.h"
 #include "weft/registry.h"

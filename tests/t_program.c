@@ -4,8 +4,7 @@
  * RUN: np=1 np=2 */
 #include "measured.h"
 #include "scratch.h"
-#include "task/command/output.h"
-#include "task/command/printed.h"
+#include "task/command/command.h"
 #include "weft/process.h"
 #include "weft/registry.h"
 

@@ -1,8 +1,7 @@
 /* How task sgd divides its samples: training, development and held-out parts, and weights
  * of classes; the scores of sums over samples. RUN: np=1 */
 #include "tap.h"
-#include "task/sgd/divide.h"
-#include "task/sgd/step.h"
+#include "task/sgd/sgd.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define WEFT_FUZZ_PACKS_H
 
 #include "fuzz.h"
-#include "task/command/printed.h"
+#include "task/command/command.h"
 #include "task/fed/device.h"
 #include "weft/hash.h"
 #include "weft/pack.h"

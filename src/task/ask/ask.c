@@ -11,20 +11,43 @@
  * best job became another one has "best":{...}, too, and the last line has "over":true.
  * What is wrong with a request is answered by {"error":"..."}, and it changes nothing. The
  * state of a trial is that of task command, so that equal losses have equal digests. */
-#include "channel.h"
-#include "request.h"
-#include "task/parameters.h"
-#include "weft/rng.h"
-#include "weft/task.h"
+#include "task/parts.h"
+#include "task/programs.h"
 
-#include <yajl/yajl_gen.h>
-
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#define PROTOCOL 1
-#define MOMENT   0.2 /* seconds between two looks whether the run is to stop */
+#define PROTOCOL  1
+#define MOMENT    0.2       /* seconds between two looks whether the run is to stop */
+#define FIRST_FD  3         /* above those of the standard streams */
+#define MOST_LINE (1 << 20) /* bytes */
+#define MOST_READ (1 << 16)
+
+/* Lines to and from the program that started this one. */
+typedef struct ask_channel {
+    int in, out;        /* descriptors */
+    weft_arena *mem;    /* of the lines */
+    char *text;         /* [room] what was received, */
+    int64_t room, have; /* of which so many bytes wait */
+    int64_t taken;      /* bytes of the last line that was returned, with its end */
+    char *said;         /* [said_room] lines that are to be sent, of nsaid bytes */
+    int64_t said_room, nsaid;
+} ask_channel;
+
+/* {"ask":true}, or {"tell":JOB, "loss":NUMBER, "error":NUMBER, "metrics":{"NAME":NUMBER,
+ * ...}}, of which only the loss must be there, or {"tell":JOB, "failed":"why"}. */
+typedef struct ask_request {
+    int64_t job;        /* that is told; -1: one is asked for */
+    double loss, error; /* error NAN: none */
+    const char *failed; /* why the job has no loss; NULL: it has one */
+    const char *note;   /* its metrics, as weft_result.note */
+} ask_request;
 
 typedef struct ask_task {
     weft_env env;
@@ -38,21 +61,176 @@ typedef struct ask_task {
     char why[512];      /* the last job failed */
 } ask_task;
 
+/* ---- lines ---- */
+
+/* Takes standard input and output; what else is printed there goes to standard error from
+ * now on. ECONF: they are a terminal; EFILE. */
+static weft_status open_channel(ask_channel *channel, weft_arena *mem)
+{
+    *channel = (ask_channel){.in = -1, .out = -1, .mem = mem};
+    if (isatty(STDIN_FILENO))
+        return weft_fail(WEFT_ECONF,
+                         "the jobs of this search are done by the program that starts "
+                         "`weft serve`, over its standard input and output, and not by "
+                         "hand; in Python: import weft");
+    channel->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, FIRST_FD);
+    channel->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, FIRST_FD);
+    if (channel->in < 0 || channel->out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return weft_fail(WEFT_EFILE, "standard input, output or error is closed: %s",
+                         strerror(errno));
+    signal(SIGPIPE, SIG_IGN);
+    return WEFT_OK;
+}
+
+static weft_status program_left(void)
+{
+    return weft_fail(WEFT_STOP, "the program that does the jobs has ended");
+}
+
+/* Ends the first line of what was received; NULL: it has no end yet. */
+static const char *take_line(ask_channel *channel)
+{
+    if (channel->have == 0) return NULL;
+    char *end = memchr(channel->text, '\n', (size_t)channel->have);
+    if (!end) return NULL;
+    *end = '\0';
+    channel->taken = end + 1 - channel->text;
+    return channel->text;
+}
+
+/* Receives what has come. */
+static weft_status receive_some(ask_channel *channel)
+{
+    if (channel->have > MOST_LINE) return program_left();
+    while (channel->room < channel->have + MOST_READ)
+        channel->text = weft_regrow(channel->mem, channel->text, 1,
+                                    channel->have + MOST_READ - 1, &channel->room);
+    ssize_t n = read(channel->in, channel->text + channel->have, MOST_READ);
+    if (n < 0 && errno == EINTR) return WEFT_OK;
+    if (n <= 0) return program_left();
+    channel->have += n;
+    return WEFT_OK;
+}
+
+/* Adds a line, given without its end, to what is sent. */
+static void say_line(ask_channel *channel, const char *text)
+{
+    int64_t n = (int64_t)strlen(text);
+    while (channel->said_room <= channel->nsaid + n)
+        channel->said = weft_regrow(channel->mem, channel->said, 1, channel->nsaid + n,
+                                    &channel->said_room);
+    memcpy(channel->said + channel->nsaid, text, (size_t)n);
+    channel->nsaid += n;
+    channel->said[channel->nsaid++] = '\n';
+}
+
+/* Sends what was said, at once, so that the program wakes up once. WEFT_STOP: nobody can
+ * read it. */
+static weft_status send_lines(ask_channel *channel)
+{
+    const char *at = channel->said, *end = at + channel->nsaid;
+    channel->nsaid = 0;
+    while (at < end) {
+        ssize_t some = write(channel->out, at, (size_t)(end - at));
+        if (some >= 0)
+            at += some;
+        else if (errno != EINTR)
+            return program_left();
+    }
+    return WEFT_OK;
+}
+
+/* Sends what was said if it has to wait for a line: the next one, without its end, valid
+ * until the next call: *line; NULL: none has come within so many seconds, or before a
+ * signal. WEFT_STOP: none can come, because the program has closed its end, or sends what
+ * is no line. */
+static weft_status next_line(ask_channel *channel, double seconds, const char **line)
+{
+    channel->have -= channel->taken;
+    if (channel->have > 0)
+        memmove(channel->text, channel->text + channel->taken, (size_t)channel->have);
+    channel->taken = 0;
+    *line = take_line(channel);
+    struct pollfd ready = {.fd = channel->in, .events = POLLIN};
+    if (!*line) TRY(send_lines(channel));
+    while (!*line) {
+        if (poll(&ready, 1, (int)(1e3 * seconds)) <= 0) return WEFT_OK;
+        TRY(receive_some(channel));
+        *line = take_line(channel);
+    }
+    return WEFT_OK;
+}
+
+/* ---- requests ---- */
+
+/* A finite number, NAN for null and nothing; 0 returned: it is something else. */
+static int read_number(yajl_val value, double *out)
+{
+    return weft_yajl_number(value, out) && !isinf(*out);
+}
+
+static const char *read_metrics(yajl_val metrics, ask_request *out, weft_arena *mem)
+{
+    if (!metrics || YAJL_IS_NULL(metrics)) return NULL;
+    if (!YAJL_IS_OBJECT(metrics)) return "its metrics are no object of names and numbers";
+    for (size_t i = 0; i < metrics->u.object.len; i++) {
+        const char *name = metrics->u.object.keys[i];
+        double x;
+        if (!weft_is_number_name(name))
+            return weft_arena_text(mem,
+                                   "\"%.80s\" is no name of a metric: a letter or _, then "
+                                   "letters, digits, _ . - /",
+                                   name);
+        if (!read_number(metrics->u.object.values[i], &x))
+            return weft_arena_text(mem, "its metric %s is no number", name);
+        out->note = weft_note_add(out->note, name, x, mem);
+    }
+    return NULL;
+}
+
+static const char *read_told(yajl_val json, ask_request *out, weft_arena *mem)
+{
+    yajl_val job = weft_yajl_find(json, "tell"), failed = weft_yajl_find(json, "failed");
+    if (!YAJL_IS_INTEGER(job) || YAJL_GET_INTEGER(job) < 0) return "\"tell\" is no job";
+    out->job = YAJL_GET_INTEGER(job);
+    if (failed) {
+        if (!YAJL_IS_STRING(failed)) return "\"failed\" is no text";
+        out->failed = weft_arena_text(mem, "%.400s", YAJL_GET_STRING(failed));
+        return NULL;
+    }
+    if (!read_number(weft_yajl_find(json, "loss"), &out->loss) || isnan(out->loss))
+        return "its loss is no finite number; a job without one is told as failed";
+    if (!read_number(weft_yajl_find(json, "error"), &out->error))
+        return "its error is no number";
+    return read_metrics(weft_yajl_find(json, "metrics"), out, mem);
+}
+
+/* Reads a line. Returns NULL, or why it is no request. What it keeps is owned by mem. */
+static const char *read_request(const char *line, ask_request *out, weft_arena *mem)
+{
+    char why[200] = "";
+    *out = (ask_request){.job = -1, .loss = INFINITY, .error = (double)NAN};
+    yajl_val json = yajl_tree_parse(line, why, sizeof why);
+    const char *wrong = NULL;
+    if (!YAJL_IS_OBJECT(json))
+        wrong =
+            "no request: expected a line {\"ask\":true} or {\"tell\":JOB,\"loss\":NUMBER}";
+    else if (weft_yajl_find(json, "tell"))
+        wrong = read_told(json, out, mem);
+    else if (!weft_yajl_find(json, "ask"))
+        wrong = "a request has \"ask\" or \"tell\"";
+    yajl_tree_free(json);
+    return wrong;
+}
+
+/* ---- setting up ---- */
+
 static const weft_opt ask_opts[] = {{0}};
-static const weft_kind *const ask_parts[] = {&weft_parameters_kind, NULL};
 
 static const char *ask_single(const void *self)
 {
     (void)self;
     return "run.task = ask";
-}
-
-static weft_status ask_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
-{
-    (void)self;
-    kind[0] = &weft_parameters_kind;
-    *n = 1;
-    return WEFT_OK;
 }
 
 static weft_status ask_setup(void *self, const weft_env *env)
@@ -63,62 +241,22 @@ static weft_status ask_setup(void *self, const weft_env *env)
     if (env->team->size > 1)
         return weft_fail(WEFT_ECONF, "the jobs of this search are done by one program, "
                                      "which starts one rank: `weft serve` without mpirun");
-    return ask_channel_open(&ask->channel, env->mem);
-}
-
-/* ---- the state of a trial ---- */
-
-enum { FAILED, JOBS, TRIAL, JOB, RESOURCE, NUMBERS };
-
-static void ask_nstate(const void *self, const weft_job *job, weft_state *size)
-{
-    (void)self;
-    (void)job;
-    size->nx = 0;
-    size->naux = NUMBERS;
-}
-
-/* The cost is not known; a job of more resource is assumed to cost more. */
-static void ask_cost(const void *self, const weft_job *job, weft_cost *out)
-{
-    (void)self;
-    *out = (weft_cost){.flops = job->resource};
-}
-
-static weft_price ask_price(const void *self)
-{
-    (void)self;
-    return WEFT_PRICE_UNKNOWN;
+    return open_channel(&ask->channel, env->mem);
 }
 
 /* ---- what is said ---- */
 
-/* {"name":value,...} of a configuration. */
-static const char *values_of(const ask_task *ask, const double *conf, weft_arena *tmp)
-{
-    int n;
-    const char **name, **value;
-    weft_parameters(ask->env.conf, ask->env.space, conf, &n, &name, &value, tmp);
-    return weft_parameters_json(n, name, value, tmp);
-}
-
 static const char *quoted(const char *text, weft_arena *tmp)
 {
-    const unsigned char *bytes;
     size_t n;
-    yajl_gen json = yajl_gen_alloc(NULL);
-    weft_check(json != NULL, "no memory for JSON");
-    yajl_gen_string(json, (const unsigned char *)text, strlen(text));
-    yajl_gen_get_buf(json, &bytes, &n);
-    const char *copy = weft_arena_text(tmp, "%.*s", (int)n, (const char *)bytes);
-    yajl_gen_free(json);
-    return copy;
+    yajl_gen json = weft_yajl_new();
+    weft_yajl_put(json, text);
+    return weft_yajl_end(json, &n, tmp);
 }
 
 static void say_error(ask_task *ask, const char *why, weft_arena *tmp)
 {
-    ask_channel_say(&ask->channel,
-                    weft_arena_text(tmp, "{\"error\":%s}", quoted(why, tmp)));
+    say_line(&ask->channel, weft_arena_text(tmp, "{\"error\":%s}", quoted(why, tmp)));
 }
 
 /* {"NAME":"0.1 .. 1",...}: the section as it was written. */
@@ -141,11 +279,10 @@ static void say_news(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
     const weft_job_record *best = offer->best;
     const char *text = "";
     if (!ask->greeted)
-        ask_channel_say(&ask->channel,
-                        weft_arena_text(tmp,
-                                        "{\"weft\":\"%s\",\"protocol\":%d,"
-                                        "\"parameters\":{%s}}",
-                                        WEFT_VERSION, PROTOCOL, written(ask, tmp)));
+        say_line(&ask->channel, weft_arena_text(tmp,
+                                                "{\"weft\":\"%s\",\"protocol\":%d,"
+                                                "\"parameters\":{%s}}",
+                                                WEFT_VERSION, PROTOCOL, written(ask, tmp)));
     ask->greeted = 1;
     if (ask->told < 0 && !offer->over) return;
     if (ask->told >= 0) text = weft_arena_text(tmp, ",\"told\":%lld", (long long)ask->told);
@@ -155,29 +292,28 @@ static void say_news(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
             "%s,\"best\":{\"job\":%lld,\"trial\":%lld,\"total\":%.17g,\"loss\":%.17g,"
             "\"values\":%s}",
             text, (long long)best->job.id, (long long)best->job.trial, best->res.resource,
-            best->res.loss, values_of(ask, best->job.mix.conf, tmp));
+            best->res.loss, weft_values_json(&ask->env, best->job.mix.conf, tmp));
         ask->best = best->job.id;
     }
     if (offer->over) text = weft_arena_text(tmp, "%s,\"over\":true", text);
     ask->told = -1;
-    ask_channel_say(&ask->channel, weft_arena_text(tmp, "{%s}", text + 1));
+    say_line(&ask->channel, weft_arena_text(tmp, "{%s}", text + 1));
 }
 
 static void say_job(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
 {
     const weft_job *job = offer->job;
-    weft_rng4 rng =
-        weft_rng_at(ask->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
     const char *parent = "null";
     if (offer->parent >= 0) parent = weft_arena_text(tmp, "%lld", (long long)offer->parent);
-    ask_channel_say(
+    say_line(
         &ask->channel,
         weft_arena_text(tmp,
                         "{\"job\":%lld,\"trial\":%lld,\"parent\":%s,\"resource\":%.17g,"
                         "\"done\":%.17g,\"total\":%.17g,\"seed\":%lld,\"values\":%s}",
                         (long long)job->id, (long long)job->trial, parent, job->resource,
                         offer->before, offer->before + job->resource,
-                        (long long)(rng.v[0] >> 33), values_of(ask, job->mix.conf, tmp)));
+                        (long long)weft_trial_seed(&ask->env, job),
+                        weft_values_json(&ask->env, job->mix.conf, tmp)));
 }
 
 /* ---- what is heard ---- */
@@ -185,7 +321,7 @@ static void say_job(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
 static void give(ask_task *ask, const weft_offer *offer, int64_t *job, weft_arena *tmp)
 {
     if (!offer->job) {
-        ask_channel_say(&ask->channel, "{\"wait\":true}");
+        say_line(&ask->channel, "{\"wait\":true}");
         return;
     }
     say_job(ask, offer, tmp);
@@ -210,7 +346,7 @@ static void answer(ask_task *ask, const char *line, const weft_offer *offer, int
                    weft_arena *tmp)
 {
     ask_request request;
-    const char *wrong = ask_request_read(line, &request, tmp);
+    const char *wrong = read_request(line, &request, tmp);
     if (!wrong && request.job >= 0 && !take_back(ask, request.job))
         wrong = weft_arena_text(tmp,
                                 "job %lld was told before, or not handed over since "
@@ -237,11 +373,11 @@ static weft_status ask_trade(void *self, const weft_offer *offer, int64_t *job)
     weft_status st = WEFT_OK;
     say_news(ask, offer, tmp);
     while (st == WEFT_OK && *job < 0 && !offer->over) {
-        st = ask_channel_next(&ask->channel, MOMENT, &line);
+        st = next_line(&ask->channel, MOMENT, &line);
         if (st != WEFT_OK || !line) break;
         answer(ask, line, offer, job, tmp);
     }
-    if (st == WEFT_OK) st = ask_channel_send(&ask->channel);
+    if (st == WEFT_OK) st = send_lines(&ask->channel);
     weft_arena_free(tmp);
     return offer->over && st == WEFT_STOP ? WEFT_OK : st; /* it is over anyway */
 }
@@ -271,20 +407,15 @@ static weft_status ask_step(void *self, const weft_job *job, int64_t unit,
         ask->told = job->id;
         ask->answer.job = -1;
     }
-    state->aux[FAILED] = !isfinite(told.loss);
-    state->aux[JOBS] += 1;
-    state->aux[TRIAL] = (double)job->trial;
-    state->aux[JOB] = (double)job->id;
-    state->aux[RESOURCE] += job->resource;
+    weft_trace before = weft_trace_of(state), after = weft_trace_after(&before, job);
+    after.failed = !isfinite(told.loss);
+    weft_trace_put(&after, state);
+    weft_result_single(res, told.loss, told.error, job->resource);
     res->failure = told.failed ? WEFT_CRASHED : WEFT_SUCCEEDED;
     res->why = told.failed;
     res->note = told.note;
-    res->loss = res->metric[VALID_LOSS] = told.loss;
+    res->metric[VALID_LOSS] = told.loss;
     res->metric[VALID_ERROR] = told.error;
-    res->cost = job->resource;
-    res->arm_loss[0] = told.loss;
-    res->arm_wrong[0] = told.error;
-    res->arm_count[0] = 1;
     return WEFT_OK;
 }
 
@@ -294,18 +425,18 @@ const weft_task weft_task_ask = {
              .about = "a program that asks for jobs: `weft serve`, from Python",
              .size = sizeof(ask_task),
              .opts = ask_opts},
-    .parts = ask_parts,
+    .parts = weft_parameters_parts,
     .data = WEFT_DATA_NONE,
     .tuner = "random",
     .metrics = ask_metrics,
     .scores = ask_scores,
     .lost = "why the jobs were told as failed",
     .single = ask_single,
-    .tuned = ask_tuned,
+    .tuned = weft_programs_tuned,
     .setup = ask_setup,
-    .nstate = ask_nstate,
-    .cost = ask_cost,
-    .price = ask_price,
+    .nstate = weft_programs_nstate,
+    .cost = weft_programs_cost,
+    .price = weft_programs_price,
     .step = ask_step,
     .trade = ask_trade,
 };

@@ -1,8 +1,7 @@
-/* Makes, renames and removes the directories in which programs of task command run; see
- * attempt.h. */
-#include "attempt.h"
+/* Makes, renames and removes the directories in which programs of task command run, and
+ * writes their logs. */
+#include "command.h"
 #include "weft/filenames.h"
-#include "weft/task.h"
 #include "weft/tree.h"
 
 #include <dirent.h>
@@ -134,4 +133,65 @@ const char *attempt_keep_log(const char *attempt, const char *failed, int64_t tr
     mkdir(failed, 0777);
     if (access(path, F_OK) != 0 && count_of(failed) >= ATTEMPT_LOGS) return NULL;
     return rename(attempt_log(attempt, tmp), path) == 0 ? path : NULL;
+}
+
+/* ---- logs of bounded size ---- */
+
+weft_status weft_output_open(weft_output *output, const char *path, int64_t most,
+                             weft_arena *mem)
+{
+    *output = (weft_output){.most = most};
+    output->tail = WEFT_NEW(mem, char, most / 2);
+    unlink(path); /* of the attempt that the directory is a copy of, maybe a link */
+    output->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (output->fd >= 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s; free space there", path,
+                     strerror(errno));
+}
+
+static void put_bytes(weft_output *output, const char *bytes, int64_t n)
+{
+    while (n > 0 && output->err == 0) {
+        ssize_t done = write(output->fd, bytes, (size_t)n);
+        if (done < 0 && errno != EINTR) output->err = errno;
+        if (done > 0) {
+            bytes += done;
+            n -= done;
+        }
+    }
+}
+
+void weft_output_add(weft_output *output, const char *bytes, size_t n)
+{
+    int64_t half = output->most / 2, head = half - output->seen;
+    int64_t at = head < 0 ? 0 : head < (int64_t)n ? head : (int64_t)n;
+    put_bytes(output, bytes, at);
+    output->seen += at;
+    while (at < (int64_t)n) {
+        int64_t to = output->seen % half, left = (int64_t)n - at;
+        int64_t some = left < half - to ? left : half - to;
+        memcpy(output->tail + to, bytes + at, (size_t)some);
+        output->seen += some;
+        at += some;
+    }
+}
+
+weft_status weft_output_close(weft_output *output, const char *path)
+{
+    int64_t half = output->most / 2, kept = output->seen - half;
+    if (kept > half) {
+        char text[64];
+        int n = snprintf(text, sizeof text, "\n... %lld bytes are left out ...\n",
+                         (long long)(kept - half));
+        put_bytes(output, text, n);
+    }
+    int64_t rest = kept > half ? half : kept > 0 ? kept : 0;
+    int64_t from = (output->seen - rest) % half; /* the tail ends where it begins */
+    int64_t first = rest < half - from ? rest : half - from;
+    put_bytes(output, output->tail + from, first);
+    put_bytes(output, output->tail, rest - first);
+    if (close(output->fd) != 0 && output->err == 0) output->err = errno;
+    if (output->err == 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s; free space there", path,
+                     strerror(output->err));
 }

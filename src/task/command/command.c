@@ -1,21 +1,21 @@
 /* Task command: tunes any program. A job is one run of a command line, which gets the
  * parameters, the resource to add and a directory for its state from its environment, and
- * prints its loss. The state of a trial identifies its directory (attempt.h). */
+ * prints its loss. The state of a trial identifies its directory. */
 #include "command.h"
-#include "attempt.h"
-#include "job.h"
-#include "printed.h"
-#include "repeats.h"
-#include "serve.h"
-#include "task/parameters.h"
+#include "task/parts.h"
+#include "weft/clock.h"
 #include "weft/par.h"
 #include "weft/process.h"
+#include "weft/tree.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_TRIES = 3 }; /* of a job, to see whether they give one loss */
 
 static const weft_opt command_opts[] = {
     WEFT_TEXT_OPT("run", command_task, run, "",
@@ -47,22 +47,12 @@ static const weft_opt command_opts[] = {
     {0},
 };
 
-static const weft_kind *const command_parts[] = {&weft_parameters_kind, NULL};
-
 /* ---- setting up ---- */
 
 static const char *command_single(const void *self)
 {
     (void)self;
     return "run.task = command";
-}
-
-static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
-{
-    (void)self;
-    kind[0] = &weft_parameters_kind;
-    *n = 1;
-    return WEFT_OK;
 }
 
 /* ECONF if two parameters have the same name as variables. */
@@ -96,7 +86,7 @@ static weft_status command_setup(void *self, const weft_env *env)
         return weft_fail(WEFT_ECONF,
                          "command.run names no program; give a command line, as "
                          "in run = python3 train.py --rate=$PARAM_rate");
-    if (!weft_printed_is_name(command->loss + (*command->loss == '-')))
+    if (!weft_is_number_name(command_loss_name(command)))
         return weft_fail(WEFT_ECONF,
                          "command.loss = %s: expected the name of a number that the "
                          "program prints: a letter or _, then letters, digits, _ . - /",
@@ -116,32 +106,11 @@ static weft_status command_setup(void *self, const weft_env *env)
     return WEFT_OK;
 }
 
-static void command_nstate(const void *self, const weft_job *job, weft_state *size)
-{
-    (void)self;
-    (void)job;
-    size->nx = 0;
-    size->naux = COMMAND_NUMBERS;
-}
-
-/* The cost is not known; a job of more resource is assumed to cost more. */
-static void command_cost(const void *self, const weft_job *job, weft_cost *out)
-{
-    (void)self;
-    *out = (weft_cost){.flops = job->resource};
-}
-
-static weft_price command_price(const void *self)
-{
-    (void)self;
-    return WEFT_PRICE_UNKNOWN;
-}
-
 /* ---- a job ---- */
 
 /* The directory of a job that failed is not kept: no job begins with it. */
 static weft_status run_job(command_task *command, const weft_job *job,
-                           const struct trace *before, struct outcome *outcome)
+                           const weft_trace *before, command_outcome *outcome)
 {
     weft_arena *tmp = weft_arena_new();
     const char *path = attempt_path(command->dir, job->trial, job->id, tmp), *attempt;
@@ -160,18 +129,14 @@ static weft_status run_job(command_task *command, const weft_job *job,
 
 /* By the first rank of a team, while the others sleep. */
 static weft_status run_on_leader(command_task *command, const weft_job *job,
-                                 const weft_state *state, struct outcome *outcome)
+                                 const weft_state *state, command_outcome *outcome)
 {
-    struct trace before = command_trace(state);
+    weft_trace before = weft_trace_of(state);
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     weft_check(command->dir, "task command has no directory");
-    *outcome =
-        (struct outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
-    outcome->after = (struct trace){.failed = before.failed,
-                                    .jobs = before.jobs + 1,
-                                    .trial = job->trial,
-                                    .job = job->id,
-                                    .resource = before.resource + job->resource};
+    *outcome = (command_outcome){
+        .loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
+    outcome->after = weft_trace_after(&before, job);
     if (before.failed) return WEFT_OK;
     if (!command->serve) return run_job(command, job, &before, outcome);
     return command_serve_job(command, job, &before, outcome);
@@ -182,10 +147,117 @@ static int command_retries(const void *self)
     return ((const command_task *)self)->retries;
 }
 
+/* ---- jobs that are not kept ---- */
+
+/* Does a job, from the start of its trial, of which nothing is kept. WEFT_STOP, EFILE. By
+ * the first rank of a team. */
+static weft_status try_job(command_task *command, const weft_job *job,
+                           command_outcome *outcome)
+{
+    const char *attempt;
+    const weft_trace before = {0};
+    *outcome = (command_outcome){.after = {.jobs = 1, .trial = job->trial, .job = job->id}};
+    if (command->serve) {
+        TRY(command_serve_job(command, job, &before, outcome));
+        command_holder.forget(command, job->trial, job->id);
+        return WEFT_OK;
+    }
+    weft_arena *tmp = weft_arena_new();
+    weft_status st =
+        attempt_make(attempt_path(command->dir, job->trial, job->id, tmp), &attempt, tmp);
+    if (st == WEFT_OK) {
+        st = command_attempt(command, job, &before, attempt, outcome, tmp);
+        attempt_drop(attempt);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* A directory for it all. */
+static weft_status make_place(command_task *command, const char *place)
+{
+    if (mkdir(place, 0700) != 0)
+        return weft_fail(WEFT_EFILE,
+                         "cannot make a directory %s: %s; set TMPDIR to a directory that "
+                         "can be written to",
+                         place, strerror(errno));
+    command->dir = place;
+    command->env.failed = weft_arena_text(command->env.mem, "%s/failed", place);
+    if (command->serves) command_serve_new(command);
+    return WEFT_OK;
+}
+
+/* Does the job n times, the last one by a program of its own. ECONF: it failed. */
+static weft_status repeat_job(command_task *command, int n, double *loss, double *seconds)
+{
+    weft_arena *mem = command->env.mem;
+    const weft_space *space = command->env.space;
+    weft_mix mix = weft_mix_new(1, space->dim, mem);
+    weft_space_config(space, 0, mix.conf);
+    weft_job job = weft_job_new(0, 1, &mix);
+    for (int i = 0; i < n; i++) {
+        command_outcome outcome;
+        if (command->serve && i == n - 1) command_serve_end(command);
+        double begun = weft_now();
+        TRY(try_job(command, &job, &outcome));
+        seconds[i] = weft_now() - begun;
+        loss[i] = command_minimised(command, outcome.loss); /* as it was told */
+        if (outcome.failure != WEFT_SUCCEEDED)
+            return weft_fail(WEFT_ECONF, "a job of the program failed: %s", outcome.why);
+    }
+    if (command->serve) command_serve_end(command);
+    return WEFT_OK;
+}
+
+/* The lines, of what was measured. */
+static const char *lines_of(const command_task *command, int n, const double *loss,
+                            const double *seconds)
+{
+    weft_arena *mem = command->env.mem;
+    int same = 1;
+    const char *losses = "", *done = n > 2 ? "3 times, by 2 programs" : "twice";
+    for (int i = 0; i < n; i++) {
+        same &= memcmp(&loss[i], &loss[0], sizeof *loss) == 0;
+        losses = weft_arena_text(mem, "%s%s%.17g", losses, i > 0 ? ", " : "", loss[i]);
+    }
+    const char *found =
+        same ? weft_arena_text(mem, "the same loss, %.9g", loss[0])
+             : weft_arena_text(mem, "OTHER LOSSES, %s; a digest is that of one run only",
+                               losses);
+    const char *times =
+        n > 2 ? weft_arena_text(mem,
+                                "%.3g s, the first one of a program %.3g s with its start",
+                                seconds[1], (seconds[0] + seconds[2]) / 2)
+              : weft_arena_text(mem, "%.3g s, with the start of its program",
+                                (seconds[0] + seconds[1]) / 2);
+    return weft_arena_text(mem,
+                           "programs  a job of 1, done %s: %s\ntimes     a job takes %s",
+                           done, found, times);
+}
+
+/* As weft_task.repeats: a job is done twice by one program, and by another where programs
+ * are kept. */
+static weft_status command_repeats(void *self, const char *place, const char **told)
+{
+    command_task *command = self;
+    weft_team *team = command->env.team;
+    int n = command->serves ? MOST_TRIES : MOST_TRIES - 1;
+    double loss[MOST_TRIES], seconds[MOST_TRIES];
+    weft_status st = WEFT_OK;
+    if (team->rank == 0) {
+        st = make_place(command, place);
+        if (st == WEFT_OK) st = repeat_job(command, n, loss, seconds);
+        if (st == WEFT_OK) weft_tree_remove(command->dir);
+    }
+    weft_sleep(team);
+    *told = team->rank == 0 && st == WEFT_OK ? lines_of(command, n, loss, seconds) : "";
+    return weft_agree(st, team);
+}
+
 static weft_status probe_on_leader(command_task *command, const weft_job *job, int *works)
 {
-    struct outcome outcome;
-    TRY(command_try(command, job, &outcome));
+    command_outcome outcome;
+    TRY(try_job(command, job, &outcome));
     *works = outcome.failure == WEFT_SUCCEEDED;
     return WEFT_OK;
 }
@@ -200,6 +272,8 @@ static weft_status command_probe(void *self, const weft_job *job, int *works)
     weft_bcast(team, works, sizeof *works, 0);
     return WEFT_OK;
 }
+
+/* ---- results ---- */
 
 enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS };
 static const weft_metric command_metrics[] = {
@@ -225,7 +299,7 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     weft_team *team = command->env.team;
     (void)unit;
     (void)row;
-    struct outcome outcome = {.loss = 0};
+    command_outcome outcome = {.loss = 0};
     weft_status st =
         team->rank == 0 ? run_on_leader(command, job, state, &outcome) : WEFT_OK;
     weft_sleep(team);
@@ -236,15 +310,12 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     res->row = outcome.row;
     res->spent = outcome.spent;
     weft_bcast(team, &outcome, sizeof outcome, 0);
-    command_put_trace(&outcome.after, state);
+    weft_trace_put(&outcome.after, state);
     res->failure = outcome.failure;
-    res->loss = res->metric[VALID_LOSS] = outcome.loss;
+    weft_result_single(res, outcome.loss, outcome.error, job->resource);
+    res->metric[VALID_LOSS] = outcome.loss;
     res->metric[VALID_ERROR] = outcome.error;
     res->metric[TRAIN_LOSS] = outcome.train_loss;
-    res->cost = job->resource;
-    res->arm_loss[0] = outcome.loss;
-    res->arm_wrong[0] = outcome.error;
-    res->arm_count[0] = 1;
     return WEFT_OK;
 }
 
@@ -254,7 +325,7 @@ const weft_task weft_task_command = {
              .about = "tune any program: a command line that prints its loss",
              .size = sizeof(command_task),
              .opts = command_opts},
-    .parts = command_parts,
+    .parts = weft_parameters_parts,
     .data = WEFT_DATA_NONE,
     .files = 1,
     .holder = &command_holder,
@@ -264,11 +335,11 @@ const weft_task weft_task_command = {
     .scores = command_scores,
     .lost = "in the warnings above why the programs failed",
     .single = command_single,
-    .tuned = command_tuned,
+    .tuned = weft_programs_tuned,
     .setup = command_setup,
-    .nstate = command_nstate,
-    .cost = command_cost,
-    .price = command_price,
+    .nstate = weft_programs_nstate,
+    .cost = weft_programs_cost,
+    .price = weft_programs_price,
     .retries = command_retries,
     .probe = command_probe,
     .repeats = command_repeats,

@@ -4,15 +4,12 @@
  * Colours and movements of the cursor (ECMA-48, escape sequences) are left out. A comma
  * before a digit belongs to the number, which is none then: what follows the comma may be a
  * fraction or thousands. */
-#include "printed.h"
+#include "command.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-#define DIGITS  "0123456789"
-#define INNER   DIGITS ".-/" /* also in names */
 #define BLANKS  " \t\r\n\v\f;"
 #define OPENERS "([{<\"'|" /* may precede a name */
 #define CLOSERS ")]}>\"'|" /* may follow a number */
@@ -22,11 +19,6 @@ enum { ESCAPE = 27, BELL = 7, DELETE = 127 };
 static int is_among(char c, const char *set)
 {
     return c != '\0' && strchr(set, c) != NULL;
-}
-
-int weft_printed_is_name(const char *text)
-{
-    return is_among(*text, LETTERS) && text[strspn(text, LETTERS INNER)] == '\0';
 }
 
 weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_arena *mem)
@@ -81,7 +73,7 @@ static void add_to_line(weft_stream *stream, char c)
 static int read_number(char *text, double *value)
 {
     char *end, *exponent = strpbrk(text, "dD");
-    if (exponent && strspn(text, DIGITS "+-.") == (size_t)(exponent - text))
+    if (exponent && strspn(text, WEFT_NAME_DIGITS "+-.") == (size_t)(exponent - text))
         *exponent = 'e';
     *value = strtod(text, &end);
     return end > text && *end == '\0';
@@ -90,7 +82,7 @@ static int read_number(char *text, double *value)
 /* What text[n] is; its value, NaN unless it is a number. Changes the text. */
 static weft_said meaning(char *text, size_t n, double *value)
 {
-    int digit = n > 0 && strcspn(text, DIGITS) == strspn(text, "+-.,");
+    int digit = n > 0 && strcspn(text, WEFT_NAME_DIGITS) == strspn(text, "+-.,");
     int whole = strlen(text) == n && read_number(text, value);
     for (; !whole && n > 0 && is_among(text[n - 1], CLOSERS); n--) {
         text[n - 1] = '\0';
@@ -135,7 +127,7 @@ static int begin_word(weft_stream *stream, char c)
     stream->n = 0;
     stream->cut = 0;
     if (is_among(c, BLANKS OPENERS ",\b")) return GAP;
-    if (!is_among(c, LETTERS)) return OTHER;
+    if (!is_among(c, WEFT_NAME_LETTERS)) return OTHER;
     push(stream, c);
     return NAME;
 }
@@ -143,7 +135,8 @@ static int begin_word(weft_stream *stream, char c)
 static int go_on_name(weft_stream *stream, char c)
 {
     if (is_among(c, BLANKS ",\b")) return GAP;
-    if (!is_among(c, LETTERS INNER "=") || stream->n == sizeof stream->word - 1)
+    if (!is_among(c, WEFT_NAME_LETTERS WEFT_NAME_INNER "=") ||
+        stream->n == sizeof stream->word - 1)
         return OTHER;
     push(stream, c);
     stream->value = stream->n;
@@ -157,7 +150,7 @@ static int go_on_value(weft_printed *printed, weft_stream *stream, char c)
         stream->n -= !stream->cut;
         return VALUE;
     }
-    if (!is_among(c, BLANKS "\b") && (!comma || is_among(c, DIGITS))) {
+    if (!is_among(c, BLANKS "\b") && (!comma || is_among(c, WEFT_NAME_DIGITS))) {
         push(stream, c);
         return VALUE;
     }

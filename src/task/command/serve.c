@@ -2,30 +2,50 @@
  * their jobs, as long as it lives; a state becomes a directory when the scheduler asks for
  * it. What it reports in the middle of a job are rows of the job. src/worker/README.md is
  * the protocol. */
-#include "serve.h"
-#include "attempt.h"
-#include "reply.h"
-#include "reports.h"
-#include "task/halt.h"
-#include "task/parameters.h"
+#include "command.h"
+#include "task/parts.h"
 #include "weft/clock.h"
 #include "weft/filenames.h"
 #include "weft/link.h"
 #include "weft/log.h"
 
-#include <yajl/yajl_gen.h>
-
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LOG_BYTES (1 << 20)
+#define SHOW_SECONDS 10.0 /* between lines of the log */
+
+/* What the program answers. */
+enum reply_kind {
+    REPORTED, /* in the middle of a job: step and loss */
+    ANSWERED, /* the end of the job */
+    FAILED,   /* the program's exception: why */
+    STOPPED   /* it left the job, as it was asked to */
+};
+
+struct reply {
+    enum reply_kind kind;
+    double step, total, loss; /* as it counts; NAN: not finite */
+    double error, train_loss; /* NAN: not told */
+    const char *note;         /* other metrics, as of weft_result; NULL: none */
+    int held, saves;          /* 1: it has the state after the job; and can save it */
+    char why[512];
+};
+
+/* The reports of a job. */
+struct reports {
+    double *row;       /* [n][COMMAND_COLUMNS] */
+    weft_spent *spent; /* [n] since the report before */
+    int64_t n, roomrow, roomspent;
+    int crowded;            /* 1: there were more than WEFT_MOST_REPORTS */
+    double reported, shown; /* times: of the last report, of the last line of the log */
+    weft_arena *mem;
+};
 
 /* A state that the program has. */
 struct held {
-    struct trace after;
+    weft_trace after;
     int saves; /* 1: it can be a directory */
 };
 
@@ -36,18 +56,220 @@ struct named {
 
 struct command_serve {
     weft_link *link;
-    double halted;     /* halt.h */
+    double halted;     /* task/parts.h */
     struct held *held; /* [n] */
     int64_t n, room;
     struct named *drop; /* [ndrop] states that it is to forget */
     int64_t ndrop, roomdrop;
-    command_reports reports; /* of the present job */
+    struct reports reports; /* of the present job */
     weft_arena *mem;
 };
 
+/* ---- what the program answers ---- */
+
+static int is_true(yajl_val in, const char *key)
+{
+    yajl_val value = weft_yajl_find(in, key);
+    return value && YAJL_IS_TRUE(value);
+}
+
+/* 1 if the key has that number. */
+static int is_number(yajl_val in, const char *key, int64_t job)
+{
+    yajl_val value = weft_yajl_find(in, key);
+    return value && YAJL_IS_INTEGER(value) && YAJL_GET_INTEGER(value) == job;
+}
+
+/* The text of the error, in one line; 0: there is none. */
+static int is_error(yajl_val in, char *why, size_t room)
+{
+    yajl_val value = weft_yajl_find(in, "error");
+    if (!value) return 0;
+    snprintf(why, room, "%s", YAJL_IS_STRING(value) ? YAJL_GET_STRING(value) : "an error");
+    for (char *c = why; *c; c++)
+        if ((unsigned char)*c < ' ') *c = ' ';
+    return 1;
+}
+
+/* Parses a line, *json, which the caller frees. */
+static weft_status parse_line(weft_link *link, const char *line, yajl_val *json)
+{
+    *json = yajl_tree_parse(line, NULL, 0);
+    if (YAJL_IS_OBJECT(*json)) return WEFT_OK;
+    yajl_tree_free(*json);
+    *json = NULL;
+    return weft_link_fail(link, WEFT_EDATA, "sent a line that is no object of JSON: %.200s",
+                          line);
+}
+
+/* ---- metrics ---- */
+
+static void take_metric(const char *name, double x, struct reply *reply, int64_t *left,
+                        weft_arena *tmp)
+{
+    if (strcmp(name, "error") == 0)
+        reply->error = x;
+    else if (strcmp(name, "train_loss") == 0)
+        reply->train_loss = x;
+    else if (isfinite(x) && weft_is_number_name(name) && (*left)-- > 0)
+        reply->note = weft_note_add(reply->note, name, x, tmp);
+}
+
+/* Numbers by name, of which those that are not finite are left out. Returns 0 if they are
+ * something else. */
+static int take_metrics(yajl_val in, struct reply *reply, weft_arena *mem)
+{
+    yajl_val metrics = weft_yajl_find(in, "metrics");
+    if (!metrics) return 1;
+    if (!YAJL_IS_OBJECT(metrics)) return 0;
+    weft_arena *tmp = weft_arena_new();
+    int64_t left = WEFT_MAX_PRINTED;
+    int good = 1;
+    for (size_t i = 0; i < metrics->u.object.len && good; i++) {
+        double x;
+        good = weft_yajl_number(metrics->u.object.values[i], &x);
+        if (good) take_metric(metrics->u.object.keys[i], x, reply, &left, tmp);
+    }
+    if (reply->note) reply->note = weft_arena_text(mem, "%s", reply->note);
+    weft_arena_free(tmp);
+    return good;
+}
+
+static weft_status is_wrong(weft_link *link, const char *line)
+{
+    return weft_link_fail(link, WEFT_EDATA,
+                          "sent a line that is no answer to what it was asked: %.200s",
+                          line);
+}
+
+static weft_status fill_reply(weft_link *link, const char *line, yajl_val json, int64_t job,
+                              struct reply *reply, weft_arena *mem)
+{
+    *reply = (struct reply){.error = (double)NAN, .train_loss = (double)NAN};
+    if (is_error(json, reply->why, sizeof reply->why)) {
+        reply->kind = FAILED;
+        return WEFT_OK;
+    }
+    if (is_number(json, "stopped", job)) {
+        reply->kind = STOPPED;
+        return WEFT_OK;
+    }
+    reply->kind = is_number(json, "report", job) ? REPORTED : ANSWERED;
+    int good = reply->kind == REPORTED || is_number(json, "job", job);
+    good &= weft_yajl_number(weft_yajl_find(json, "step"), &reply->step) &&
+            isfinite(reply->step);
+    good &= weft_yajl_find(json, "loss") &&
+            weft_yajl_number(weft_yajl_find(json, "loss"), &reply->loss);
+    if (!good || !take_metrics(json, reply, mem)) return is_wrong(link, line);
+    reply->held = is_true(json, "held");
+    reply->saves = is_true(json, "saves");
+    return WEFT_OK;
+}
+
+/* Reads a line of the job. EDATA: it is none. *reply's note is owned by mem. */
+static weft_status read_reply(weft_link *link, const char *line, int64_t job,
+                              struct reply *reply, weft_arena *mem)
+{
+    yajl_val json;
+    TRY(parse_line(link, line, &json));
+    weft_status st = fill_reply(link, line, json, job, reply, mem);
+    yajl_tree_free(json);
+    return st;
+}
+
+/* Reads what it says at its start. EDATA. */
+static weft_status check_described(weft_link *link, const char *line)
+{
+    yajl_val json;
+    char why[512];
+    TRY(parse_line(link, line, &json));
+    weft_status st = WEFT_OK;
+    if (is_error(json, why, sizeof why))
+        st = weft_link_fail(link, WEFT_EDATA, "has a bug: %.400s", why);
+    else if (!is_number(json, "protocol", WEFT_PROTOCOL))
+        st = weft_link_fail(link, WEFT_EDATA, "speaks another protocol than %d",
+                            WEFT_PROTOCOL);
+    yajl_tree_free(json);
+    return st;
+}
+
+/* Reads that it has saved a state. EDATA. */
+static weft_status check_saved(weft_link *link, const char *line, int64_t job)
+{
+    yajl_val json;
+    char why[512];
+    TRY(parse_line(link, line, &json));
+    weft_status st = WEFT_OK;
+    if (is_error(json, why, sizeof why))
+        st = weft_fail(WEFT_EDATA, "%s", why);
+    else if (!is_number(json, "saved", job))
+        st = is_wrong(link, line);
+    yajl_tree_free(json);
+    return st;
+}
+
+/* ---- reports ---- */
+
+/* A job begins. */
+static void begin_reports(struct reports *reports)
+{
+    reports->n = reports->crowded = 0;
+    reports->reported = weft_now();
+    if (!(reports->shown > 0)) reports->shown = reports->reported;
+}
+
+static void warn_of_many(const weft_job *job)
+{
+    weft_log(
+        WEFT_WARN,
+        "job %lld, trial %lld: the program reported more than %d times; of what follows "
+        "the first %d reports the run file has the last one",
+        (long long)job->id, (long long)job->trial, WEFT_MOST_REPORTS,
+        WEFT_MOST_REPORTS - 1);
+}
+
+/* A row, with the time of the report whose place it takes. */
+static double *add_row(struct reports *reports, const weft_job *job, double took)
+{
+    weft_spent spent = {.wall = took, .compute = took};
+    if (reports->n == WEFT_MOST_REPORTS) {
+        if (!reports->crowded) warn_of_many(job);
+        reports->crowded = 1;
+        reports->n--;
+        spent.wall += reports->spent[reports->n].wall;
+        spent.compute += reports->spent[reports->n].compute;
+    }
+    reports->row =
+        weft_regrow(reports->mem, reports->row, COMMAND_COLUMNS * sizeof *reports->row,
+                    reports->n, &reports->roomrow);
+    reports->spent = weft_regrow(reports->mem, reports->spent, sizeof *reports->spent,
+                                 reports->n, &reports->roomspent);
+    reports->spent[reports->n] = spent;
+    return reports->row + COMMAND_COLUMNS * reports->n++;
+}
+
+/* Adds the report, or the answer that ends the job. Of more than WEFT_MOST_REPORTS the last
+ * takes the place of the one before, and a warning says so. */
+static void add_report(const command_task *command, struct reports *reports,
+                       const weft_job *job, const struct reply *reply)
+{
+    double now = weft_now(), *row = add_row(reports, job, now - reports->reported);
+    double loss = command_minimised(command, reply->loss);
+    reports->reported = now;
+    row[COMMAND_STEP] = reply->step;
+    row[COMMAND_LOSS] = loss;
+    if (now - reports->shown < SHOW_SECONDS) return;
+    reports->shown = now;
+    weft_arena *tmp = weft_arena_new();
+    weft_log(WEFT_INFO, "job %lld, trial %lld: %s after %g of %g", (long long)job->id,
+             (long long)job->trial, weft_loss_show(loss, 5, tmp), reply->step,
+             reply->total);
+    weft_arena_free(tmp);
+}
+
 /* ---- states ---- */
 
-static int64_t find(const command_serve *serve, int64_t trial, int64_t job)
+static int64_t find_held(const command_serve *serve, int64_t trial, int64_t job)
 {
     for (int64_t i = 0; i < serve->n; i++)
         if (serve->held[i].after.job == job && serve->held[i].after.trial == trial)
@@ -60,7 +282,7 @@ static void remove_held(command_serve *serve, int64_t i)
     serve->held[i] = serve->held[--serve->n];
 }
 
-static void add_held(command_serve *serve, const struct trace *after, int saves)
+static void add_held(command_serve *serve, const weft_trace *after, int saves)
 {
     serve->held =
         weft_regrow(serve->mem, serve->held, sizeof *serve->held, serve->n, &serve->room);
@@ -68,7 +290,7 @@ static void add_held(command_serve *serve, const struct trace *after, int saves)
 }
 
 /* The program has ended, with all that it had. */
-static void lose(command_serve *serve)
+static void forget_dead(command_serve *serve)
 {
     if (weft_link_lives(serve->link)) return;
     serve->n = serve->ndrop = 0;
@@ -86,9 +308,7 @@ static int leaves(void *of)
 {
     command_task *command = of;
     const weft_env *env = &command->env;
-    int stops = (env->stopped && env->stopped()) ||
-                (env->deadline > 0 && weft_now() >= env->deadline);
-    if (stops && !saves_any(command->serve)) return 1;
+    if (halt_is_asked(env) && !saves_any(command->serve)) return 1;
     return halt_is_due(env, &command->serve->halted);
 }
 
@@ -115,26 +335,21 @@ void command_serve_new(command_task *command)
 
 /* ---- requests ---- */
 
-static void put_key(yajl_gen json, const char *key)
-{
-    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
-}
-
 static void put_text(yajl_gen json, const char *key, const char *text)
 {
-    put_key(json, key);
-    put_key(json, text);
+    weft_yajl_put(json, key);
+    weft_yajl_put(json, text);
 }
 
 static void put_raw(yajl_gen json, const char *key, const char *text)
 {
-    put_key(json, key);
+    weft_yajl_put(json, key);
     yajl_gen_number(json, text, strlen(text)); /* as it is written */
 }
 
 static void put_whole(yajl_gen json, const char *key, int64_t x)
 {
-    put_key(json, key);
+    weft_yajl_put(json, key);
     yajl_gen_integer(json, x);
 }
 
@@ -147,8 +362,7 @@ static void put_real(yajl_gen json, const char *key, double x)
 
 static yajl_gen begin_request(const char *ask, int64_t job)
 {
-    yajl_gen json = yajl_gen_alloc(NULL);
-    weft_check(json != NULL, "no memory for JSON");
+    yajl_gen json = weft_yajl_new();
     yajl_gen_map_open(json);
     put_text(json, "ask", ask);
     put_whole(json, "job", job);
@@ -158,15 +372,12 @@ static yajl_gen begin_request(const char *ask, int64_t job)
 /* Sends it, and waits for a line. */
 static weft_status send_request(command_serve *serve, yajl_gen json, const char **line)
 {
-    const unsigned char *text;
     size_t n;
-    yajl_gen_map_close(json);
-    yajl_gen_get_buf(json, &text, &n);
     weft_arena *tmp = weft_arena_new();
-    const char *copy = weft_arena_text(tmp, "%.*s\n", (int)n, (const char *)text);
-    weft_status st = weft_link_ask(serve->link, copy, n + 1, line);
+    yajl_gen_map_close(json);
+    const char *text = weft_arena_text(tmp, "%s\n", weft_yajl_end(json, &n, tmp));
+    weft_status st = weft_link_ask(serve->link, text, n + 1, line);
     weft_arena_free(tmp);
-    yajl_gen_free(json);
     return st;
 }
 
@@ -181,7 +392,7 @@ static void put_name(yajl_gen json, int64_t trial, int64_t job)
 
 static void put_drop(command_serve *serve, yajl_gen json)
 {
-    put_key(json, "drop");
+    weft_yajl_put(json, "drop");
     yajl_gen_array_open(json);
     for (int64_t i = 0; i < serve->ndrop; i++)
         put_name(json, serve->drop[i].trial, serve->drop[i].job);
@@ -191,78 +402,69 @@ static void put_drop(command_serve *serve, yajl_gen json)
 
 /* What a job begins with: a state in memory, the directory of one, or nothing, as of a
  * program that keeps none. */
-static void put_begin(const command_task *command, const struct trace *before,
-                      yajl_gen json, weft_arena *tmp)
+static void put_begin(const command_task *command, const weft_trace *before, yajl_gen json,
+                      weft_arena *tmp)
 {
     const char *path = attempt_path(command->dir, before->trial, before->job, tmp);
-    int here = find(command->serve, before->trial, before->job) >= 0;
+    int here = find_held(command->serve, before->trial, before->job) >= 0;
     int loads = before->jobs > 0 && !here && access(path, F_OK) == 0;
-    put_key(json, "from");
+    weft_yajl_put(json, "from");
     if (before->jobs > 0 && (here || loads))
         put_name(json, before->trial, before->job);
     else
         yajl_gen_null(json);
-    put_key(json, "load");
+    weft_yajl_put(json, "load");
     if (loads)
-        put_key(json, path);
+        weft_yajl_put(json, path);
     else
         yajl_gen_null(json);
 }
 
 static weft_status ask_job(command_task *command, const weft_job *job,
-                           const struct trace *before, const char **line)
+                           const weft_trace *before, const char **line)
 {
     command_serve *serve = command->serve;
     weft_arena *tmp = weft_arena_new();
-    int n;
-    const char **name, **value;
-    weft_parameters(command->env.conf, command->env.space, job->mix.conf, &n, &name, &value,
-                    tmp);
     yajl_gen json = begin_request("job", job->id);
     put_whole(json, "trial", job->trial);
-    put_whole(json, "seed", command_seed(command, job));
+    put_whole(json, "seed", weft_trial_seed(&command->env, job));
     put_real(json, "done", before->resource);
     put_real(json, "resource", job->resource);
     put_real(json, "total", before->resource + job->resource);
-    put_raw(json, "values", weft_parameters_json(n, name, value, tmp));
+    put_raw(json, "values", weft_values_json(&command->env, job->mix.conf, tmp));
     put_drop(serve, json);
     put_begin(command, before, json, tmp);
-    int64_t from = before->jobs > 0 ? find(serve, before->trial, before->job) : -1;
+    int64_t from = before->jobs > 0 ? find_held(serve, before->trial, before->job) : -1;
     if (from >= 0 && before->trial == job->trial) remove_held(serve, from);
     weft_status st = send_request(serve, json, line);
     weft_arena_free(tmp);
     return st;
 }
 
-/* ---- reports ---- */
-
 /* Takes reports until the answer. The answer to a report is to go on, unless the run is to
  * stop. */
 static weft_status take_reports(command_task *command, const weft_job *job,
-                                const struct trace *before, const char *line,
-                                command_reply *reply)
+                                const weft_trace *before, const char *line,
+                                struct reply *reply)
 {
     static const char *const go[] = {"{\"go\":true}\n", "{\"go\":false}\n"};
     command_serve *serve = command->serve;
-    const weft_env *env = &command->env;
     double total = before->resource + job->resource;
     for (;;) {
-        TRY(command_reply_read(serve->link, line, job->id, reply, serve->mem));
+        TRY(read_reply(serve->link, line, job->id, reply, serve->mem));
         reply->total = total;
-        if (reply->kind == COMMAND_ANSWERED)
-            command_reports_add(command, &serve->reports, job, reply);
-        if (reply->kind != COMMAND_REPORTED) return WEFT_OK;
-        command_reports_add(command, &serve->reports, job, reply);
-        int stops = (env->stopped && env->stopped()) ||
-                    (env->deadline > 0 && weft_now() >= env->deadline);
-        TRY(weft_link_ask(serve->link, go[stops], strlen(go[stops]), &line));
+        if (reply->kind == ANSWERED) add_report(command, &serve->reports, job, reply);
+        if (reply->kind != REPORTED) return WEFT_OK;
+        add_report(command, &serve->reports, job, reply);
+        const char *answer = go[halt_is_asked(&command->env)];
+        TRY(weft_link_ask(serve->link, answer, strlen(answer), &line));
     }
 }
 
 /* ---- a job ---- */
 
 /* Starts the program, if it does not run. */
-static weft_status start(command_task *command)
+static weft_status start_program(command_task *command)
 {
     command_serve *serve = command->serve;
     const char *line;
@@ -275,7 +477,7 @@ static weft_status start(command_task *command)
     put_whole(json, "protocol", WEFT_PROTOCOL);
     put_text(json, "role", "programs");
     TRY(send_request(serve, json, &line));
-    return command_reply_described(serve->link, line);
+    return check_described(serve->link, line);
 }
 
 /* What the program printed since the job began is kept. */
@@ -285,8 +487,8 @@ static const char *keep_log(const command_task *command, const weft_job *job,
     const char *attempt = weft_arena_text(
         tmp, "%s" WEFT_ASIDE_NAME, attempt_path(command->dir, job->trial, job->id, tmp),
         (long long)getpid());
-    if (weft_link_print(command->serve->link, attempt_log(attempt, tmp), LOG_BYTES) !=
-        WEFT_OK)
+    if (weft_link_print(command->serve->link, attempt_log(attempt, tmp),
+                        COMMAND_LOG_BYTES) != WEFT_OK)
         return NULL;
     const char *log =
         attempt_keep_log(attempt, command->env.failed, job->trial, job->id, tmp);
@@ -294,35 +496,31 @@ static const char *keep_log(const command_task *command, const weft_job *job,
     return log;
 }
 
-static void fail(command_task *command, const weft_job *job, const char *why,
-                 struct outcome *outcome)
+static void fail_job(command_task *command, const weft_job *job, const char *why,
+                     command_outcome *outcome)
 {
     weft_arena *tmp = weft_arena_new();
     const char *copy = weft_arena_text(tmp, "%s", why); /* of the next error's memory */
     const char *log = keep_log(command, job, tmp);
-    snprintf(command->why, sizeof command->why, "%s%s%s", copy, log ? "; see " : "",
-             log ? log : "");
-    outcome->why = command->why;
-    outcome->loss = INFINITY;
+    command_fail(command, copy, log, outcome);
     outcome->after.failed = 1;
     if (outcome->failure == WEFT_SUCCEEDED) outcome->failure = WEFT_CRASHED;
     weft_arena_free(tmp);
 }
 
 /* What the program answered. */
-static weft_status settle(command_task *command, const weft_job *job,
-                          const command_reply *reply, struct outcome *outcome)
+static weft_status settle_job(command_task *command, const weft_job *job,
+                              const struct reply *reply, command_outcome *outcome)
 {
     char text[64];
     switch (reply->kind) {
-    case COMMAND_STOPPED: return weft_fail(WEFT_STOP, "the run was stopped");
-    case COMMAND_FAILED: fail(command, job, reply->why, outcome); return WEFT_OK;
+    case STOPPED: return weft_fail(WEFT_STOP, "the run was stopped");
+    case FAILED: fail_job(command, job, reply->why, outcome); return WEFT_OK;
     default: break;
     }
     if (!isfinite(reply->loss)) {
-        snprintf(text, sizeof text, "its %s is not finite",
-                 command->loss + (*command->loss == '-'));
-        fail(command, job, text, outcome);
+        snprintf(text, sizeof text, "its %s is not finite", command_loss_name(command));
+        fail_job(command, job, text, outcome);
         add_held(command->serve, &outcome->after, 0);
         command_holder.forget(command, job->trial, job->id);
         return WEFT_OK;
@@ -338,30 +536,30 @@ static weft_status settle(command_task *command, const weft_job *job,
 
 /* EWORKER, EDATA: the program failed. */
 static weft_status do_job(command_task *command, const weft_job *job,
-                          const struct trace *before, struct outcome *outcome)
+                          const weft_trace *before, command_outcome *outcome)
 {
     command_serve *serve = command->serve;
-    command_reply reply;
+    struct reply reply;
     const char *line;
     outcome->failure = WEFT_NOT_STARTED;
-    TRY(start(command));
+    TRY(start_program(command));
     outcome->failure = WEFT_SUCCEEDED;
     weft_link_mark(serve->link);
     weft_link_within(serve->link, command->time_limit);
-    command_reports_begin(&serve->reports);
+    begin_reports(&serve->reports);
     TRY(ask_job(command, job, before, &line));
     TRY(take_reports(command, job, before, line, &reply));
-    return settle(command, job, &reply, outcome);
+    return settle_job(command, job, &reply, outcome);
 }
 
 weft_status command_serve_job(command_task *command, const weft_job *job,
-                              const struct trace *before, struct outcome *outcome)
+                              const weft_trace *before, command_outcome *outcome)
 {
     command_serve *serve = command->serve;
     weft_status st = do_job(command, job, before, outcome);
-    lose(serve);
+    forget_dead(serve);
     if (st == WEFT_EWORKER || st == WEFT_EDATA) {
-        fail(command, job, weft_error(), outcome);
+        fail_job(command, job, weft_error(), outcome);
         st = WEFT_OK;
     }
     outcome->nrow = serve->reports.n;
@@ -373,12 +571,12 @@ weft_status command_serve_job(command_task *command, const weft_job *job,
 void command_serve_end(command_task *command)
 {
     weft_link_drop(command->serve->link);
-    lose(command->serve);
+    forget_dead(command->serve);
 }
 
 /* ---- for the scheduler ---- */
 
-static int holds(const void *self)
+static int what_is_held(const void *self)
 {
     const command_task *command = self;
     if (!command->serves) return WEFT_HOLDS_NOTHING;
@@ -388,16 +586,16 @@ static int holds(const void *self)
 static int is_held(const void *self, int64_t trial, int64_t job, weft_state *state)
 {
     command_serve *serve = ((const command_task *)self)->serve;
-    int64_t i = find(serve, trial, job);
+    int64_t i = find_held(serve, trial, job);
     if (i < 0 || !weft_link_runs(serve->link)) {
-        lose(serve);
+        forget_dead(serve);
         return 0;
     }
-    if (state) command_put_trace(&serve->held[i].after, state);
+    if (state) weft_trace_put(&serve->held[i].after, state);
     return 1;
 }
 
-static int64_t excess(const void *self)
+static int64_t excess_held(const void *self)
 {
     const command_task *command = self;
     return command->serve->n - command->keep;
@@ -416,8 +614,8 @@ static weft_status ask_save(command_task *command, int64_t trial, int64_t job,
     put_whole(json, "trial", trial);
     put_text(json, "directory", attempt);
     TRY(send_request(serve, json, &line));
-    TRY(command_reply_saved(serve->link, line, job));
-    TRY(weft_link_print(serve->link, attempt_log(attempt, tmp), LOG_BYTES));
+    TRY(check_saved(serve->link, line, job));
+    TRY(weft_link_print(serve->link, attempt_log(attempt, tmp), COMMAND_LOG_BYTES));
     const char *why = attempt_take_log(attempt, tmp);
     return why ? weft_fail(WEFT_EFILE, "%s", why) : WEFT_OK;
 }
@@ -433,29 +631,29 @@ static weft_status save_to(command_task *command, int64_t trial, int64_t job,
     return st;
 }
 
-static int save(void *self, int64_t trial, int64_t job)
+static int save_held(void *self, int64_t trial, int64_t job)
 {
     command_task *command = self;
     command_serve *serve = command->serve;
     weft_arena *tmp = weft_arena_new();
     const char *path = attempt_path(command->dir, trial, job, tmp);
-    int64_t i = find(serve, trial, job);
+    int64_t i = find_held(serve, trial, job);
     int there = access(path, F_OK) == 0;
     if (!there && is_held(self, trial, job, NULL) && serve->held[i].saves) {
         there = save_to(command, trial, job, path, tmp) == WEFT_OK;
         if (!there)
             weft_log(WEFT_WARN, "the state after job %lld is not saved: %s", (long long)job,
                      weft_error());
-        lose(serve);
+        forget_dead(serve);
     }
     weft_arena_free(tmp);
     return there;
 }
 
-static void forget(void *self, int64_t trial, int64_t job)
+static void forget_held(void *self, int64_t trial, int64_t job)
 {
     command_serve *serve = ((command_task *)self)->serve;
-    int64_t i = find(serve, trial, job);
+    int64_t i = find_held(serve, trial, job);
     if (i < 0) return;
     remove_held(serve, i);
     serve->drop = weft_regrow(serve->mem, serve->drop, sizeof *serve->drop, serve->ndrop,
@@ -463,5 +661,8 @@ static void forget(void *self, int64_t trial, int64_t job)
     serve->drop[serve->ndrop++] = (struct named){trial, job};
 }
 
-const weft_holder command_holder = {
-    .holds = holds, .held = is_held, .excess = excess, .save = save, .forget = forget};
+const weft_holder command_holder = {.holds = what_is_held,
+                                    .held = is_held,
+                                    .excess = excess_held,
+                                    .save = save_held,
+                                    .forget = forget_held};

@@ -20,7 +20,7 @@
 #include "repeats.h"
 #include "round.h"
 #include "score.h"
-#include "task/parameters.h"
+#include "task/programs.h"
 #include "translate.h"
 #include "turns.h"
 #include "visit.h"

@@ -4,9 +4,7 @@
 #define WEFT_TASK_FED_FED_H
 
 #include "device.h"
-#include "task/halt.h"
-#include "task/interval.h"
-#include "task/words.h"
+#include "task/parts.h"
 #include "weft/algorithm.h"
 #include "weft/net.h"
 

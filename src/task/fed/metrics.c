@@ -1,6 +1,6 @@
 /* What task fed measures: columns of jobs and rounds, and scores. */
 #include "metrics.h"
-#include "task/translated.h"
+#include "task/parts.h"
 #include "weft/measure.h"
 
 /* In the order of their enum in fed.h, as are all tables here. */

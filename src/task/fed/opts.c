@@ -1,7 +1,7 @@
 /* The options of federated training: sections [fed], [client] and [server]; [device] has
  * its own file. */
 #include "opts.h"
-#include "task/parameters.h"
+#include "task/programs.h"
 #include "weft/log.h"
 
 const weft_opt fed_task_opts[] = {

@@ -1,6 +1,6 @@
 /* The line by which a worker is asked for a turn. */
 #include "request.h"
-#include "task/parameters.h"
+#include "task/programs.h"
 #include "weft/rng.h"
 
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "metrics.h"
 #include "models.h"
 #include "score.h"
-#include "task/translated.h"
+#include "task/parts.h"
 
 #include <stdlib.h>
 

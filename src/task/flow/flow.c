@@ -7,9 +7,7 @@
  * time. State of a trial: its present coefficients, as tensors, and the doubles that later
  * jobs need. */
 #include "flow.h"
-#include "data.h"
-#include "optimum.h"
-#include "path.h"
+#include "task/parts.h"
 #include "weft/log.h"
 #include "weft/rng.h"
 
@@ -318,15 +316,11 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     if (!isfinite(risk)) memset(gain, 0, (size_t)problem->m * sizeof *gain);
     show_state(flow, gain, state->x, tmp);
     double *m = res->metric;
-    res->loss = m[VALID_LOSS] = risk;
-    if (flow->noise > 0)
-        res->loss += flow->noise * normal(flow, job, WEFT_RNG_VALID, trained);
+    double loss = m[VALID_LOSS] = risk;
+    if (flow->noise > 0) loss += flow->noise * normal(flow, job, WEFT_RNG_VALID, trained);
     m[TRAIN_LOSS] = isfinite(risk) ? flow_training_loss(problem, gain) : INFINITY;
     m[RESIDUAL] = isfinite(risk) ? flow_residual(problem, &set, gain) : INFINITY;
-    res->cost = seconds_of(flow, job);
-    res->arm_count[0] = 1;
-    res->arm_loss[0] = res->loss;
-    res->arm_wrong[0] = NAN;
+    weft_result_single(res, loss, NAN, seconds_of(flow, job));
     weft_arena_free(tmp);
     return WEFT_OK;
 }

@@ -10,10 +10,7 @@
  * from, or how many rows it is to be of. Khodak, Li, Roberts, Balcan, Talwalkar,
  * "Weight-sharing beyond neural architecture search", SysML 2019. */
 #include "fmap.h"
-#include "ahead.h"
-#include "fit.h"
-#include "folds.h"
-#include "score.h"
+#include "task/parts.h"
 #include "weft/exact.h"
 #include "weft/log.h"
 #include "weft/registry.h"
@@ -418,10 +415,7 @@ static weft_status fmap_score(void *self, const weft_job *job, const weft_state 
     if (said) {
         weft_predictions predictions = fmap_tally_said(fmap, &tally);
         weft_truth truth = fmap_truth(fmap, part, tmp);
-        weft_quality quality = weft_quality_of(&predictions, &truth, fmap->env.mem);
-        weft_quality_put(&quality, out->metric + QUALITY);
-        out->confusion = quality.confusion;
-        out->fit = quality.fit;
+        weft_scores_judge(&predictions, &truth, QUALITY, out, fmap->env.mem);
     }
     weft_arena_free(tmp);
     return fmap_sound(fmap);

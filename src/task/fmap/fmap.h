@@ -6,8 +6,6 @@
 #include "weft/model.h"
 #include "weft/task.h"
 
-struct weft_folds; /* weft/folds.h */
-
 /* Units of resource: fits, iterations of a fit, training rows of a fit. */
 enum { FMAP_FITS, FMAP_ITERATIONS, FMAP_ROWS };
 
@@ -57,6 +55,22 @@ typedef struct fmap_arms {
     double *p, *cum;    /* [k] probabilities, cumulated */
 } fmap_arms;
 
+/* ---- folds.c: one division into train and valid rows, or one for each fold; maps ---- */
+
+/* Sets up the folds, and for each the feature map, of which all together may use `memory`
+ * bytes of this rank. ECONF, EDATA, ELIMIT. Collective. */
+WEFT_CHECKED weft_status fmap_folds_open(fmap_task *fmap, double memory);
+/* Has fmap->fold be the folds of so many training rows each, or all that there are, until
+ * the next fmap->fold = fmap->all. ELIMIT. Collective. */
+WEFT_CHECKED weft_status fmap_sample_take(fmap_task *fmap, double rows);
+/* 1: rows of the part are scored by the fold that holds them out; 0: by all. */
+int fmap_is_held(const fmap_task *fmap, weft_part part);
+/* Rows of a part that are scored, and what is known of them, on every rank, owned by mem:
+ * those that are held out fold by fold. Collective. */
+int64_t fmap_distinct(const fmap_task *fmap, weft_part part);
+weft_truth fmap_truth(const fmap_task *fmap, weft_part part, weft_arena *mem);
+/* Rows of a part, over all folds. */
+double fmap_rows(const fmap_task *fmap, weft_part part);
 /* The map of configuration conf[dim] in a fold. */
 const void *fmap_arm(const fmap_task *fmap, const fmap_fold *fold, const double *conf,
                      weft_arena *mem);
@@ -72,5 +86,84 @@ const int *fmap_draw(const fmap_task *fmap, const weft_job *job, const fmap_arms
 /* All local rows of a part by the arms. */
 weft_request fmap_request(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
                           weft_part part);
+
+/* ---- fit.c: the fit that the maps of a job share ---- */
+
+/* Sets npieces. ECONF: the model cannot be fitted in pieces. */
+WEFT_CHECKED weft_status fmap_pieces_setup(fmap_task *fmap);
+/* Fits the shared model to the training samples of a fold, each seen through the map it
+ * draws; or, in pieces, does as many iterations of it as the job's resource says, none
+ * where that is 0. Where the maps leave no features, the fit counts as diverged; EDATA: and
+ * there is only one configuration. Collective. */
+WEFT_CHECKED weft_status fmap_fit(fmap_task *fmap, const weft_job *job,
+                                  const fmap_arms *arms, real *x, double *aux,
+                                  weft_fitted *fitted);
+/* A fit that was done before its job. */
+typedef struct fmap_early {
+    int64_t job; /* -1: none, x may be reused */
+    int fold;
+    real *x; /* [each] */
+    weft_fitted fitted;
+    int owner;   /* rank that fitted it */
+    double cost; /* cost for the assignment to ranks: entries of the matrix */
+    struct fmap_early *next;
+} fmap_early;
+
+/* weft_task.ahead: fits of single maps, each done by one rank, in parallel, as many as
+ * memory allows. Collective. */
+void fmap_ahead(void *self, int n, const weft_job *const *job);
+
+/* ---- score.c: scores of samples by maps ---- */
+
+/* Sums over the samples of each arm, by their weights: losses in units of 2^-scale; wrong
+ * answers, of numbers squared errors over the variance of the training targets, and
+ * samples, in units of 2^-unit. */
+typedef struct fmap_tally {
+    int64_t *loss, *wrong, *count; /* [k] each, one after the other */
+    int scale, unit;
+    int passes, full; /* maps that score a sample; 1: all */
+    double bound;     /* losses, and squared errors, above it are replaced by it */
+    int64_t rows;     /* that are scored, on all ranks */
+    int held;         /* 1: each by the fold that holds it out; 0: by all folds */
+    double *score;    /* [passes][rows][classes] scores of each row by the map, mean of the
+                         folds, */
+    int32_t *arm;     /* [passes][rows] that it had; NULL: they are not kept */
+} fmap_tally;
+
+/* Sums of the arms, zero, over the rows of all folds, each scored by so many of `maps`.
+ * Collective. */
+fmap_tally fmap_tally_new(const fmap_task *fmap, const fmap_arms *arms, weft_part part,
+                          int passes, int maps, weft_arena *mem);
+/* Has scores kept, for measures of all rows together. */
+void fmap_tally_keep(const fmap_task *fmap, fmap_tally *tally, weft_arena *mem);
+/* Each sample of the part of a fold is scored by tally->passes maps: those that it
+ * draws by systematic sampling, so by different ones where none has more than a share
+ * 1 / passes of the probability. Collective. */
+void fmap_score_split(fmap_task *fmap, const weft_job *job, const fmap_arms *arms, real *x,
+                      weft_part part, fmap_tally *tally, weft_arena *tmp);
+/* Each sample of the part of a fold is scored by every map that is alive, or by all that a
+ * job asks for; maps that share work are taken one after the other. Collective. */
+void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms, real *x,
+                     weft_part part, fmap_tally *tally, weft_arena *tmp);
+/* Mean loss and error under the mixture; adds the sums over ranks. Collective. */
+void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_tally *tally,
+                      double *loss, double *error);
+
+/* After that: the measure of each map on its own rows, of which all is told; NAN of a map
+ * without. measured[k]. Cost: a double for each score kept, gathered by all ranks.
+ * Collective. */
+void fmap_tally_measure(fmap_task *fmap, weft_measure measure, const weft_truth *truth,
+                        fmap_tally *tally, int k, double *measured);
+/* What the one map of a job says of all rows, whose scores were kept. Collective. */
+weft_predictions fmap_tally_said(fmap_task *fmap, fmap_tally *tally);
+
+/* The loss in the units that it is told in: a squared error in that of the target, where
+ * there is one. */
+double fmap_loss(const fmap_task *fmap, double loss);
+
+/* As weft_task.predict; with folds the mean of what they say. Collective. */
+WEFT_CHECKED weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x,
+                                      weft_part part, weft_predictions *out,
+                                      weft_arena *mem);
 
 #endif

@@ -1,14 +1,28 @@
 /* Folds of task fmap: each has data of its own, and a feature map that learns from its
  * training rows alone. With `resource = rows` a job has folds of the first of these rows in
- * an order of its own, so that more rows have the fewer among them. */
-#include "folds.h"
+ * an order of its own, so that more rows have the fewer among them. The maps of a job in a
+ * fold, and which of them each sample draws. */
 #include "weft/folds.h"
+#include "fmap.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>
 
+/* The sample of training rows that jobs with `resource = rows` were fitted to last. */
+struct fmap_sample {
+    const weft_folds *folds;
+    const int64_t *order; /* of the training rows */
+    double memory;        /* bytes of this rank for each fold's map */
+    int64_t rows;         /* of each fold; 0: none was taken yet */
+    weft_arena *mem;      /* of what is its own */
+    fmap_fold *fold;      /* [nfold] */
+};
+
+/* ---- folds ---- */
+
 /* Deals rows, or groups of rows, to the folds. */
-static weft_status deal(const fmap_task *fmap, weft_folds *folds)
+static weft_status deal_rows(const fmap_task *fmap, weft_folds *folds)
 {
     const weft_env *env = &fmap->env;
     const int32_t *group;
@@ -25,10 +39,10 @@ static weft_status deal(const fmap_task *fmap, weft_folds *folds)
     return WEFT_OK;
 }
 
-static weft_status divide(fmap_task *fmap, weft_folds *folds, double memory)
+static weft_status divide_rows(fmap_task *fmap, weft_folds *folds, double memory)
 {
     const weft_env *env = &fmap->env;
-    TRY(weft_agree(deal(fmap, folds), env->team));
+    TRY(weft_agree(deal_rows(fmap, folds), env->team));
     fmap->copied = fmap->nfold * weft_folds_bytes(folds);
     if (fmap->copied > memory / 2)
         return weft_fail(WEFT_ELIMIT,
@@ -100,7 +114,7 @@ weft_status fmap_folds_open(fmap_task *fmap, double memory)
     int samples = fmap->unit == FMAP_ROWS && !env->scoring && !env->whole;
     weft_folds *folds = own || samples ? WEFT_NEW(env->mem, weft_folds, 1) : NULL;
     if (folds) TRY(weft_folds_open(folds, env->data, env->mem));
-    if (own) TRY(divide(fmap, folds, memory));
+    if (own) TRY(divide_rows(fmap, folds, memory));
     int apart = own ? fmap->nfold : 1;
     double each = (memory - fmap->copied) / (fmap->feature->sparse ? 1 : apart);
     int64_t maps = env->whole || samples ? 1 : env->space->count;
@@ -114,8 +128,8 @@ weft_status fmap_folds_open(fmap_task *fmap, double memory)
 /* ---- samples of rows ---- */
 
 /* The rows of a fold's sample, in the order of the file; returns their number. */
-static int64_t choose(const struct fmap_sample *sample, int fold, int64_t most,
-                      int64_t *row, weft_arena *tmp)
+static int64_t choose_rows(const struct fmap_sample *sample, int fold, int64_t most,
+                           int64_t *row, weft_arena *tmp)
 {
     const weft_folds *folds = sample->folds;
     int64_t training = folds->held_by ? folds->n : folds->all.part[WEFT_TRAIN].n, n = 0;
@@ -137,7 +151,7 @@ static weft_status sample_fold(fmap_task *fmap, int f, int64_t rows, weft_arena 
     weft_data *data = WEFT_NEW(sample->mem, weft_data, 1);
     int64_t *row = WEFT_NEW(tmp, int64_t, sample->folds->n);
     *data = *fmap->all[f].data;
-    int64_t n = choose(sample, f, rows, row, tmp);
+    int64_t n = choose_rows(sample, f, rows, row, tmp);
     weft_folds_sample(sample->folds, n, row, data, sample->mem);
     sample->fold[f] = fmap->all[f];
     sample->fold[f].data = data;
@@ -162,6 +176,8 @@ weft_status fmap_sample_take(fmap_task *fmap, double rows)
     sample->rows = st == WEFT_OK ? n : 0;
     return st;
 }
+
+/* ---- rows ---- */
 
 double fmap_rows(const fmap_task *fmap, weft_part part)
 {
@@ -204,4 +220,68 @@ weft_truth fmap_truth(const fmap_task *fmap, weft_part part, weft_arena *mem)
     return (weft_truth){.label = label,
                         .target = train->target ? target : NULL,
                         .weight = train->weight ? weight : NULL};
+}
+
+/* ---- maps ---- */
+
+const void *fmap_arm(const fmap_task *fmap, const fmap_fold *fold, const double *conf,
+                     weft_arena *mem)
+{
+    void *arm = weft_arena_alloc(mem, 1, fmap->feature->kind.size);
+    memcpy(arm, fold->map, fmap->feature->kind.size);
+    weft_space_put(fmap->env.space, conf, &fmap->feature->kind, arm);
+    return arm;
+}
+
+const void *fmap_solver(const fmap_task *fmap, const double *conf, weft_arena *mem)
+{
+    void *solver = weft_arena_alloc(mem, 1, fmap->model->kind.size);
+    memcpy(solver, fmap->solver, fmap->model->kind.size);
+    weft_space_put(fmap->env.space, conf, &fmap->model->kind, solver);
+    return solver;
+}
+
+fmap_arms fmap_arms_new(const fmap_task *fmap, int fold, const weft_mix *mix,
+                        weft_arena *mem)
+{
+    fmap_arms arms = {.fold = &fmap->fold[fold], .k = mix->k};
+    arms.solver = fmap_solver(fmap, mix->conf, mem);
+    arms.arm = WEFT_NEW(mem, const void *, mix->k);
+    arms.p = WEFT_NEW(mem, double, mix->k);
+    arms.cum = WEFT_NEW(mem, double, mix->k);
+    for (int i = 0; i < mix->k; i++) {
+        arms.arm[i] = fmap_arm(fmap, arms.fold, mix->conf + (size_t)i * mix->dim, mem);
+        arms.p[i] = exp(mix->logp[i]);
+    }
+    weft_mix_cumulate(mix, arms.cum);
+    return arms;
+}
+
+const int *fmap_draw(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
+                     weft_part part, double shift, weft_arena *mem)
+{
+    if (arms->k == 1) return NULL;
+    const weft_rows *rows = &arms->fold->data->part[part];
+    int64_t first = arms->fold->key + rows->first;
+    weft_purpose purpose = part == WEFT_TRAIN ? WEFT_RNG_ASSIGN : WEFT_RNG_VALID;
+    int *arm = WEFT_NEW(mem, int, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        weft_rng4 rng = weft_rng_at(fmap->env.seed, purpose, (uint64_t)job->trial,
+                                    (uint64_t)job->index, (uint64_t)(first + i));
+        double unit = weft_rng_unit(rng.v[0]) + shift;
+        arm[i] = weft_mix_find(arms->cum, arms->k, unit < 1 ? unit : unit - 1);
+    }
+    return arm;
+}
+
+weft_request fmap_request(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
+                          weft_part part)
+{
+    return (weft_request){.part = part,
+                          .n = arms->fold->data->part[part].n,
+                          .narm = arms->k,
+                          .arms = arms->arm,
+                          .id = job->mix.id,
+                          .size = job->feature_fraction,
+                          .seed = fmap->env.seed};
 }

@@ -1,77 +1,12 @@
-/* Maps of a job, and which of them each sample draws; scores of samples by maps. */
-#include "score.h"
-#include "folds.h"
+/* Scores of samples by maps, and what a map and its model say of single rows. */
+#include "fmap.h"
 #include "weft/exact.h"
-#include "weft/rng.h"
+#include "weft/par.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- maps ---- */
-
-const void *fmap_arm(const fmap_task *fmap, const fmap_fold *fold, const double *conf,
-                     weft_arena *mem)
-{
-    void *arm = weft_arena_alloc(mem, 1, fmap->feature->kind.size);
-    memcpy(arm, fold->map, fmap->feature->kind.size);
-    weft_space_put(fmap->env.space, conf, &fmap->feature->kind, arm);
-    return arm;
-}
-
-const void *fmap_solver(const fmap_task *fmap, const double *conf, weft_arena *mem)
-{
-    void *solver = weft_arena_alloc(mem, 1, fmap->model->kind.size);
-    memcpy(solver, fmap->solver, fmap->model->kind.size);
-    weft_space_put(fmap->env.space, conf, &fmap->model->kind, solver);
-    return solver;
-}
-
-fmap_arms fmap_arms_new(const fmap_task *fmap, int fold, const weft_mix *mix,
-                        weft_arena *mem)
-{
-    fmap_arms arms = {.fold = &fmap->fold[fold], .k = mix->k};
-    arms.solver = fmap_solver(fmap, mix->conf, mem);
-    arms.arm = WEFT_NEW(mem, const void *, mix->k);
-    arms.p = WEFT_NEW(mem, double, mix->k);
-    arms.cum = WEFT_NEW(mem, double, mix->k);
-    for (int i = 0; i < mix->k; i++) {
-        arms.arm[i] = fmap_arm(fmap, arms.fold, mix->conf + (size_t)i * mix->dim, mem);
-        arms.p[i] = exp(mix->logp[i]);
-    }
-    weft_mix_cumulate(mix, arms.cum);
-    return arms;
-}
-
-const int *fmap_draw(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
-                     weft_part part, double shift, weft_arena *mem)
-{
-    if (arms->k == 1) return NULL;
-    const weft_rows *rows = &arms->fold->data->part[part];
-    int64_t first = arms->fold->key + rows->first;
-    weft_purpose purpose = part == WEFT_TRAIN ? WEFT_RNG_ASSIGN : WEFT_RNG_VALID;
-    int *arm = WEFT_NEW(mem, int, rows->n);
-    for (int64_t i = 0; i < rows->n; i++) {
-        weft_rng4 rng = weft_rng_at(fmap->env.seed, purpose, (uint64_t)job->trial,
-                                    (uint64_t)job->index, (uint64_t)(first + i));
-        double unit = weft_rng_unit(rng.v[0]) + shift;
-        arm[i] = weft_mix_find(arms->cum, arms->k, unit < 1 ? unit : unit - 1);
-    }
-    return arm;
-}
-
-weft_request fmap_request(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
-                          weft_part part)
-{
-    return (weft_request){.part = part,
-                          .n = arms->fold->data->part[part].n,
-                          .narm = arms->k,
-                          .arms = arms->arm,
-                          .id = job->mix.id,
-                          .size = job->feature_fraction,
-                          .seed = fmap->env.seed};
-}
-
-/* ---- scores ---- */
+/* ---- tallies ---- */
 
 /* Largest loss that counts. Numbers are about 1 in magnitude; squared errors up to 16 times
  * that of the farthest one are told apart. Collective. */
@@ -129,7 +64,9 @@ static double score_of(const fmap_task *fmap, const double *output, int class)
     return class == 1 ? output[0] : -output[0];
 }
 
-void fmap_add_scores(const fmap_task *fmap, const double *output, int of, double *score)
+/* Adds the scores of the classes from those of the model's outputs, numbers as they are, to
+ * a mean of so many. */
+static void add_scores(const fmap_task *fmap, const double *output, int of, double *score)
 {
     double (*chance)(double) = fmap->model->chance;
     int classes = fmap->env.data->classes;
@@ -149,6 +86,24 @@ void fmap_tally_keep(const fmap_task *fmap, fmap_tally *tally, weft_arena *mem)
     tally->arm = WEFT_NEW(mem, int32_t, n);
 }
 
+/* What the weights w say of the rows of a matrix, but for the intercepts: [outputs][n]. */
+static const real *outputs_of(const fmap_task *fmap, const weft_matrix *matrix,
+                              const real *w, weft_arena *tmp)
+{
+    real *z = WEFT_NEW(tmp, real, fmap->outputs * matrix->n);
+    matrix->times(matrix, fmap->outputs, w, z);
+    return z;
+}
+
+/* Those of row i, with the intercepts, which follow the weights. */
+static void put_output(const fmap_task *fmap, const weft_matrix *matrix, const real *w,
+                       const real *z, int64_t i, double *output)
+{
+    const real *intercept = w + fmap->outputs * matrix->d;
+    for (int j = 0; j < fmap->outputs; j++)
+        output[j] = (double)z[j * matrix->n + i] + (double)intercept[j];
+}
+
 /* Adds the samples of one matrix, in a pass: row i counts for arm[i], or for `only` where
  * arm is NULL. */
 static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
@@ -159,21 +114,18 @@ static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
     int classes = fmap->env.data->classes, numbers = rows->target != NULL;
     int64_t at = pass * tally->rows + (tally->held ? arms->fold->held : 0) + rows->first;
     double bound = tally->bound;
-    const real *intercept = w + fmap->outputs * matrix->d;
-    real *z = WEFT_NEW(tmp, real, fmap->outputs * matrix->n);
+    const real *z = outputs_of(fmap, matrix, w, tmp);
     double *score = WEFT_NEW(tmp, double, fmap->outputs);
-    matrix->times(matrix, fmap->outputs, w, z);
     for (int64_t i = 0; i < matrix->n; i++) {
-        for (int j = 0; j < fmap->outputs; j++)
-            score[j] = (double)z[j * matrix->n + i] + (double)intercept[j];
+        put_output(fmap, matrix, w, z, i, score);
         int wrong = 0, to = arm ? arm[i] : only;
         double loss = numbers ? square_of(rows, classes, i, score)
                               : fmap->model->loss(arms->solver, classes, score,
                                                   rows->label[i], &wrong);
         double weight = rows->weight ? rows->weight[i] : 1;
         if (tally->score) {
-            fmap_add_scores(fmap, score, tally->held ? 1 : fmap->nfold,
-                            tally->score + (at + i) * classes);
+            add_scores(fmap, score, tally->held ? 1 : fmap->nfold,
+                       tally->score + (at + i) * classes);
             tally->arm[at + i] = to;
         }
         if (!(loss < bound)) loss = bound; /* a NaN, too */
@@ -246,7 +198,7 @@ void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_ta
 }
 
 /* All ranks get the scores that were kept. */
-static void join(fmap_task *fmap, fmap_tally *tally)
+static void join_scores(fmap_task *fmap, fmap_tally *tally)
 {
     size_t n = (size_t)(tally->passes * tally->rows);
     weft_join_f64(fmap->env.team, tally->score, n * (size_t)fmap->env.data->classes);
@@ -255,7 +207,7 @@ static void join(fmap_task *fmap, fmap_tally *tally)
 
 weft_predictions fmap_tally_said(fmap_task *fmap, fmap_tally *tally)
 {
-    join(fmap, tally);
+    join_scores(fmap, tally);
     return (weft_predictions){.n = tally->rows,
                               .classes = fmap->env.data->classes,
                               .probable = fmap->model->chance != NULL,
@@ -305,7 +257,7 @@ void fmap_tally_measure(fmap_task *fmap, weft_measure measure, const weft_truth 
                         fmap_tally *tally, int k, double *measured)
 {
     weft_arena *tmp = weft_arena_new();
-    join(fmap, tally);
+    join_scores(fmap, tally);
     struct share *share = shares_of(fmap, truth, tally, k, tmp);
     for (int i = 0; i < k; i++) {
         weft_truth own = {.label = share[i].label,
@@ -321,4 +273,71 @@ double fmap_loss(const fmap_task *fmap, double loss)
     const weft_data *data = fmap->env.data;
     if (!data->target_scale || data->classes > 1) return loss;
     return loss * data->target_scale[0] * data->target_scale[0];
+}
+
+/* ---- answers of single rows ---- */
+
+/* Adds what a fold's weights say of this rank's rows. */
+static void add_answers(fmap_task *fmap, const weft_job *job, int f, real *x,
+                        weft_part part, double *score)
+{
+    weft_arena *tmp = weft_arena_new();
+    int classes = fmap->env.data->classes;
+    fmap_arms arms = fmap_arms_new(fmap, f, &job->mix, tmp);
+    weft_request request = fmap_request(fmap, job, &arms, part);
+    weft_matrix matrix;
+    fmap->feature->matrix(arms.fold->map, &request, 0, x, &matrix, tmp);
+    const real *w = x + fmap->nstat, *z = outputs_of(fmap, &matrix, w, tmp);
+    double *output = WEFT_NEW(tmp, double, fmap->outputs);
+    for (int64_t i = 0; i < matrix.n; i++) {
+        put_output(fmap, &matrix, w, z, i, output);
+        add_scores(fmap, output, fmap->nfold, score + i * classes);
+    }
+    weft_arena_free(tmp);
+}
+
+/* That rows are outside the range of the training rows, where what is said of them goes on
+ * as a line; NULL: none is. Collective. */
+static const char *note_of(fmap_task *fmap, const weft_job *job, const real *x,
+                           weft_part part, weft_arena *mem)
+{
+    if (!fmap->feature->beyond) return NULL;
+    const weft_data *data = fmap->env.data;
+    const weft_rows *rows = &data->part[part];
+    weft_team *team = fmap->env.team;
+    double *far = WEFT_NEW(mem, double, rows->d);
+    fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, mem);
+    int64_t outside = fmap->feature->beyond(arms.arm[0], rows, x, far, mem);
+    weft_sum_i64(team, &outside, 1);
+    weft_max_f64(team, far, (size_t)rows->d);
+    if (outside == 0) return NULL;
+    int64_t most = 0;
+    for (int64_t k = 1; k < rows->d; k++)
+        if (far[k] > far[most]) most = k;
+    return weft_arena_text(
+        mem,
+        "%lld of %lld rows lie outside the range of the training rows, the farthest by "
+        "%.3g times its width, in column %s: there the linear part goes on as a line "
+        "(%s.linear)",
+        (long long)outside, (long long)rows->total, far[most],
+        data->column_name ? data->column_name[most]
+                          : weft_arena_text(mem, "%lld", (long long)most + 1),
+        fmap->feature->kind.name);
+}
+
+weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x, weft_part part,
+                         weft_predictions *out, weft_arena *mem)
+{
+    const weft_rows *rows = &fmap->env.data->part[part];
+    int64_t numbers = rows->total * fmap->env.data->classes;
+    *out = (weft_predictions){.n = rows->total,
+                              .classes = fmap->env.data->classes,
+                              .probable = fmap->model->chance != NULL,
+                              .score = WEFT_NEW(mem, double, numbers)};
+    for (int f = 0; f < fmap->nfold; f++)
+        add_answers(fmap, job, f, x + f * fmap->each, part,
+                    out->score + rows->first * out->classes);
+    weft_join_f64(fmap->env.team, out->score, (size_t)numbers);
+    out->note = note_of(fmap, job, x, part, mem);
+    return WEFT_OK;
 }

@@ -4,17 +4,44 @@
  * taken. The loss of a job is that stored at the resource that its trial has reached, or,
  * between two points, at the last one before; its virtual duration is the difference of the
  * seconds. What becomes of a training whose options change on the way is in no table, so
- * that pbt is refused. State of a trial: its resource and number. table.h has the format
- * of the table. */
-#include "table.h"
+ * that pbt is refused. State of a trial: its resource and number. */
+#include "task/parts.h"
 #include "weft/log.h"
-#include "weft/task.h"
+#include "weft/names.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 /* Resources, as shares, and positions on axes that differ by less are equal. */
 #define ROUNDING 1e-9
+
+/* What was measured after so much training. */
+typedef struct replay_point {
+    double resource; /* since the start, > 0 */
+    double seconds;  /* since the start, where the table has them */
+    double loss;     /* INFINITY: diverged */
+    double test;     /* NAN where the table has none */
+} replay_point;
+
+typedef struct replay_table {
+    const char *path;
+    int64_t n;           /* configurations */
+    int64_t *first;      /* [n+1] points of configuration i: first[i] .. first[i+1]-1 */
+    replay_point *point; /* by increasing resource */
+    double most;         /* largest resource */
+    int ncolumn;
+    const char **name;  /* [ncolumn] */
+    const char **value; /* [n][ncolumn] texts of the first line of a configuration */
+} replay_table;
+
+/* The names of the columns that are numbers. */
+typedef struct replay_names {
+    const char *loss, *seconds;
+    const char *test; /* "": none */
+} replay_names;
 
 typedef struct replay_task {
     const char *path;
@@ -28,6 +55,234 @@ typedef struct replay_task {
     int *column;   /* [ncolumn] of the table */
     double *place; /* [table.n][ncolumn] positions on the axes, see place_of */
 } replay_task;
+
+/* The columns that are numbers. */
+enum { RESOURCE, LOSS, SECONDS, TEST, NUMBERS };
+
+struct reader {
+    replay_table *out;
+    weft_arena *mem;
+    int line;                  /* number, from 1 */
+    const char **field;        /* [ncolumn] of the line */
+    int config;                /* column of the labels */
+    int column[NUMBERS];       /* -1: there is none */
+    const char *name[NUMBERS]; /* of them */
+    weft_names labels;
+    int64_t npoint, point_room, first_room, value_room;
+};
+
+/* ---- the table: lines ---- */
+
+static int count_fields(const char *line)
+{
+    int n = 1;
+    for (; *line; line++) n += *line == '\t';
+    return n;
+}
+
+/* Divides a line at its TABs into field[ncolumn]. EDATA: there are more or fewer. */
+static weft_status divide_line(struct reader *reader, char *line)
+{
+    const replay_table *table = reader->out;
+    int n = count_fields(line);
+    if (n != table->ncolumn)
+        return weft_fail(WEFT_EDATA, "%s:%d: %d fields; expected %d, separated by TAB",
+                         table->path, reader->line, n, table->ncolumn);
+    for (int i = 0; i < n; i++) {
+        reader->field[i] = line;
+        line += strcspn(line, "\t");
+        *line++ = '\0';
+    }
+    return WEFT_OK;
+}
+
+/* The column of that name, *at from 0; -1: there is none. EDATA naming both where there are
+ * two. */
+static weft_status find_in_table(const replay_table *table, const char *name, int *at)
+{
+    *at = -1;
+    for (int i = 0; i < table->ncolumn; i++) {
+        if (strcmp(table->name[i], name) != 0) continue;
+        if (*at >= 0)
+            return weft_fail(
+                WEFT_EDATA,
+                "%s: columns %d and %d are both named \"%s\"; rename or remove "
+                "one",
+                table->path, *at + 1, i + 1, name);
+        *at = i;
+    }
+    return WEFT_OK;
+}
+
+static weft_status need_column(const replay_table *table, const char *name,
+                               const char *what, int *at)
+{
+    TRY(find_in_table(table, name, at));
+    if (*at >= 0) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s has no column \"%s\", %s; the nearest name in its first line is "
+                     "\"%s\"",
+                     table->path, name, what,
+                     weft_nearest(name, table->name, table->ncolumn));
+}
+
+static weft_status read_names(struct reader *reader, const char *line)
+{
+    replay_table *table = reader->out;
+    table->ncolumn = count_fields(line);
+    table->name = WEFT_NEW(reader->mem, const char *, table->ncolumn);
+    reader->field = WEFT_NEW(reader->mem, const char *, table->ncolumn);
+    TRY(divide_line(reader, weft_arena_text(reader->mem, "%s", line)));
+    memcpy(table->name, reader->field, (size_t)table->ncolumn * sizeof *table->name);
+    TRY(need_column(table, "config", "the label of a configuration", &reader->config));
+    TRY(need_column(table, "resource", "how far the training is",
+                    &reader->column[RESOURCE]));
+    TRY(need_column(table, reader->name[LOSS], "which replay.loss names",
+                    &reader->column[LOSS]));
+    TRY(find_in_table(table, reader->name[SECONDS], &reader->column[SECONDS]));
+    int may_lack = !*reader->name[SECONDS] || strcmp(reader->name[SECONDS], "seconds") == 0;
+    if (!may_lack)
+        TRY(need_column(table, reader->name[SECONDS], "which replay.time names",
+                        &reader->column[SECONDS]));
+    reader->column[TEST] = -1;
+    if (!*reader->name[TEST]) return WEFT_OK;
+    return need_column(table, reader->name[TEST], "which replay.test names",
+                       &reader->column[TEST]);
+}
+
+/* The number of a column; NAN is none, and only a loss may be infinite. */
+static weft_status read_number(const struct reader *reader, int which, double *out)
+{
+    *out = NAN;
+    if (reader->column[which] < 0) return WEFT_OK;
+    const char *text = reader->field[reader->column[which]];
+    char *end;
+    *out = strtod(text, &end);
+    int loss = which == LOSS || which == TEST;
+    if (end != text && *end == '\0' && (isfinite(*out) || (loss && *out > 0)))
+        return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "%s:%d: %s is \"%s\"; expected a number%s",
+                     reader->out->path, reader->line, reader->name[which], text,
+                     loss ? ", or inf for a training that diverged" : "");
+}
+
+/* ---- the table: points ---- */
+
+/* Begins a configuration unless the line goes on with the last one. */
+static weft_status begin_curve(struct reader *reader)
+{
+    replay_table *table = reader->out;
+    int64_t i = weft_names_find(&reader->labels, reader->field[reader->config]);
+    if (i == table->n - 1) return WEFT_OK;
+    if (i < table->n)
+        return weft_fail(
+            WEFT_EDATA,
+            "%s:%d: configuration %s has lines above others'; sort the table by "
+            "config, then by resource",
+            table->path, reader->line, reader->field[reader->config]);
+    table->first = weft_grow(reader->mem, table->first, sizeof *table->first, table->n + 1,
+                             &reader->first_room);
+    table->first[table->n] = reader->npoint;
+    table->value =
+        weft_grow(reader->mem, table->value, (size_t)table->ncolumn * sizeof *table->value,
+                  table->n, &reader->value_room);
+    for (int c = 0; c < table->ncolumn; c++)
+        table->value[table->n * table->ncolumn + c] =
+            weft_arena_text(reader->mem, "%s", reader->field[c]);
+    table->n++;
+    return WEFT_OK;
+}
+
+/* EDATA: the point does not follow the one before it. */
+static weft_status check_order(const struct reader *reader, const replay_point *point)
+{
+    const replay_table *table = reader->out;
+    const replay_point *before =
+        reader->npoint > table->first[table->n - 1] ? point - 1 : NULL;
+    double resource = before ? before->resource : 0;
+    double seconds = before ? before->seconds : 0;
+    if (point->resource <= resource)
+        return weft_fail(WEFT_EDATA,
+                         "%s:%d: resource %g of configuration %s does not follow %g; sort "
+                         "the lines of a configuration by it, from above 0",
+                         table->path, reader->line, point->resource,
+                         reader->field[reader->config], resource);
+    if (point->seconds < seconds)
+        return weft_fail(WEFT_EDATA,
+                         "%s:%d: %s %g of configuration %s come after %g; they count from "
+                         "the start of its training",
+                         table->path, reader->line, reader->name[SECONDS], point->seconds,
+                         reader->field[reader->config], seconds);
+    return WEFT_OK;
+}
+
+static weft_status read_point(struct reader *reader, char *line)
+{
+    replay_table *table = reader->out;
+    TRY(divide_line(reader, line));
+    TRY(begin_curve(reader));
+    table->point = weft_grow(reader->mem, table->point, sizeof *table->point,
+                             reader->npoint, &reader->point_room);
+    replay_point *point = &table->point[reader->npoint];
+    TRY(read_number(reader, RESOURCE, &point->resource));
+    TRY(read_number(reader, LOSS, &point->loss));
+    TRY(read_number(reader, SECONDS, &point->seconds));
+    TRY(read_number(reader, TEST, &point->test));
+    TRY(check_order(reader, point));
+    table->most = fmax(table->most, point->resource);
+    reader->npoint++;
+    return WEFT_OK;
+}
+
+static weft_status read_lines(struct reader *reader, FILE *in)
+{
+    char *line = NULL;
+    size_t room = 0;
+    weft_status st = WEFT_OK;
+    while (st == WEFT_OK && getline(&line, &room, in) >= 0) {
+        reader->line++;
+        line[strcspn(line, "\r\n")] = '\0';
+        if (*line == '\0') continue;
+        st = reader->out->ncolumn > 0 ? read_point(reader, line) : read_names(reader, line);
+    }
+    free(line);
+    return st;
+}
+
+/* Reads the table: TAB-separated text whose first line names the columns. Each other line
+ * is a point of a curve, config     label of the configuration, whose lines stand together
+ *     resource   of training since the start, increasing from line to line, above 0
+ * the columns `names`, of which `seconds` may be missing, and any further ones, of which
+ * only the first line of a configuration counts. EFILE;
+ * EDATA naming the line, also where a number is missing or NaN, and a name of these that
+ * two columns have. Owned by mem. */
+static weft_status read_table(const char *path, const replay_names *names,
+                              replay_table *out, weft_arena *mem)
+{
+    struct reader reader = {.out = out,
+                            .mem = mem,
+                            .name = {"resource", names->loss, names->seconds, names->test},
+                            .labels = {.mem = mem}};
+    *out = (replay_table){.path = path};
+    FILE *in = fopen(path, "r");
+    if (!in) return weft_unreadable(path);
+    weft_status st = read_lines(&reader, in);
+    int broken = ferror(in);
+    fclose(in);
+    TRY(st);
+    if (broken) return weft_unreadable(path);
+    if (out->n == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s has no line of numbers; expected a line of names, config, "
+                         "resource, %s and others, and one for each point of a curve",
+                         path, names->loss);
+    out->first =
+        weft_grow(mem, out->first, sizeof *out->first, out->n + 1, &reader.first_room);
+    out->first[out->n] = reader.npoint;
+    return WEFT_OK;
+}
+
+/* ---- options ---- */
 
 static const weft_opt replay_opts[] = {
     WEFT_TEXT_OPT("table", replay_task, path, "",
@@ -81,7 +336,7 @@ static weft_status replay_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED
 static weft_status find_column(const replay_task *replay, const char *name, int *at)
 {
     const replay_table *table = &replay->table;
-    TRY(replay_find(table, name, at));
+    TRY(find_in_table(table, name, at));
     if (*at >= 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "columns.%s: %s has no such column; did you mean \"%s\"?",
                      name, table->path, weft_nearest(name, table->name, table->ncolumn));
@@ -230,7 +485,7 @@ static weft_status replay_setup(void *self, const weft_env *env)
     if (!*replay->path)
         return weft_fail(WEFT_ECONF, "replay.table is missing; give the file of learning "
                                      "curves, inputs/curves.tsv for example");
-    TRY(replay_read(replay->path, &replay->names, &replay->table, env->mem));
+    TRY(read_table(replay->path, &replay->names, &replay->table, env->mem));
     TRY(open_axes(replay));
     weft_log(WEFT_INFO, "%s has curves of %lld configurations, up to resource %g",
              replay->path, (long long)replay->table.n, replay->table.most);
@@ -241,7 +496,8 @@ static weft_status replay_setup(void *self, const weft_env *env)
 
 /* The last point of a configuration at or before a resource, of which jobs are a sum;
  * NULL: there is none. */
-static const replay_point *reached(const replay_table *table, int64_t row, double resource)
+static const replay_point *point_before(const replay_table *table, int64_t row,
+                                        double resource)
 {
     const replay_point *found = NULL;
     for (int64_t i = table->first[row]; i < table->first[row + 1]; i++)
@@ -287,7 +543,7 @@ static weft_status point_at(const replay_task *replay, int64_t row, double resou
                             const replay_point **out)
 {
     const replay_table *table = &replay->table;
-    *out = reached(table, row, resource);
+    *out = point_before(table, row, resource);
     if (*out && resource <= table->most * (1 + ROUNDING)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "resource %g is asked of configuration %lld, and %s has it from %g to "
@@ -337,13 +593,10 @@ static weft_status replay_step(void *self, const weft_job *job, int64_t unit,
     TRY(point_at(replay, at, before + job->resource, &point));
     state->aux[TOTAL] = before + job->resource;
     state->aux[TRIAL] = (double)job->trial;
-    res->loss = res->metric[VALID_LOSS] = point->loss;
+    weft_result_single(res, point->loss, NAN, replay_seconds(replay, job, before));
+    res->metric[VALID_LOSS] = point->loss;
     res->metric[TEST_LOSS] = point->test;
     res->metric[ROW] = (double)at;
-    res->cost = replay_seconds(replay, job, before);
-    res->arm_count[0] = 1;
-    res->arm_loss[0] = point->loss;
-    res->arm_wrong[0] = NAN;
     return WEFT_OK;
 }
 
@@ -363,7 +616,7 @@ static int64_t replay_resource(const void *self)
     weft_arena *tmp = weft_arena_new();
     replay_table table;
     int64_t most = 1;
-    if (*replay->path && replay_read(replay->path, &replay->names, &table, tmp) == WEFT_OK)
+    if (*replay->path && read_table(replay->path, &replay->names, &table, tmp) == WEFT_OK)
         most = (int64_t)fmin(fmax(table.most, 1), 1e15);
     weft_arena_free(tmp);
     return most;

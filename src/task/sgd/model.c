@@ -1,13 +1,325 @@
-/* The network and the steps of a configuration, and the configuration of the largest state,
- * by which a run is checked before it trains. */
-#include "model.h"
-#include "contexts.h"
-#include "opts.h"
+/* The networks of configurations: steps of their training (section [train]), weights by the
+ * contexts of samples, and the configuration of the largest state, by which a run is
+ * checked before it trains. A batch has rows of one context, so that the weights for it are
+ * made once. */
+#include "sgd.h"
+#include "weft/conf.h"
 #include "weft/log.h"
-#include "words.h"
+#include "weft/rng.h"
+#include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- section [train] ---- */
+
+#define L2(i, key, which)                                                                  \
+    WEFT_REAL_OPT(key, sgd_train, l2[i], "0", 0, 1e6,                                      \
+                  "the same for the weights of the " which                                 \
+                  " layer alone, without biases, added to weight_decay; without effect "   \
+                  "in configurations without such a layer",                                \
+                  .role = WEFT_PER_TRIAL)
+
+#define NOISE "0.3"
+
+static const weft_opt train_opts[] = {
+    WEFT_CHOICE_OPT("optimizer", sgd_train, descent.optimizer, "sgd", "sgd|adam|adadelta",
+                    "update rule", .role = WEFT_SHAPE),
+    WEFT_REAL_OPT("lr", sgd_train, descent.lr, "0.1", 1e-12, 1e6,
+                  "initial learning rate; the paper of Adadelta has 1",
+                  .role = WEFT_PER_TRIAL, .leads = 1),
+    WEFT_REAL_OPT("momentum", sgd_train, descent.momentum, "0", 0, 0.9999,
+                  "sgd: momentum, the fraction of the last step that is added",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("weight_decay", sgd_train, descent.weight_decay, "0", 0, 1e6,
+                  "weight decay: multiple of the weights that is added to the gradient",
+                  .role = WEFT_PER_TRIAL),
+    L2(0, "l2_1", "first"),
+    L2(1, "l2_2", "second"),
+    L2(2, "l2_3", "third"),
+    L2(3, "l2_4", "fourth"),
+    WEFT_REAL_OPT("beta1", sgd_train, descent.beta1, "0.9", 0, 0.99999,
+                  "adam: decay of the mean", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("beta2", sgd_train, descent.beta2, "0.999", 0, 0.999999,
+                  "adam: decay of the square", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("rho", sgd_train, descent.rho, "0.95", 0, 0.99999,
+                  "adadelta: decay of the squares", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("epsilon", sgd_train, descent.epsilon, "1e-6", 1e-30, 1,
+                  "adam: added to the root; adadelta: under the roots",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_CHOICE_OPT(
+        "schedule", sgd_train, descent.schedule, "constant",
+        "constant|exponential|inverse|linear|cosine|step",
+        "the rate in epoch e. constant: lr; exponential: lr (1 - decay)^e; inverse: lr / "
+        "(1 + decay e); linear, cosine: down to 0 after `horizon` epochs; step: times "
+        "`factor` at `reductions` equal distances within the horizon",
+        .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("decay", sgd_train, descent.decay, "0", 0, 0.9999,
+                  "schedules exponential and inverse: decay per epoch",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("horizon", sgd_train, descent.horizon, "25", 1e-6, 1e9,
+                  "schedules linear and cosine: epochs until the rate is 0; step: epochs "
+                  "of a training",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("reductions", sgd_train, descent.reductions, "2", 0, 1000,
+                 "schedule step: number of times that the rate is reduced",
+                 .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("factor", sgd_train, descent.factor, "0.1", 1e-6, 1,
+                  "schedule step: what the rate is multiplied by", .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("batch", sgd_train, batch, "50", 1, 1 << 20, "samples per step",
+                 .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("dropout", sgd_train, dropout, "0", 0, 0.9999,
+                  "share of units that are dropped in a step, if the network has dropout",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("noise", sgd_train, noise, NOISE, 0, 0.9999,
+                  "translation: share of the words that are left out of a sentence to be "
+                  "translated into its own language, else they are only copied",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_BOOL_OPT("balance", sgd_train, balance, "no",
+                  "weights of classes in this configuration, as run.class_weights = "
+                  "balanced has them in all",
+                  .role = WEFT_PER_TRIAL),
+    {0},
+};
+
+static const weft_when train_when[] = {{"momentum", "optimizer", "sgd"},
+                                       {"beta1", "optimizer", "adam"},
+                                       {"beta2", "optimizer", "adam"},
+                                       {"rho", "optimizer", "adadelta"},
+                                       {"epsilon", "optimizer", "adam|adadelta"},
+                                       {"decay", "schedule", "exponential|inverse"},
+                                       {"horizon", "schedule", "linear|cosine|step"},
+                                       {"reductions", "schedule", "step"},
+                                       {"factor", "schedule", "step"},
+                                       {0}};
+
+const weft_kind sgd_train_kind = {.name = "train",
+                                  .about = "task sgd: steps of the training",
+                                  .size = sizeof(sgd_train),
+                                  .opts = train_opts,
+                                  .when = train_when};
+
+weft_status sgd_check_noise(const sgd_task *sgd)
+{
+    const weft_entry *entry = weft_conf_find(sgd->env.conf, "train", "noise");
+    const weft_translations *of = sgd->env.data->translations;
+    if (!entry || (strcmp(entry->value, NOISE) == 0 && !weft_conf_is_typed(entry)))
+        return WEFT_OK;
+    for (int64_t i = 0; of && i < of->directions; i++)
+        if (of->direction[i].source == of->direction[i].target) return WEFT_OK;
+    return weft_entry_fail(entry,
+                           "nothing in this run reads it: %s has no translations of a "
+                           "language to itself; take it out",
+                           sgd->env.data->path);
+}
+
+/* ---- contexts ---- */
+
+int sgd_context_count(const sgd_task *sgd)
+{
+    if (sgd->pairs.of) return (int)sgd->pairs.of->directions;
+    return sgd->pool.client ? (int)sgd->env.data->clients->n : 0;
+}
+
+int sgd_context_of(const sgd_task *sgd, int64_t row)
+{
+    if (sgd->pool.client) return sgd->pool.client[row];
+    const int64_t *first = sgd->pairs.first;
+    int64_t low = 0, high = WEFT_NPART * sgd->pairs.of->directions;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (first[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (int)(low % sgd->pairs.of->directions);
+}
+
+weft_context sgd_context(const sgd_task *sgd, int number)
+{
+    if (sgd->pool.client)
+        return (weft_context){.language = {number, number}, .pair = number};
+    const weft_direction *way = &sgd->pairs.of->direction[number];
+    return (weft_context){.language = {way->source, way->target}, .pair = number};
+}
+
+/* ---- weights by context ---- */
+
+/* ECONF: weights by context of samples that have none, or not in this way. */
+static weft_status check_form(const sgd_task *sgd, int form)
+{
+    const char *path = sgd->env.data->path;
+    if (sgd->pairs.of || form == WEFT_CONTEXT_ONE) return WEFT_OK;
+    if (sgd->env.data->owners)
+        return weft_fail(WEFT_ECONF,
+                         "context.form: %s has documents, and weights by client are of "
+                         "rows of numbers, images and running text; take it out",
+                         path);
+    if (!sgd->pool.client)
+        return weft_fail(WEFT_ECONF,
+                         "context.form: the rows of %s belong to no clients, and are of "
+                         "one language; take it out, or pack the data with clients, as by "
+                         "client = COLUMN",
+                         path);
+    if (form == WEFT_CONTEXT_PAIR)
+        return weft_fail(WEFT_ECONF,
+                         "context.form = pair is of languages, and %s has clients; choose "
+                         "each or generated",
+                         path);
+    if (sgd->folds == 0) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "context.form with sgd.folds: weights by client are of one network; "
+                     "take out sgd.folds");
+}
+
+/* context.form as it is for the data. */
+static int form_of(const sgd_task *sgd, int form)
+{
+    if (form != WEFT_CONTEXT_AUTO) return form;
+    return sgd->env.data->translations ? WEFT_CONTEXT_GENERATED : WEFT_CONTEXT_ONE;
+}
+
+/* The layout of the weights by context; NULL: samples have no contexts, or one set of
+ * weights does for all. ECONF. */
+static weft_status contexts_new(const sgd_task *sgd, const weft_context_options *options,
+                                const sgd_model *model, weft_arena *mem,
+                                weft_contexts **out)
+{
+    const weft_translations *of = sgd->pairs.of;
+    weft_context_options own = *options;
+    own.form = form_of(sgd, options->form);
+    *out = NULL;
+    TRY(check_form(sgd, own.form));
+    if (!of && own.form == WEFT_CONTEXT_ONE) return WEFT_OK;
+    int pairs = sgd_context_count(sgd), languages = of ? of->n : pairs;
+    *out = WEFT_NEW(mem, weft_contexts, 1);
+    TRY(weft_contexts_setup(*out, &own, sgd->net, model->self, languages, pairs,
+                            of && of->joint));
+    (*out)->known = of ? of->known : 0;
+    (*out)->alike = !of;
+    return WEFT_OK;
+}
+
+/* ---- clients without rows ---- */
+
+void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_rows *train,
+                       real *w)
+{
+    if (!sgd->pool.client || !model->contexts) return;
+    weft_arena *tmp = weft_arena_new();
+    char *trained = WEFT_NEW(tmp, char, sgd_context_count(sgd));
+    for (int64_t i = 0; i < train->n; i++) trained[sgd->pool.client[train->row[i]]] = 1;
+    weft_contexts_fill(model->contexts, trained, w);
+    weft_arena_free(tmp);
+}
+
+/* Warns of clients with no or few training rows. */
+static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
+{
+    enum { FEW = 10 };
+    const weft_team *team = sgd->env.team;
+    if (!sgd->pool.client || !model->contexts || team->first + team->rank > 0) return;
+    int clients = sgd_context_count(sgd), none = 0, few = 0;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *rows = WEFT_NEW(tmp, int64_t, clients);
+    for (int64_t i = 0; i < sgd->at->train.n; i++)
+        rows[sgd->pool.client[sgd->at->train.row[i]]]++;
+    for (int c = 0; c < clients; c++) {
+        none += rows[c] == 0;
+        few += rows[c] > 0 && rows[c] < FEW;
+    }
+    weft_arena_free(tmp);
+    if (none > 0)
+        weft_log(WEFT_WARN,
+                 "%d of %d clients have no training rows, and get the mean of what the "
+                 "others have (context.form)",
+                 none, clients);
+    if (few > 0)
+        weft_log(WEFT_WARN,
+                 "%d of %d clients have fewer than %d training rows, by which weights of "
+                 "their own are learnt badly (context.form); compare with context.form = "
+                 "one",
+                 few, clients, FEW);
+}
+
+/* ---- batches of one context ---- */
+
+int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows)
+{
+    int64_t contexts = sgd_context_count(sgd), n = 0;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *count = WEFT_NEW(tmp, int64_t, contexts);
+    for (int64_t i = 0; i < rows->n; i++) count[sgd_context_of(sgd, rows->row[i])]++;
+    for (int64_t c = 0; c < contexts; c++) n += (count[c] + batch - 1) / batch;
+    weft_arena_free(tmp);
+    return n;
+}
+
+/* place[n] = the places of the rows by context, in their order; from[contexts + 1] where
+ * each begins. */
+static void sort_by_context(const sgd_task *sgd, int64_t n, const int64_t *row,
+                            int64_t *place, int64_t *from)
+{
+    int64_t contexts = sgd_context_count(sgd);
+    for (int64_t i = 0; i < n; i++) from[sgd_context_of(sgd, row[i]) + 1]++;
+    for (int64_t c = 0; c < contexts; c++) from[c + 1] += from[c];
+    for (int64_t i = 0; i < n; i++) place[from[sgd_context_of(sgd, row[i])]++] = i;
+    memmove(from + 1, from, (size_t)contexts * sizeof *from);
+    from[0] = 0;
+}
+
+void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
+                       const weft_rng_row *key, int64_t *order, int64_t *end)
+{
+    int64_t contexts = sgd_context_count(sgd), n = 0, at = 0;
+    int64_t most = rows->n / batch + contexts;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *shuffled = WEFT_NEW(tmp, int64_t, rows->n),
+            *place = WEFT_NEW(tmp, int64_t, rows->n),
+            *from = WEFT_NEW(tmp, int64_t, contexts + 1),
+            *begin = WEFT_NEW(tmp, int64_t, most), *size = WEFT_NEW(tmp, int64_t, most),
+            *which = WEFT_NEW(tmp, int64_t, most);
+    memcpy(shuffled, order, (size_t)rows->n * sizeof *order);
+    sort_by_context(sgd, rows->n, shuffled, place, from);
+    for (int64_t c = 0; c < contexts; c++)
+        for (int64_t i = from[c]; i < from[c + 1]; i += batch, n++) {
+            begin[n] = i;
+            size[n] = from[c + 1] - i < batch ? from[c + 1] - i : batch;
+            which[n] = n;
+        }
+    weft_shuffle_first(n, n, key, which);
+    for (int64_t b = 0; b < n; b++) {
+        for (int64_t i = 0; i < size[which[b]]; i++)
+            order[at++] = shuffled[place[begin[which[b]] + i]];
+        end[b] = at;
+    }
+    weft_arena_free(tmp);
+}
+
+sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                          int64_t most, weft_arena *mem)
+{
+    int64_t contexts = model->contexts ? sgd_context_count(sgd) : 0;
+    sgd_blocks blocks = {.cut = WEFT_NEW(mem, int64_t, rows->n / most + contexts + 2),
+                         .row = WEFT_NEW(mem, int64_t, rows->n),
+                         .place = WEFT_NEW(mem, int64_t, rows->n)};
+    for (int64_t i = 0; i < rows->n; i++) blocks.place[i] = i;
+    if (contexts > 0)
+        sort_by_context(sgd, rows->n, rows->row, blocks.place,
+                        WEFT_NEW(mem, int64_t, contexts + 1));
+    for (int64_t i = 0; i < rows->n; i++) blocks.row[i] = rows->row[blocks.place[i]];
+    for (int64_t i = 1; i <= rows->n; i++) {
+        int full = i == rows->n || i - blocks.cut[blocks.n] == most;
+        if (!full && contexts > 0)
+            full = sgd_context_of(sgd, blocks.row[i]) !=
+                   sgd_context_of(sgd, blocks.row[i - 1]);
+        if (full) blocks.cut[++blocks.n] = i;
+    }
+    return blocks;
+}
+
+/* ---- networks of configurations ---- */
 
 /* The layers that may have a weight decay of their own: all but the vectors of words. That
  * of a layer which this configuration lacks has no effect. */
@@ -24,8 +336,10 @@ static void find_layers(const sgd_task *sgd, sgd_model *model)
     for (int i = model->layers; i < SGD_LAYERS; i++) model->first[i] = model->end[i] = 0;
 }
 
-weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *mem,
-                          sgd_model *model)
+/* The network and the steps of configuration conf[dim]; NULL: of the options. ECONF, EDATA.
+ */
+static weft_status model_new(const sgd_task *sgd, const double *conf, weft_arena *mem,
+                             sgd_model *model)
 {
     model->self = weft_arena_alloc(mem, 1, sgd->net->kind.size);
     memcpy(model->self, sgd->fixed, sgd->net->kind.size);
@@ -46,7 +360,7 @@ weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *m
     model->slots = weft_descent_slots(&model->train.descent);
     model->copies = sgd->keep == SGD_KEEP_BEST ? 2 : 1;
     find_layers(sgd, model);
-    TRY(sgd_contexts_new(sgd, &context, model, mem, &model->contexts));
+    TRY(contexts_new(sgd, &context, model, mem, &model->contexts));
     if (!model->contexts) return WEFT_OK;
     model->n = model->contexts->n;
     model->layers = 0;
@@ -56,8 +370,7 @@ weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *m
 sgd_model sgd_model_of(const sgd_task *sgd, const weft_job *job, weft_arena *mem)
 {
     sgd_model model;
-    weft_status st =
-        sgd_model_new(sgd, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &model);
+    weft_status st = model_new(sgd, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &model);
     if (st != WEFT_OK) weft_die("%s", weft_error());
     return model;
 }
@@ -79,7 +392,7 @@ static weft_status largest_conf(const sgd_task *sgd, double *conf, weft_arena *m
         for (int i = 0; i < space->axis[a].nvalue; i++) {
             sgd_model model;
             conf[a] = space->axis[a].value[i];
-            TRY(sgd_model_new(sgd, conf, mem, &model));
+            TRY(model_new(sgd, conf, mem, &model));
             if (sgd_state_size(sgd, &model) <= most) continue;
             most = sgd_state_size(sgd, &model);
             best = conf[a];
@@ -112,11 +425,18 @@ weft_status sgd_model_largest(const sgd_task *sgd, weft_arena *tmp, sgd_model *m
 {
     double *conf = WEFT_NEW(tmp, double, sgd->env.space->dim);
     TRY(largest_conf(sgd, conf, tmp));
-    TRY(sgd_model_new(sgd, conf, tmp, model));
+    TRY(model_new(sgd, conf, tmp, model));
     return check_layers(sgd, model);
 }
 
-double sgd_memory(const sgd_task *sgd, const sgd_model *model)
+int64_t sgd_gradient_size(const sgd_task *sgd, const sgd_model *model, int64_t batch)
+{
+    int64_t words = batch * sgd->shape.d, rows = model->table.rows;
+    return model->table.at + (words < rows ? words : rows) * model->table.d;
+}
+
+/* Bytes of a rank: the state, gradients of the pieces and their sum. */
+static double memory_of(const sgd_task *sgd, const sgd_model *model)
 {
     double gradient = (double)sgd_gradient_size(sgd, model, model->train.batch);
     return (double)sizeof(real) *
@@ -147,15 +467,16 @@ void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
         .again = once * (most * flops + 10.0 * moved),
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
         .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
-        .memory = sgd_memory(sgd, &model)};
+        .memory = memory_of(sgd, &model)};
     weft_arena_free(tmp);
 }
 
 /* ---- languages that a winner knows ---- */
 
-int sgd_known_tensors(const sgd_task *sgd, const weft_job *job,
+int sgd_known_tensors(const void *self, const weft_job *job,
                       weft_tensor out[WEFT_MAX_TENSORS])
 {
+    const sgd_task *sgd = self;
     const weft_translations *of = sgd->pairs.of;
     if (!of || (of->known == of->n && of->known_directions == of->directions)) return 0;
     weft_arena *tmp = weft_arena_new();
@@ -177,7 +498,7 @@ static weft_status check_clients(const sgd_task *sgd)
 {
     const weft_context_options *context = &sgd->context;
     if (sgd->env.scoring || context->train == WEFT_CONTEXT_ALL) return WEFT_OK;
-    int form = sgd_context_form(sgd, context->form);
+    int form = form_of(sgd, context->form);
     if (form != WEFT_CONTEXT_GENERATED || context->embedding != WEFT_CONTEXT_LEARNT)
         return weft_fail(WEFT_ECONF,
                          "context.train = embeddings trains nothing else, and %s has none "
@@ -248,10 +569,10 @@ weft_status sgd_check_memory(const sgd_task *sgd)
     weft_arena *tmp = weft_arena_new();
     sgd_model model = {0};
     weft_status st = sgd_model_largest(sgd, tmp, &model);
-    double bytes = st == WEFT_OK ? sgd_memory(sgd, &model) : 0;
+    double bytes = st == WEFT_OK ? memory_of(sgd, &model) : 0;
     if (st == WEFT_OK && !sgd->env.scoring) {
         tell_weights(sgd, &model);
-        sgd_contexts_warn(sgd, &model);
+        warn_of_clients(sgd, &model);
     }
     weft_arena_free(tmp);
     TRY(st);

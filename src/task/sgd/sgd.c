@@ -8,23 +8,112 @@
  * are scored], if the best are kept also [folds][weights of the last epoch], then
  * [folds][vectors of the optimizer]; aux = a sgd_head for each fold. */
 #include "sgd.h"
-#include "data.h"
-#include "divide.h"
-#include "model.h"
-#include "opts.h"
-#include "pairs.h"
-#include "predict.h"
-#include "step.h"
-#include "translate.h"
 #include "weft/log.h"
 #include "weft/registry.h"
 #include "weft/rng.h"
-#include "words.h"
 
 #include <math.h>
 #include <string.h>
 
 #define NORMAL_95 1.95996398454005 /* 97.5 % quantile of N(0, 1) */
+
+static const weft_opt sgd_opts[] = {
+    WEFT_TEXT_OPT("model", sgd_task, net_name, "mlp",
+                  "network that is trained; `weft list nets`"),
+    WEFT_WORD_OPTS(sgd_task, words),
+    WEFT_CHOICE_OPT("target", sgd_task, target, "last", "last|all",
+                    "text: characters of a window that are predicted: the last, or all"),
+    WEFT_CHOICE_OPT("score", sgd_task, score, "accuracy", WEFT_MEASURES,
+                    "score on the development part that is minimised and stops "
+                    "training: " WEFT_MEASURES_ABOUT
+                    "The last four take another pass over the rows. With folds, the mean "
+                    "over their parts. Of equal scores the lower mean "
+                    "loss wins"),
+    WEFT_CHOICE_OPT(
+        "keep", sgd_task, keep, "best", "best|last",
+        "weights that are scored: of the epoch that was best on the development part, or "
+        "of the last. A training that diverged has the loss infinity in either case"),
+    WEFT_LONG_OPT("patience", sgd_task, patience, "0", 0, 1e9,
+                  "epochs without improvement on the development part after which training "
+                  "stops; 0: it does not. If it does, a job lasts as many virtual seconds "
+                  "as epochs trained, on average over folds"),
+    WEFT_LONG_OPT(
+        "steps", sgd_task, steps, "0", 0, 1e12,
+        "steps per epoch, the unit of resource; 0: as many as process each sample once"),
+    WEFT_REAL_OPT("dev", sgd_task, dev, "0", 0, 0.9,
+                  "share of the training samples that is the development part; 0: the "
+                  "valid part of the data, or with folds a tenth"),
+    WEFT_LONG_OPT("folds", sgd_task, folds, "0", 0, 1000,
+                  "cross-validation over the train and valid parts in that many folds, "
+                  "each with a network of its own; groups of rows stay whole; 0: none"),
+    WEFT_LONG_OPT("fold", sgd_task, fold, "-1", -1, 999,
+                  "the fold that is trained, from 0; -1: all"),
+    WEFT_BOOL_OPT("literal", sgd_task, literal, "no",
+                  "with folds: the development part is what is held out, as in published "
+                  "programs that stop and select on their test folds"),
+    WEFT_INT_OPT(
+        "parts", sgd_task, parts, "4", 1, 4096,
+        "pieces into which a batch is divided for the ranks. Their gradients are summed "
+        "exactly: results depend on the pieces, not on the number of ranks"),
+    {0},
+};
+
+/* What is measured, by the numbers of the tables' rows. */
+enum {
+    VALID_LOSS,
+    VALID_ERROR,
+    TRAIN_LOSS,
+    BEST_EPOCH,
+    EPOCHS,
+    FOLD_ERROR,
+    FOLD_HALF,
+    FOLD_LOSS
+};
+static const weft_metric sgd_metrics[] = {
+    {"valid_loss", "mean loss on the development part, of the weights that are kept",
+     "loss", NULL},
+    {"valid_error",
+     "share of wrong answers on the development part; of numbers, mean squared error over "
+     "the variance of the training targets, which is 1 - R2",
+     "1", "error %"},
+    {"train_loss", "mean over the samples of the last epoch, as they were trained on",
+     "loss", NULL},
+    {"best_epoch", "epoch whose weights are kept; mean over folds", "count", NULL},
+    {"epochs", "epochs trained; mean over folds", "count", NULL},
+    {"fold_error", "share of wrong answers on what the folds hold out; nan: no folds", "1",
+     "held out %"},
+    {"fold_half", "half the width of the 95 % interval of fold_error", "1", NULL},
+    {"fold_loss", "mean loss on what the folds hold out", "loss", NULL},
+    {0}};
+
+enum { ROW_LOSS, ROW_ERROR, ROW_TRAIN, ROW_FOLD, ROW_SAMPLES, ROW_DIVERGED };
+static const weft_metric sgd_columns[] = {
+    {"valid_loss", "mean loss on the development part after the epoch", "loss", NULL},
+    {"valid_error", "share of wrong answers on the development part after the epoch", "1",
+     NULL},
+    {"train_loss", "mean over the samples of the epoch, as they were trained on", "loss",
+     NULL},
+    {"fold", "number of the fold", "index", NULL},
+    {"samples", "samples trained on", "count", "samples"},
+    {"diverged", "1: the training diverged", "0 or 1", "diverged"},
+    {0}};
+
+static const weft_metric sgd_scores[] = {
+    {"loss",
+     "mean loss; with folds, over their networks, and in place of valid what each holds "
+     "out",
+     "loss", "loss"},
+    {"error",
+     "share of wrong answers, of the same samples; of numbers, mean squared error over the "
+     "variance of the training targets, which is 1 - R2",
+     "1", "error %"},
+    WEFT_QUALITY_SCORES,
+    {"bleu", "translations: BLEU as sacrebleu's, mean over directions", "0 to 100", "BLEU"},
+    {"chrf", "translations: chrF2 as sacrebleu's, mean over directions", "0 to 100",
+     "chrF"},
+    {0}};
+
+static const weft_kind *const sgd_parts[] = {&sgd_train_kind, &weft_context_kind, NULL};
 
 /* ---- setup ---- */
 
@@ -66,6 +155,18 @@ static weft_status check_unused(const sgd_task *sgd)
     return weft_word_unused(&sgd->words, "sgd", sgd->env.data->path);
 }
 
+/* Options of a winner that is trained on all rows: none is left that it could be scored on,
+ * or stopped by. */
+static void take_whole(sgd_task *sgd)
+{
+    sgd->folds = sgd->patience = 0;
+    sgd->fold = -1;
+    sgd->literal = 0;
+    sgd->dev = 0;
+    sgd->keep = SGD_KEEP_LAST;
+    sgd->score = WEFT_BY_LOSS;
+}
+
 static weft_status sgd_setup(void *self, const weft_env *env)
 {
     sgd_task *sgd = self;
@@ -77,7 +178,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     TRY(weft_conf_bind(env->conf, &sgd->net->kind, sgd->fixed));
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &sgd->train));
     TRY(weft_conf_bind(env->conf, &weft_context_kind, &sgd->context));
-    if (env->whole) sgd_take_whole(sgd);
+    if (env->whole) take_whole(sgd);
     TRY(check_unused(sgd));
     TRY(sgd_open(sgd));
     TRY(sgd_divide(sgd));
@@ -125,12 +226,6 @@ static void sgd_by_client(const void *self, const weft_job *job, char by[WEFT_MA
     sgd_model model = sgd_model_of(sgd, job, tmp);
     if (sgd->pool.client && model.contexts) weft_contexts_by_language(model.contexts, by);
     weft_arena_free(tmp);
-}
-
-static int sgd_known(const void *self, const weft_job *job,
-                     weft_tensor out[WEFT_MAX_TENSORS])
-{
-    return sgd_known_tensors(self, job, out);
 }
 
 static void sgd_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
@@ -191,6 +286,14 @@ static int64_t sgd_resource(const void *self)
     return 25;
 }
 
+/* As many epochs as were best, where the best weights are kept. */
+static double sgd_refit(const void *self, const weft_result *res)
+{
+    const sgd_task *sgd = self;
+    double epochs = res->metric[sgd->keep == SGD_KEEP_BEST ? BEST_EPOCH : EPOCHS];
+    return isfinite(epochs) ? fmax(floor(epochs + 0.5), 1) : res->resource;
+}
+
 static int64_t epochs_of(const weft_job *job)
 {
     return job->resource >= 1 ? (int64_t)job->resource : 0;
@@ -238,8 +341,8 @@ static int judge(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, r
     const real *w = trained_of(sgd, model, f, x);
     weft_measure measure = (weft_measure)sgd->score;
     sgd_sums dev = sgd_score_rows(sgd, model, &sgd->at[f].dev, w);
-    row[SGD_ROW_LOSS] = dev.loss / dev.count;
-    row[SGD_ROW_ERROR] = dev.wrong / dev.count;
+    row[ROW_LOSS] = dev.loss / dev.count;
+    row[ROW_ERROR] = dev.wrong / dev.count;
     if (weft_measure_joint(measure))
         dev.measured = dev.count * sgd_measure(sgd, measure, model, &sgd->at[f].dev, w);
     double score = sgd_sums_score(sgd, &dev);
@@ -268,12 +371,12 @@ static weft_status train(sgd_task *sgd, const sgd_model *model, int f, sgd_head 
                   slots_of(sgd, model, f, x), &good));
     if (good) {
         good = judge(sgd, model, f, head, x, row);
-        row[SGD_ROW_SAMPLES] = head->train_count;
-        row[SGD_ROW_TRAIN] = head->train_loss / head->train_count;
+        row[ROW_SAMPLES] = head->train_count;
+        row[ROW_TRAIN] = head->train_loss / head->train_count;
     }
     if (good) return WEFT_OK;
     head->stopped = 2;
-    row[SGD_ROW_DIVERGED] = 1;
+    row[ROW_DIVERGED] = 1;
     if (sgd->warned++ == 0)
         weft_log(WEFT_WARN,
                  "trial %.0f diverged in epoch %.0f; train.lr may be too high, or numbers "
@@ -311,15 +414,15 @@ static void conclude(const sgd_task *sgd, const weft_job *job, double *aux,
         diverged |= head->stopped > 1;
     }
     double *m = res->metric;
-    m[SGD_VALID_LOSS] = dev.loss / dev.count;
-    m[SGD_VALID_ERROR] = dev.wrong / dev.count;
-    m[SGD_TRAIN_LOSS] = loss / count;
-    m[SGD_BEST_EPOCH] = best;
-    m[SGD_EPOCHS] = epochs;
+    m[VALID_LOSS] = dev.loss / dev.count;
+    m[VALID_ERROR] = dev.wrong / dev.count;
+    m[TRAIN_LOSS] = loss / count;
+    m[BEST_EPOCH] = best;
+    m[EPOCHS] = epochs;
     if (held.count > 0) {
-        m[SGD_FOLD_ERROR] = held.wrong / held.count;
-        m[SGD_FOLD_HALF] = half_width(sgd, &held);
-        m[SGD_FOLD_LOSS] = held.loss / held.count;
+        m[FOLD_ERROR] = held.wrong / held.count;
+        m[FOLD_HALF] = half_width(sgd, &held);
+        m[FOLD_LOSS] = held.loss / held.count;
     }
     int joint = weft_measure_joint((weft_measure)sgd->score);
     res->by_error = joint || sgd->score == WEFT_BY_ACCURACY;
@@ -368,8 +471,8 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
     }
     if (unit % each == 0) head->begun = head->epochs;
     if (unit == 0) sgd->each = 1; /* steps of another configuration take another time */
-    row[SGD_ROW_LOSS] = row[SGD_ROW_ERROR] = row[SGD_ROW_TRAIN] = NAN;
-    row[SGD_ROW_FOLD] = (double)(sgd->fold < 0 ? f : sgd->fold);
+    row[ROW_LOSS] = row[ROW_ERROR] = row[ROW_TRAIN] = NAN;
+    row[ROW_FOLD] = (double)(sgd->fold < 0 ? f : sgd->fold);
     weft_status st = WEFT_OK;
     if (epochs > 0)
         st = train(sgd, &model, f, head, state->x, row);
@@ -471,7 +574,7 @@ const weft_task weft_task_sgd = {
     .nstate = sgd_nstate,
     .tensors = sgd_tensors,
     .by_client = sgd_by_client,
-    .known = sgd_known,
+    .known = sgd_known_tensors,
     .words = sgd_word_weights,
     .start = sgd_start,
     .cost = sgd_cost,

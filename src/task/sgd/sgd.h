@@ -3,16 +3,18 @@
 #ifndef WEFT_TASK_SGD_SGD_H
 #define WEFT_TASK_SGD_SGD_H
 
-#include "task/halt.h"
-#include "task/words.h"
+#include "task/parts.h"
 #include "weft/context.h"
 #include "weft/descend.h"
 #include "weft/measure.h"
+#include "weft/scores.h"
+#include "weft/shuffle.h"
 #include "weft/translations.h"
 
 enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
 enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
 enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
+enum { SGD_SCORE_BLEU = 6 };               /* in the table of scores; then chrF */
 
 /* Section [train]. */
 typedef struct sgd_train {
@@ -90,7 +92,7 @@ typedef struct sgd_task {
     int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
     int warned;
     int64_t each; /* steps between two looks whether the run is to stop */
-    double asked; /* as in halt.h */
+    double asked; /* as in task/parts.h */
 } sgd_task;
 
 /* The networks of a trial: one instance of the configuration for all folds. */
@@ -169,5 +171,165 @@ typedef struct sgd_work {
     double *weight;        /* [most] */
     weft_arena *tmp;
 } sgd_work;
+
+/* ---- model.c: the networks of configurations, and contexts of samples ---- */
+
+extern const weft_kind sgd_train_kind;
+/* ECONF: train.noise is given, and no sentences are to be translated into their own
+ * language. */
+WEFT_CHECKED weft_status sgd_check_noise(const sgd_task *sgd);
+
+/* The contexts of samples, by which networks have weights: the direction of a sentence and
+ * its translation, or the client that a sample of a federation belongs to. Their number, 0
+ * where samples have none; that of a row. */
+int sgd_context_count(const sgd_task *sgd);
+int sgd_context_of(const sgd_task *sgd, int64_t row);
+weft_context sgd_context(const sgd_task *sgd, int number);
+/* Gives clients without training rows the mean of what others have, of w[model->n]. */
+void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_rows *train,
+                       real *w);
+/* Batches of a pass over the rows, which have one context each. */
+int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows);
+/* Orders the shuffled rows of a pass by these, and sets end[..], their ends; they are in a
+ * random order keyed by `key`, too. Cost O(n + contexts). */
+void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
+                       const weft_rng_row *key, int64_t *order, int64_t *end);
+/* Rows in blocks of at most `most`, of one context each where the model has contexts: block
+ * b is row[cut[b]] .. row[cut[b + 1] - 1]; row[i] stands at place[i] in `rows`. */
+typedef struct sgd_blocks {
+    int64_t n, *cut, *row, *place;
+} sgd_blocks;
+sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                          int64_t most, weft_arena *mem);
+
+/* The network and the steps of a job, whose configuration was checked at setup. */
+sgd_model sgd_model_of(const sgd_task *sgd, const weft_job *job, weft_arena *mem);
+/* Those of the configuration that has the largest state. ECONF, EDATA: a configuration
+ * cannot be trained, or a layer that none has is to have a weight decay. */
+WEFT_CHECKED weft_status sgd_model_largest(const sgd_task *sgd, weft_arena *tmp,
+                                           sgd_model *model);
+/* Numbers of the state of a trial; of the gradient of a batch, at most. */
+int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model);
+int64_t sgd_gradient_size(const sgd_task *sgd, const sgd_model *model, int64_t batch);
+/* As weft_task.cost. */
+void sgd_cost(const void *self, const weft_job *job, weft_cost *out);
+/* As weft_task.known. */
+int sgd_known_tensors(const void *self, const weft_job *job,
+                      weft_tensor out[WEFT_MAX_TENSORS]);
+/* ECONF: a direction for which the winner has no weights; or there is nothing that
+ * context.train could train. */
+WEFT_CHECKED weft_status sgd_check_known(const sgd_task *sgd);
+/* ELIMIT if the configuration with the largest state exceeds the memory. */
+WEFT_CHECKED weft_status sgd_check_memory(const sgd_task *sgd);
+
+/* ---- samples.c ---- */
+
+/* Opens the data on this rank only, with vectors of words, and sets shape. EFILE, EDATA,
+ * ECONF. Collective. */
+WEFT_CHECKED weft_status sgd_open(sgd_task *sgd);
+/* Divides the rows into folds. ECONF, EDATA. */
+WEFT_CHECKED weft_status sgd_divide(sgd_task *sgd);
+/* The class of a row. */
+int32_t sgd_label_of(const sgd_task *sgd, int64_t row);
+/* The words word[n] of a row; of a pair n counts those of both sentences. */
+const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n);
+/* A row and its number of words. */
+typedef struct sgd_length {
+    int64_t row;
+    int words, place;
+} sgd_length;
+/* The rows row[n] by decreasing length, those of equal length in their order. */
+void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_length *out);
+/* The rows that have a reference, which alone can be scored; owned by mem. */
+sgd_rows sgd_pairs_referred(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
+/* What is known of rows, not of characters; owned by mem. */
+weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
+/* 1: the network, by its data, has an answer of each row. */
+int sgd_answers(const sgd_task *sgd);
+/* 1: rows have weights. */
+int sgd_weighs(const sgd_task *sgd);
+/* Room for batches of up to `most` samples. */
+sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
+                      weft_arena *tmp);
+/* The samples row[n] in the tables of `work`; weight [classes] or NULL. */
+weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int n,
+                     const int64_t *row, const double *weight);
+/* Leaves words out of the n sources of a batch, row[n], of a language to itself, each with
+ * probability train.noise, but never all: what is left is to be completed, where a whole
+ * sentence would be copied, and other directions with it. Keyed by step and row. Vincent et
+ * al., "Extracting and composing robust features with denoising autoencoders", ICML 2008;
+ * for words, Lample et al., "Unsupervised machine translation using monolingual corpora
+ * only", ICLR 2018. */
+void sgd_pairs_thin(const sgd_task *sgd, const sgd_model *model, sgd_work *work,
+                    int64_t step, int n, const int64_t *row);
+
+/* ---- exchange.c ---- */
+
+/* For gradients of at most `room` numbers. Collective. */
+sgd_pieces sgd_pieces_new(const sgd_task *sgd, const sgd_model *model, int64_t room,
+                          weft_arena *tmp);
+/* pieces->out = the exact sum of all pieces over all ranks, each with its share of the
+ * batch: of the weights before the table this rank's part, of the rows those of its words.
+ * Returns 0 where a number is not finite, on all ranks. Collective. */
+int sgd_pieces_sum(const sgd_task *sgd, sgd_pieces *pieces, const sgd_words *words);
+/* The weights x[table.at], of which each rank has its own part, for all ranks.
+ * Collective. */
+void sgd_pieces_join(const sgd_task *sgd, const sgd_pieces *pieces, real *x);
+/* For an epoch of `steps` steps of that many samples, whose gradients are in `pieces`. */
+sgd_words sgd_words_new(const sgd_task *sgd, const sgd_model *model,
+                        const sgd_pieces *pieces, int64_t batch, int64_t steps,
+                        weft_arena *tmp);
+/* The words of the samples row[n] take their places. */
+void sgd_words_seat(sgd_words *words, const sgd_task *sgd, int n, const int64_t *row);
+/* The rows of these words take the steps that they are owed, and all ranks get them.
+ * Collective. */
+void sgd_words_settle(sgd_words *words, const sgd_model *model, real *w, real *slots);
+/* The step at this pace of this rank's rows of these words; g[n][table.d] is undefined
+ * afterwards. */
+void sgd_words_step(sgd_words *words, const sgd_model *model, weft_pace pace, real *w,
+                    real *g, real *slots);
+/* All rows take the steps that they are owed, and all ranks get them; to be called after
+ * the last step. Collective. */
+void sgd_words_end(sgd_words *words, const sgd_model *model, real *w, real *slots);
+
+/* ---- step.c ---- */
+
+/* Does epoch number head->epochs, from 1, of the network w, slots[model->slots][model->n]
+ * of fold f; *good 0: it diverged. WEFT_STOP: it was left before its end. Collective. */
+WEFT_CHECKED weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f,
+                                   sgd_head *head, real *w, real *slots, int *good);
+
+/* ---- score.c ---- */
+
+void sgd_sums_add(sgd_sums *to, const sgd_sums *sums); /* to += sums */
+/* The score that sgd.score names; INFINITY where the loss is not finite. */
+double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums);
+/* The sums of weights w on rows, without `measured`, the same bits on any number of ranks.
+ * Collective. */
+sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                        const real *w);
+/* Probabilities of the classes of rows, or numbers: means over the networks x[nets]. ECONF:
+ * there is not one answer a row. Collective. */
+WEFT_CHECKED weft_status sgd_predict(const sgd_task *sgd, const sgd_model *model,
+                                     const sgd_rows *rows, int nets, const real *x,
+                                     weft_predictions *out, weft_arena *mem);
+/* The joint measure of one network on rows. Collective. */
+double sgd_measure(const sgd_task *sgd, weft_measure measure, const sgd_model *model,
+                   const sgd_rows *rows, const real *x);
+/* How well the means over the networks of the folds are on rows: the scores behind loss and
+ * error, confusion and fit, owned by mem; nothing where there is not one answer a row.
+ * Collective. */
+void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+               const real *x, weft_scores *out, weft_arena *mem);
+/* Translates the sources of a part, which have references, by weights w[model->n], and
+ * compares them with the texts of the targets. Sets the scores by direction, out->members,
+ * and of out->metric those of `bleu` and `chrf`, means over the directions that have pairs.
+ * Collective. */
+void sgd_translations_score(const sgd_task *sgd, const sgd_model *model, weft_part part,
+                            const sgd_rows *rows, const real *w, weft_scores *out);
+/* The translations of all rows, equal on all ranks, in mem. Collective. */
+void sgd_translations_say(const sgd_task *sgd, const sgd_model *model, weft_part part,
+                          const sgd_rows *rows, const real *w, weft_predictions *out,
+                          weft_arena *mem);
 
 #endif

@@ -1,19 +1,14 @@
 /* Epochs of task sgd. A batch is divided into pieces for the ranks, which are summed
- * exactly (sum.c); each rank takes the optimizer's steps of its part of the weights,
- * and all get them. */
-#include "step.h"
-#include "contexts.h"
-#include "data.h"
-#include "pairs.h"
-#include "sum.h"
+ * exactly; each rank takes the optimizer's steps of its part of the weights, and all get
+ * them. */
+#include "sgd.h"
 #include "weft/clock.h"
-#include "weft/shuffle.h"
-#include "words.h"
+#include "weft/par.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SCORED = 64 };
 #define LOOK 0.5 /* seconds between looks whether the run is to stop */
 
 /* ---- an epoch ---- */
@@ -37,7 +32,7 @@ struct course {
 };
 
 /* The rows of a pass, in random order keyed by fold and pass. */
-static void shuffle(struct course *course, int64_t pass)
+static void shuffle_pass(struct course *course, int64_t pass)
 {
     int64_t n = course->fold->train.n;
     weft_rng_row key = {course->sgd->env.seed, WEFT_RNG_BATCH, (uint64_t)pass,
@@ -55,7 +50,7 @@ static void shuffle(struct course *course, int64_t pass)
 /* Documents: pieces with nearly equal numbers of words, so that ranks take equally long;
  * documents are assigned from the longest on, to the pieces in order and in reverse order
  * in turns. Other rows: in their order. Returns the rows by pieces. */
-static const int64_t *divide(struct course *course, int n, const int64_t *row)
+static const int64_t *divide_batch(struct course *course, int n, const int64_t *row)
 {
     int parts = course->pieces.n, *from = course->pieces.from;
     for (int i = 0; i <= parts; i++) from[i] = (int)((int64_t)n * i / parts);
@@ -105,7 +100,7 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
 
 /* Adds the sums of all ranks in the order of pieces; if every rank did all pieces, takes
  * those of one rank. */
-static void tell(struct course *course, sgd_head *head)
+static void tell_losses(struct course *course, sgd_head *head)
 {
     head->train_loss = head->train_count = 0;
     if (course->pieces.n > 1)
@@ -191,7 +186,7 @@ static void change_contexts(struct course *course, weft_pace pace, weft_context 
 }
 
 /* All ranks get all of x, the weights or a vector of the optimizer. */
-static void join(struct course *course, real *x)
+static void join_weights(struct course *course, real *x)
 {
     const sgd_pieces *pieces = &course->pieces;
     const weft_contexts *contexts = course->model->contexts;
@@ -208,7 +203,7 @@ static void join(struct course *course, real *x)
 /* ---- steps ---- */
 
 /* Changes all weights by the gradient course->p.out. */
-static void change(struct course *course, weft_pace pace, real *w, real *slots)
+static void change_weights(struct course *course, weft_pace pace, real *w, real *slots)
 {
     int64_t from = course->pieces.part;
     real *g = course->pieces.out;
@@ -221,6 +216,13 @@ static void change(struct course *course, weft_pace pace, real *w, real *slots)
     if (course->sgd->net->project) course->sgd->net->project(course->model->self, w);
 }
 
+/* The end of the batch in which place `from` of a pass is. */
+static int64_t end_of_batch(const int64_t *end, int64_t from)
+{
+    while (*end <= from) end++;
+    return *end;
+}
+
 /* The rows of the next step, at most `batch`: a pass over the samples goes on where the
  * last step left it, whatever batches it had. Returns their number. */
 static int take_rows(struct course *course, sgd_head *head, const int64_t **row)
@@ -231,10 +233,10 @@ static int take_rows(struct course *course, sgd_head *head, const int64_t **row)
         head->taken = 0;
     }
     int64_t from = (int64_t)head->taken;
-    shuffle(course, (int64_t)head->pass);
+    shuffle_pass(course, (int64_t)head->pass);
     *row = course->order + from;
     int64_t end = from + batch < n ? from + batch : n;
-    if (course->end) end = sgd_context_end(course->end, from);
+    if (course->end) end = end_of_batch(course->end, from);
     int size = (int)(end - from);
     head->taken += size;
     return size;
@@ -249,7 +251,7 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     const int64_t *row;
     int size = take_rows(course, head, &row);
     int context = course->end ? sgd_context_of(sgd, row[0]) : 0;
-    row = divide(course, size, row);
+    row = divide_batch(course, size, row);
     const real *theta = theta_of(course, context, w);
     sgd_words_seat(&course->words, sgd, size, row);
     sgd_words_settle(&course->words, course->model, w, slots);
@@ -259,7 +261,7 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     if (course->model->contexts)
         change_contexts(course, pace, sgd_context(sgd, context), w, slots);
     else
-        change(course, pace, w, slots);
+        change_weights(course, pace, w, slots);
     head->steps++;
     return 1;
 }
@@ -317,64 +319,12 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     weft_status st = take_steps(&course, steps, head, w, slots, good);
     sgd_words_end(&course.words, model, w, slots);
     if (model->contexts) {
-        join(&course, w);
+        join_weights(&course, w);
         sgd_contexts_fill(sgd, model, &fold->train, w);
     }
-    for (int s = 0; s < model->slots; s++) join(&course, slots + s * model->n);
-    tell(&course, head);
+    for (int s = 0; s < model->slots; s++) join_weights(&course, slots + s * model->n);
+    tell_losses(&course, head);
     weft_arena_free(tmp);
     *good = *good && isfinite(head->train_loss);
     return st;
-}
-
-/* ---- scores ---- */
-
-void sgd_sums_add(sgd_sums *to, const sgd_sums *sums)
-{
-    to->loss += sums->loss;
-    to->wrong += sums->wrong;
-    to->count += sums->count;
-    to->measured += sums->measured;
-}
-
-double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums)
-{
-    if (!isfinite(sums->loss)) return INFINITY;
-    if (sgd->score == WEFT_BY_LOG_ERROR) return log(fmax(sums->wrong, 0.5) / sums->count);
-    if (weft_measure_joint((weft_measure)sgd->score)) return sums->measured / sums->count;
-    return (sgd->score == WEFT_BY_LOSS ? sums->loss : sums->wrong) / sums->count;
-}
-
-/* Blocks of samples are distributed over ranks; their sums are added in order on all
- * ranks. */
-sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
-                        const real *w)
-{
-    weft_arena *tmp = weft_arena_new();
-    const weft_team *team = sgd->env.team;
-    const real *theta = w;
-    sgd_blocks blocks = sgd_blocks_new(sgd, model, rows, SCORED, tmp);
-    sgd_work work = sgd_work_new(sgd, model, SCORED, tmp);
-    sgd_sums *told = WEFT_NEW(tmp, sgd_sums, blocks.n), all = {0};
-    int64_t first = blocks.n * team->rank / team->size;
-    int last = -1;
-    for (int64_t b = first; b < blocks.n * (team->rank + 1) / team->size; b++) {
-        const int64_t *row = blocks.row + blocks.cut[b];
-        int context = model->contexts ? sgd_context_of(sgd, row[0]) : 0;
-        weft_batch batch = sgd_batch(sgd, model, &work,
-                                     (int)(blocks.cut[b + 1] - blocks.cut[b]), row, NULL);
-        batch.again = context == last;
-        if (!batch.again) theta = sgd_theta(sgd, model, w, context, work.theta);
-        last = context;
-        weft_score score = {0};
-        sgd->net->score(model->self, work.net, theta, &batch, &score);
-        told[b] =
-            (sgd_sums){.loss = score.loss, .wrong = score.wrong, .count = score.count};
-    }
-    weft_join_f64(sgd->env.team, &told->loss,
-                  (size_t)blocks.n * sizeof *told / sizeof(double));
-    for (int64_t b = 0; b < blocks.n; b++) sgd_sums_add(&all, &told[b]);
-    all.loss *= sgd->unit;
-    weft_arena_free(tmp);
-    return all;
 }

@@ -1,10 +1,12 @@
 /* The samples of task sgd: every rank reads all of them, since a batch is drawn from all;
- * those of all clients of a federation are pooled; batches in the form that networks take.
- */
-#include "data.h"
-#include "opts.h"
-#include "pairs.h"
+ * those of all clients of a federation are pooled; of sentences, every pair of a direction
+ * is one. They are divided into folds and a part for development, which rows of a group are
+ * in together, and put into batches in the form that networks take. */
+#include "sgd.h"
+#include "weft/folds.h"
 #include "weft/par.h"
+#include "weft/rng.h"
+#include "weft/shuffle.h"
 
 #include <limits.h>
 #include <math.h>
@@ -52,6 +54,30 @@ static weft_status open_own(sgd_task *sgd)
     if (sgd->shape.numbers && data->classes == 1)
         sgd->unit = data->target_scale[0] * data->target_scale[0];
     return data->form == WEFT_TOKENS ? open_words(sgd) : WEFT_OK;
+}
+
+/* ---- sentences and their translations ---- */
+
+/* Sets first, shape and pairs. */
+static void open_pairs(sgd_task *sgd)
+{
+    weft_data *data = sgd->env.data;
+    weft_shape *shape = &sgd->shape;
+    sgd->pairs = weft_pair_rows_new(data->translations, data->scored, sgd->env.mem);
+    *shape = weft_pair_rows_shape(&sgd->pairs);
+    if (data->longest > shape->longest) shape->longest = (int)data->longest;
+    if (shape->longest == 0) shape->longest = 2 * shape->d + 10; /* as beams have it */
+    data->longest = shape->longest;
+    for (int p = 0; p < WEFT_NPART; p++)
+        sgd->first[p + 1] = sgd->pairs.first[(p + 1) * sgd->pairs.of->directions];
+}
+
+sgd_rows sgd_pairs_referred(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
+{
+    int64_t *row = WEFT_NEW(mem, int64_t, rows->n), n = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        if (sgd->pairs.reference[rows->row[i]] >= 0) row[n++] = rows->row[i];
+    return (sgd_rows){n, row};
 }
 
 /* ---- a federation ---- */
@@ -120,8 +146,8 @@ static weft_status open_pool(sgd_task *sgd)
     return weft_client_sound(clients);
 }
 
-/* 1: train.balance asks for weights of classes, at least in some configurations. */
-static int asks(const sgd_task *sgd)
+/* 1: train.balance asks_balance for weights of classes, at least in some configurations. */
+static int asks_balance(const sgd_task *sgd)
 {
     const weft_space *space = sgd->env.space;
     int yes = sgd->train.balance;
@@ -131,9 +157,16 @@ static int asks(const sgd_task *sgd)
     return yes;
 }
 
-int sgd_balances(const sgd_task *sgd)
+/* 1: samples are weighted by their class, at least in some configurations; and the option
+ * that asks for that. */
+static int balances(const sgd_task *sgd)
 {
-    return sgd->env.balanced || asks(sgd);
+    return sgd->env.balanced || asks_balance(sgd);
+}
+
+static const char *balance_key(const sgd_task *sgd)
+{
+    return sgd->env.balanced ? "run.class_weights = balanced" : "train.balance = yes";
 }
 
 /* Networks and options that take no numbers to predict, or no weights of rows. */
@@ -149,25 +182,20 @@ static weft_status check_numbers(const sgd_task *sgd)
             "%s has %s, which sgd.model = %s does not learn by; choose sgd.model "
             "= linear or mlp",
             data->path, what, sgd->net_name);
-    if (!numbers || !sgd_balances(sgd)) return WEFT_OK;
+    if (!numbers || !balances(sgd)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s has %s, and train.balance = yes is of classes; leave it out",
                      data->path, what);
-}
-
-const char *sgd_balance_key(const sgd_task *sgd)
-{
-    return sgd->env.balanced ? "run.class_weights = balanced" : "train.balance = yes";
 }
 
 /* Options that sentences do not have: their parts are by the line, so that none is in two
  * parts by another direction. */
 static weft_status check_pairs(const sgd_task *sgd)
 {
-    const char *what = sgd->folds > 0      ? "sgd.folds"
-                       : sgd->dev > 0      ? "sgd.dev"
-                       : sgd_balances(sgd) ? sgd_balance_key(sgd)
-                                           : NULL;
+    const char *what = sgd->folds > 0  ? "sgd.folds"
+                       : sgd->dev > 0  ? "sgd.dev"
+                       : balances(sgd) ? balance_key(sgd)
+                                       : NULL;
     if (!sgd->pairs.of || !what) return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
@@ -176,20 +204,20 @@ static weft_status check_pairs(const sgd_task *sgd)
         sgd->env.data->path, what);
 }
 
-/* What only one kind of data asks for. */
+/* What only one kind of data asks_balance for. */
 static weft_status check_kind(const sgd_task *sgd)
 {
     TRY(check_numbers(sgd));
     TRY(check_pairs(sgd));
-    if (sgd->env.balanced && asks(sgd))
+    if (sgd->env.balanced && asks_balance(sgd))
         return weft_fail(
             WEFT_ECONF, "run.class_weights = balanced weights classes in all "
                         "configurations, and train.balance in some; leave one of them out");
-    if (sgd->shape.form == WEFT_CHARS && sgd_balances(sgd))
+    if (sgd->shape.form == WEFT_CHARS && balances(sgd))
         return weft_fail(WEFT_ECONF,
                          "%s weights samples by their class, and characters of text have "
                          "none; leave it out",
-                         sgd_balance_key(sgd));
+                         balance_key(sgd));
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         if (sgd->first[p + 1] == sgd->first[p] &&
             (p == WEFT_TRAIN || !(sgd->dev > 0 || sgd->folds > 0 || sgd->env.whole)))
@@ -204,7 +232,7 @@ weft_status sgd_open(sgd_task *sgd)
 {
     weft_status st = WEFT_OK;
     if (sgd->env.data->translations) {
-        sgd_pairs_open(sgd);
+        open_pairs(sgd);
     } else if (sgd->env.data->clients) {
         st = open_pool(sgd);
     } else {
@@ -218,18 +246,20 @@ weft_status sgd_open(sgd_task *sgd)
 
 /* ---- batches ---- */
 
-int sgd_part_of(const sgd_task *sgd, int64_t row)
+/* The part that a row of own data is in, and its place there. */
+static const weft_rows *part_of(const sgd_task *sgd, int64_t row, int64_t *at)
 {
     int p = 0;
     while (row >= sgd->first[p + 1]) p++;
-    return p;
+    *at = row - sgd->first[p];
+    return &sgd->own.part[p];
 }
 
 int32_t sgd_label_of(const sgd_task *sgd, int64_t row)
 {
     if (sgd->pool.label) return sgd->pool.label[row];
-    int p = sgd_part_of(sgd, row);
-    return sgd->own.part[p].label[row - sgd->first[p]];
+    int64_t at;
+    return part_of(sgd, row, &at)->label[at];
 }
 
 int sgd_answers(const sgd_task *sgd)
@@ -265,9 +295,9 @@ const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n)
         *n = sgd->pairs.sources[row] + sgd->pairs.targets[row];
         return sgd->pairs.source[row];
     }
-    int p = sgd_part_of(sgd, row);
-    const weft_rows *part = &sgd->own.part[p];
-    const int64_t *offset = part->offset[sgd->words.tokenizer] + (row - sgd->first[p]);
+    int64_t at;
+    const weft_rows *part = part_of(sgd, row, &at);
+    const int64_t *offset = part->offset[sgd->words.tokenizer] + at;
     *n = (int)(offset[1] - offset[0]);
     return part->token[sgd->words.tokenizer] + offset[0];
 }
@@ -288,12 +318,50 @@ void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_leng
     qsort(out, (size_t)n, sizeof *out, longer_first);
 }
 
+void sgd_pairs_thin(const sgd_task *sgd, const sgd_model *model, sgd_work *work,
+                    int64_t step, int n, const int64_t *row)
+{
+    const weft_direction *way = &sgd->pairs.of->direction[sgd_context_of(sgd, row[0])];
+    int first = model->contexts->options.form == WEFT_CONTEXT_ONE; /* behind its name */
+    if (way->source != way->target) return;
+    for (int i = 0; i < n; i++) {
+        uint32_t *left = work->named + i * sgd->shape.d;
+        int words = 0;
+        for (int k = 0; k < work->length[i]; k++) {
+            weft_rng4 rng = weft_rng_at(sgd->env.seed, WEFT_RNG_NOISE, (uint64_t)step,
+                                        (uint64_t)row[i], (uint64_t)k);
+            int last = k + 1 == work->length[i] && words == first;
+            if (k < first || last || weft_rng_unit(rng.v[0]) >= model->train.noise)
+                left[words++] = work->word[i][k];
+        }
+        work->word[i] = left;
+        work->length[i] = words;
+    }
+}
+
+/* Sample i of a batch. */
+static void put_pair(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
+                     int64_t row)
+{
+    const weft_pair_rows *pairs = &sgd->pairs;
+    work->word[i] = pairs->source[row];
+    work->length[i] = pairs->sources[row];
+    work->translation[i] = pairs->target[row];
+    work->translated[i] = pairs->targets[row];
+    if (model->contexts->options.form != WEFT_CONTEXT_ONE) return;
+    int target = sgd_context(sgd, sgd_context_of(sgd, row)).language[1];
+    uint32_t *named = work->named + i * sgd->shape.d;
+    weft_pair_rows_name(pairs, row, target, named);
+    work->word[i] = named;
+    work->length[i]++;
+}
+
 /* Sample i of the tables. */
-static void put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
-                int64_t row)
+static void put_sample(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
+                       int64_t row)
 {
     if (sgd->pairs.of) {
-        sgd_pairs_put(sgd, model, work, i, row);
+        put_pair(sgd, model, work, i, row);
         return;
     }
     if (sgd->pool.text) {
@@ -305,9 +373,8 @@ static void put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int
         work->label[i] = sgd->pool.label[row];
         return;
     }
-    int p = sgd_part_of(sgd, row);
-    const weft_rows *part = &sgd->own.part[p];
-    int64_t at = row - sgd->first[p], d = sgd->shape.d;
+    int64_t at, d = sgd->shape.d;
+    const weft_rows *part = part_of(sgd, row, &at);
     work->label[i] = part->label[at];
     if (part->target) work->target[i] = part->target + at * sgd->shape.classes;
     if (part->weight) work->weight[i] = part->weight[at];
@@ -337,9 +404,8 @@ weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
         int64_t row = rows->row[i];
         if (m == 0) label[i] = sgd_label_of(sgd, row);
         if (!sgd->opened) continue;
-        int p = sgd_part_of(sgd, row);
-        const weft_rows *part = &sgd->own.part[p];
-        int64_t at = row - sgd->first[p];
+        int64_t at;
+        const weft_rows *part = part_of(sgd, row, &at);
         for (int64_t k = 0; k < m; k++) target[i * m + k] = part->target[at * m + k];
         if (part->weight) weight[i] = part->weight[at];
     }
@@ -353,7 +419,7 @@ weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work
 {
     for (int i = 0; i < n; i++) {
         work->weight[i] = 1;
-        put(sgd, model, work, i, row[i]);
+        put_sample(sgd, model, work, i, row[i]);
         if (weight) work->weight[i] *= weight[work->label[i]];
     }
     weft_batch batch = {.n = n,
@@ -372,4 +438,153 @@ weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work
     batch.translation = work->translation;
     batch.translated = work->translated;
     return batch;
+}
+
+/* ---- folds ---- */
+
+/* The rows that are divided: in random order, where they are, and their groups. */
+struct divided {
+    int64_t n, *order;
+    const int32_t *group; /* by the numbers in `order`; NULL: there are none */
+};
+
+/* Takes the first rows for development, or whole groups, the rest for training. */
+static void take_dev(const sgd_task *sgd, double share, const struct divided *rows,
+                     sgd_fold *fold)
+{
+    int64_t n = rows->n, dev = llround(share * (double)n);
+    if (dev < 1) dev = 1;
+    if (rows->group)
+        dev = weft_folds_share(n, rows->order, rows->group, share, sgd->env.seed);
+    fold->dev = (sgd_rows){dev, rows->order};
+    fold->train = (sgd_rows){n - dev, rows->order + dev};
+}
+
+/* Fold number f: rows of its own are held out. */
+static void hold_out(const sgd_task *sgd, int64_t f, const struct divided *rows,
+                     const int64_t *held_by, sgd_fold *out)
+{
+    weft_arena *mem = sgd->env.mem;
+    int64_t *held = WEFT_NEW(mem, int64_t, rows->n), nheld = 0;
+    struct divided rest = {.order = WEFT_NEW(mem, int64_t, rows->n), .group = rows->group};
+    for (int64_t i = 0; i < rows->n; i++) {
+        int64_t row = rows->order[i];
+        if (held_by[row] == f)
+            held[nheld++] = row;
+        else
+            rest.order[rest.n++] = row;
+    }
+    out->held = (sgd_rows){nheld, held};
+    if (sgd->literal) {
+        out->dev = out->held;
+        out->train = (sgd_rows){rest.n, rest.order};
+    } else {
+        take_dev(sgd, sgd->dev > 0 ? sgd->dev : 0.1, &rest, out);
+    }
+}
+
+/* The weights of classes, if a configuration asks for them. */
+static weft_status weigh_classes(const sgd_task *sgd, sgd_fold *fold)
+{
+    int classes = sgd->shape.classes;
+    if (!balances(sgd)) return WEFT_OK;
+    int64_t *count = WEFT_NEW(sgd->env.mem, int64_t, classes);
+    fold->weight = WEFT_NEW(sgd->env.mem, double, classes);
+    for (int64_t i = 0; i < fold->train.n; i++)
+        count[sgd_label_of(sgd, fold->train.row[i])]++;
+    for (int c = 0; c < classes; c++)
+        if (count[c] == 0 && !sgd->env.data->clients)
+            return weft_fail(WEFT_EDATA,
+                             "class '%s' has no sample in the training part of a fold; "
+                             "take fewer sgd.folds or a smaller sgd.dev, or leave %s out",
+                             sgd->env.data->class_name[c], balance_key(sgd));
+    weft_class_weights(classes, count, fold->weight);
+    return WEFT_OK;
+}
+
+static weft_status divide_by_folds(sgd_task *sgd, const struct divided *rows)
+{
+    int64_t most = weft_folds_most(rows->n, rows->group);
+    if (sgd->folds < 2 || sgd->folds > most || sgd->fold >= sgd->folds)
+        return weft_fail(WEFT_ECONF,
+                         "sgd.folds = %lld and sgd.fold = %lld with %lld %s; expected "
+                         "2 folds to one a %s, and one of them or -1",
+                         (long long)sgd->folds, (long long)sgd->fold, (long long)most,
+                         rows->group ? "groups of samples" : "samples",
+                         rows->group ? "group" : "sample");
+    const int64_t *held_by =
+        weft_folds_deal(rows->n, rows->group, sgd->folds, sgd->env.seed, sgd->env.mem);
+    sgd->at = WEFT_NEW(sgd->env.mem, sgd_fold, sgd->nfold);
+    for (int f = 0; f < sgd->nfold; f++)
+        hold_out(sgd, sgd->fold < 0 ? f : sgd->fold, rows, held_by, &sgd->at[f]);
+    return WEFT_OK;
+}
+
+/* ECONF, EDATA: the score that is asked for has no meaning for the data. */
+static weft_status check_score(const sgd_task *sgd)
+{
+    weft_measure measure = (weft_measure)sgd->score;
+    const weft_data *data = sgd->env.data;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *count = WEFT_NEW(tmp, int64_t, sgd->shape.classes);
+    weft_status st = WEFT_OK;
+    for (int f = 0; f < sgd->nfold && weft_measure_joint(measure); f++) {
+        const sgd_rows *dev = &sgd->at[f].dev;
+        if (!sgd_answers(sgd)) break;
+        for (int64_t i = 0; i < dev->n; i++) count[sgd_label_of(sgd, dev->row[i])]++;
+    }
+    if (weft_measure_joint(measure) && !sgd_answers(sgd))
+        st = weft_fail(WEFT_ECONF,
+                       "%s: a network %s on %s answers no single rows, of which sgd.score "
+                       "would be a measure; choose accuracy, loss or log_error",
+                       data->path, sgd->net->kind.name, weft_form_name[sgd->shape.form]);
+    else
+        st = weft_measure_check(measure, "sgd.score", data->path, sgd->shape.classes,
+                                sgd->shape.numbers ? NULL : count, data->class_name);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status sgd_divide(sgd_task *sgd)
+{
+    sgd->nfold = sgd->folds > 0 && sgd->fold < 0 ? (int)sgd->folds : 1;
+    if (sgd->env.scoring) return WEFT_OK;
+    weft_arena *mem = sgd->env.mem;
+    const int64_t *first = sgd->first;
+    int both = sgd->folds > 0 || sgd->env.whole;
+    int64_t n = both ? first[WEFT_TEST] : first[WEFT_VALID];
+    int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
+    struct divided rows = {.n = n, .order = order};
+    int chosen = sgd->folds > 0 || sgd->dev > 0;
+    if (chosen && sgd->opened) TRY(weft_folds_groups(&sgd->own, &rows.group, mem));
+    if (chosen)
+        weft_shuffle(n, sgd->env.seed, order, mem);
+    else
+        for (int64_t i = 0; i < first[WEFT_TEST]; i++) order[i] = i;
+    if (sgd->folds > 0) {
+        TRY(divide_by_folds(sgd, &rows));
+    } else {
+        sgd->at = WEFT_NEW(mem, sgd_fold, 1);
+        if (sgd->dev > 0)
+            take_dev(sgd, sgd->dev, &rows, sgd->at);
+        else
+            *sgd->at =
+                (sgd_fold){.train = {n, order}, .dev = {first[WEFT_TEST] - n, order + n}};
+    }
+    for (int f = 0; f < sgd->nfold; f++) {
+        if (sgd->at[f].train.n < 1)
+            return weft_fail(
+                WEFT_ECONF,
+                "sgd.folds = %lld and sgd.dev = %g leave no sample to train on "
+                "in fold %d%s; have fewer folds, or a smaller dev",
+                (long long)sgd->folds, sgd->dev, f + 1,
+                sgd->env.data->groups > 0
+                    ? weft_arena_text(mem,
+                                      ", as the rows of each of the %lld "
+                                      "groups stay together",
+                                      (long long)sgd->env.data->groups)
+                    : "");
+        TRY(weigh_classes(sgd, &sgd->at[f]));
+    }
+    return check_score(sgd);
 }

@@ -1,13 +1,16 @@
-/* Exact sums of the gradients of a batch's pieces. A batch is divided into a number of
- * pieces that does not depend on the number of ranks. Each rank computes the gradients of
- * some pieces, and their sum is exact, so that its bits do not depend on the ranks: numbers
- * are converted to integers, in a unit for each block of weights that is set by the largest
- * magnitude in all pieces. The largest number of a block keeps 29 bits, less those for
- * carries; floats have 24. Each rank sums a part of the weights, and takes their steps:
- * ranks that share memory read the gradients of each other there, others exchange the
- * integers. */
-#include "sum.h"
-#include "words.h"
+/* What ranks exchange in a step: sums of gradients, and rows of words.
+ *
+ * A batch is divided into a number of pieces that does not depend on the number of ranks.
+ * Each rank computes the gradients of some pieces, and their sum is exact, so that its bits
+ * do not depend on the ranks: numbers are converted to integers, in a unit for each block
+ * of weights that is set by the largest magnitude in all pieces. The largest number of a
+ * block keeps 29 bits, less those for carries; floats have 24. Each rank sums a part of the
+ * weights, and takes their steps: ranks that share memory read the gradients of each other
+ * there, others exchange the integers.
+ *
+ * A step changes the rows of the batch's words alone; the others take its decays when they
+ * are next read. */
+#include "sgd.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +23,144 @@
 #define SUM_OF_PARTS weft_parts_sum_i32
 #endif
 
-/* ---- pieces ---- */
+enum { OWED = 4096 }; /* steps that a row may owe */
+
+/* ---- rows of words ---- */
+
+sgd_words sgd_words_new(const sgd_task *sgd, const sgd_model *model,
+                        const sgd_pieces *pieces, int64_t batch, int64_t steps,
+                        weft_arena *tmp)
+{
+    sgd_words words = {.table = model->table,
+                       .team = sgd->env.team,
+                       .sharers = pieces->sharers,
+                       .exchange = pieces->exchange,
+                       .room = steps < OWED ? steps : OWED};
+    if (words.table.rows == 0) return words;
+    words.pace = WEFT_NEW(tmp, weft_pace, words.room);
+    words.most = (pieces->room - words.table.at) / words.table.d;
+    words.seats = weft_seats_new(sgd->shape.words, batch * sgd->shape.d, tmp);
+    words.row = WEFT_NEW(tmp, int64_t, words.most);
+    words.taken = WEFT_NEW(tmp, int64_t, words.table.rows);
+    return words;
+}
+
+void sgd_words_seat(sgd_words *words, const sgd_task *sgd, int n, const int64_t *row)
+{
+    if (words->table.rows == 0) return;
+    weft_seats_clear(&words->seats);
+    for (int i = 0; i < n; i++) {
+        int length;
+        const uint32_t *word = sgd_words_of(sgd, row[i], &length);
+        weft_seats_add(&words->seats, length, word);
+    }
+    for (int i = 0; i < words->seats.n; i++)
+        words->row[i] = (int64_t)words->seats.word[i] + 1;
+}
+
+/* The rank that keeps a row up to date, of those that share memory. */
+static int keeper_of(const sgd_words *words, int64_t row)
+{
+    return (int)(row % words->sharers);
+}
+
+/* 1 if this rank does; where memory is not shared, every rank does. */
+static int keeps_row(const sgd_words *words, int64_t row)
+{
+    return words->sharers == 1 || keeper_of(words, row) == words->team->rank;
+}
+
+/* 1 if this rank steps the row of the word that has that place. */
+static int steps_word(const sgd_words *words, int place)
+{
+    return keeps_row(words, words->row[place]);
+}
+
+/* The row words->row[i] in the weights, or a vector of the optimizer, x. */
+static real *row_in(const sgd_words *words, real *x, int64_t i)
+{
+    return x + words->table.at + words->row[i] * words->table.d;
+}
+
+/* The rows words->row[n] of x, each from its keeper. */
+static void get_rows(const sgd_words *words, int64_t n, real *x)
+{
+    int64_t d = words->table.d;
+    size_t bytes = (size_t)d * sizeof *x;
+    if (words->sharers == 1) return;
+    for (int64_t i = 0; i < n; i++)
+        if (keeps_row(words, words->row[i]))
+            memcpy(words->exchange + i * d, row_in(words, x, i), bytes);
+    weft_parts_meet(words->team);
+    for (int64_t i = 0; i < n; i++) {
+        if (keeps_row(words, words->row[i])) continue;
+        const real *of = weft_parts_of(words->team, keeper_of(words, words->row[i]));
+        memcpy(row_in(words, x, i), of + i * d, bytes);
+    }
+    weft_parts_meet(words->team);
+}
+
+/* A row that this rank keeps takes the steps that it owes. */
+static void pay_row(sgd_words *words, const sgd_model *model, int64_t row, real *w,
+                    real *slots)
+{
+    int64_t from = words->taken[row], at = words->table.at + row * words->table.d;
+    weft_descent_idle(&model->train.descent, words->pace + from, words->nstep - from,
+                      words->table.d, w + at, slots + at, model->n);
+    words->taken[row] = words->nstep;
+}
+
+/* The rows words->row[n]. */
+static void settle_rows(sgd_words *words, const sgd_model *model, int64_t n, real *w,
+                        real *slots)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (keeps_row(words, words->row[i])) pay_row(words, model, words->row[i], w, slots);
+    get_rows(words, n, w);
+}
+
+/* All rows that this rank keeps, after which nothing is owed. */
+static void settle_own_rows(sgd_words *words, const sgd_model *model, real *w, real *slots)
+{
+    for (int64_t row = 0; row < words->table.rows; row++)
+        if (keeps_row(words, row)) pay_row(words, model, row, w, slots);
+    memset(words->taken, 0, (size_t)words->table.rows * sizeof *words->taken);
+    words->nstep = 0;
+}
+
+void sgd_words_settle(sgd_words *words, const sgd_model *model, real *w, real *slots)
+{
+    settle_rows(words, model, words->seats.n, w, slots);
+}
+
+void sgd_words_step(sgd_words *words, const sgd_model *model, weft_pace pace, real *w,
+                    real *g, real *slots)
+{
+    const weft_descent *descent = &model->train.descent;
+    if (words->table.rows == 0) return;
+    if (words->nstep == words->room) settle_own_rows(words, model, w, slots);
+    words->pace[words->nstep++] = pace;
+    for (int i = 0; i < words->seats.n; i++) {
+        if (!steps_word(words, i)) continue;
+        weft_descent_step(descent, &pace, words->table.d, row_in(words, w, i),
+                          g + (int64_t)i * words->table.d, row_in(words, slots, i),
+                          model->n);
+        words->taken[words->row[i]] = words->nstep;
+    }
+}
+
+void sgd_words_end(sgd_words *words, const sgd_model *model, real *w, real *slots)
+{
+    for (int64_t from = 0; from < words->table.rows; from += words->most) {
+        int64_t left = words->table.rows - from,
+                n = left < words->most ? left : words->most;
+        for (int64_t i = 0; i < n; i++) words->row[i] = from + i;
+        settle_rows(words, model, n, w, slots);
+        for (int s = 0; s < model->slots; s++) get_rows(words, n, slots + s * model->n);
+    }
+}
+
+/* ---- pieces of a batch ---- */
 
 /* The rank that computes a piece. Pieces are dealt in order and in reverse order in turns,
  * as documents are to pieces, so that ranks with equally many have nearly as many words,
@@ -98,7 +238,7 @@ static double share_of(const sgd_pieces *pieces, int piece)
            pieces->from[pieces->n];
 }
 
-/* ---- a block ---- */
+/* ---- the sum of a block ---- */
 
 /* Numbers [first, first + n) of a gradient. */
 struct span {
@@ -170,7 +310,7 @@ static void read_block(int n, const sgd_whole *sum, double unit, real *to)
     for (int i = 0; i < n; i++) to[i] = (real)sum[i] * by;
 }
 
-/* ---- where this rank reads all pieces ---- */
+/* ---- sums where this rank reads all pieces ---- */
 
 /* A block at a time, which stays in cache. */
 static int sum_whole_block(sgd_pieces *pieces, int64_t block)
@@ -195,12 +335,12 @@ static int sum_here(const sgd_task *sgd, sgd_pieces *pieces, const sgd_words *wo
     for (int64_t b = first; b < end; b++)
         if (!sum_whole_block(pieces, b)) failed = 1;
     for (int i = 0; i < words->seats.n; i++)
-        if (sgd_words_own(words, i) && !sum_whole_block(pieces, plain + i)) failed = 1;
+        if (steps_word(words, i) && !sum_whole_block(pieces, plain + i)) failed = 1;
     if (pieces->sharers > 1) weft_max_f64(sgd->env.team, &failed, 1);
     return !(failed > 0);
 }
 
-/* ---- where ranks exchange integers ---- */
+/* ---- sums where ranks exchange integers ---- */
 
 /* Numbers [first, first + count) of the sum. */
 static void read_range(sgd_pieces *pieces, int64_t first, int64_t count)
