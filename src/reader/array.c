@@ -1,6 +1,6 @@
 /* Arrays in files of other programs: opened, brought into C's order, read as numbers or
  * labels. */
-#include "array.h"
+#include "reader.h"
 #include "weft/file.h"
 #include "weft/h5other.h"
 #include "weft/magic.h"

@@ -1,5 +1,5 @@
 /* What an array is, and its elements as numbers or labels. */
-#include "array.h"
+#include "reader.h"
 #include "weft/csv.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* The head of NumPy's npy files: a dictionary of Python (NEP 1, "A simple file format for
  * NumPy arrays"), {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }. */
-#include "array.h"
+
+#include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
