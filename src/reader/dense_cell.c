@@ -316,8 +316,6 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
     return NULL;
 }
 
-/* ---- numbers with a unit ---- */
-
 /* ---- units ---- */
 
 /* A number, and what stands before or behind it. */
