@@ -1,4 +1,4 @@
-"""Numbers that are written as dates, or with a unit, as src/reader/dense_written.c reads them."""
+"""Numbers that are written as dates, or with a unit, as src/reader/dense_cell.c reads them."""
 import datetime
 import math
 import re

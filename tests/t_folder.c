@@ -8,7 +8,7 @@
 #include "weft/hash.h"
 #include "weft/registry.h"
 
-#include "reader/documents.h"
+#include "reader/reader.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* Cells of tables: the number in each by every pair of marks, what is missing, how columns
  * of dates and of numbers with a unit are told from others.
  * RUN: np=1 */
-#include "reader/dense_cell.h"
+#include "reader/dense.h"
 #include "weft/par.h"
 
 #include <string.h>

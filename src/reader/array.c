@@ -1,12 +1,14 @@
-/* Arrays in files of other programs: opened, brought into C's order, read as numbers or
- * labels. */
-#include "array.h"
+/* Arrays in files of other programs: opened, brought into C's order, their elements read as
+ * numbers or labels. */
+#include "reader.h"
+#include "weft/csv.h"
 #include "weft/file.h"
 #include "weft/h5other.h"
 #include "weft/magic.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,242 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* An array in bytes as a file has it. */
+struct array_raw {
+    weft_array array;  /* at: NULL */
+    int64_t at;        /* place of its first element in the file */
+    int fortran, swap; /* 1: the first index is the fastest; the high byte is first */
+};
+
+const char *const weft_element_name[] = {"uint8", "int8",   "uint16", "int16",   "uint32",
+                                         "int32", "uint64", "int64",  "float32", "float64",
+                                         "text",  "text",   "text"};
+
+/* ---- what an array is ---- */
+
+const char *weft_array_where(const weft_array *array, weft_arena *mem)
+{
+    if (*array->name == '\0') return array->path;
+    return weft_arena_text(mem, "%s of %s", array->name, array->path);
+}
+
+const char *weft_array_shape(const weft_array *array, weft_arena *mem)
+{
+    const char *text = "";
+    for (int i = 0; i < array->nd; i++)
+        text = weft_arena_text(mem, "%s%s%lld", text, i > 0 ? " x " : "",
+                               (long long)array->dims[i]);
+    return text;
+}
+
+int64_t weft_array_width(const weft_array *array)
+{
+    return array->dims[1] * array->dims[2] * array->dims[3];
+}
+
+int weft_array_texts(const weft_array *array)
+{
+    return array->type >= WEFT_EL_BYTES;
+}
+
+/* ---- elements ---- */
+
+#define NUMBERS(type)                                                                      \
+    for (int64_t i = 0; i < n; i++, at += by) {                                            \
+        type element;                                                                      \
+        memcpy(&element, at, sizeof element);                                              \
+        x[i] = (double)element;                                                            \
+    }                                                                                      \
+    return
+
+void weft_array_numbers(const weft_array *array, int64_t first, int64_t step, int64_t n,
+                        double *x)
+{
+    const unsigned char *at = array->at + (size_t)first * array->size;
+    size_t by = (size_t)step * array->size;
+    switch (array->type) {
+    case WEFT_EL_U8: NUMBERS(uint8_t);
+    case WEFT_EL_I8: NUMBERS(int8_t);
+    case WEFT_EL_U16: NUMBERS(uint16_t);
+    case WEFT_EL_I16: NUMBERS(int16_t);
+    case WEFT_EL_U32: NUMBERS(uint32_t);
+    case WEFT_EL_I32: NUMBERS(int32_t);
+    case WEFT_EL_U64: NUMBERS(uint64_t);
+    case WEFT_EL_I64: NUMBERS(int64_t);
+    case WEFT_EL_F32: NUMBERS(float);
+    case WEFT_EL_F64: NUMBERS(double);
+    default: weft_die("numbers of an array of texts");
+    }
+}
+
+/* The shortest text from which a double, or a float, is read again. */
+static const char *number_text(double x, int is_float, weft_arena *mem)
+{
+    enum { SURE = 6, ENOUGH = 9 }; /* digits that a float keeps, and that tell it */
+    char *text = WEFT_NEW(mem, char, WEFT_CSV_NUMBER);
+    weft_csv_number(x, text);
+    for (int n = SURE; n <= ENOUGH && is_float && x > floor(x); n++) {
+        const char *own = weft_arena_text(mem, "%.*g", n, x);
+        if (!(fabs((double)strtof(own, NULL) - x) > 0)) return own;
+    }
+    return text;
+}
+
+const char *weft_array_text(const weft_array *array, int64_t i, weft_arena *mem)
+{
+    if (array->type == WEFT_EL_TEXT) return array->text[i];
+    const unsigned char *at = array->at + (size_t)i * array->size;
+    if (array->type == WEFT_EL_BYTES)
+        return weft_arena_text(mem, "%.*s", (int)array->size, (const char *)at);
+    if (array->type == WEFT_EL_UCS4) {
+        size_t n = array->size / sizeof(uint32_t), to = 0;
+        char *text = WEFT_NEW(mem, char, 4 * n + 1);
+        for (size_t k = 0; k < n; k++) {
+            uint32_t code;
+            memcpy(&code, at + k * sizeof code, sizeof code);
+            if (code == 0) break;
+            to += weft_utf8_put(code & 0x1fffff, text + to);
+        }
+        return text;
+    }
+    double x;
+    int64_t whole;
+    if (array->type == WEFT_EL_I64 || array->type == WEFT_EL_U64) {
+        memcpy(&whole, at, sizeof whole);
+        return array->type == WEFT_EL_I64
+                   ? weft_arena_text(mem, "%lld", (long long)whole)
+                   : weft_arena_text(mem, "%llu", (unsigned long long)whole);
+    }
+    weft_array_numbers(array, i, 1, 1, &x);
+    return number_text(x + 0.0, array->type == WEFT_EL_F32, mem); /* "-0" is "0" */
+}
+
 #define BLOCK ((size_t)1 << 22)
+
+/* ---- the head of NumPy's npy files ---- */
+
+/* A dictionary of Python (NEP 1, "A simple file format for
+ * NumPy arrays"), {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }. */
+enum { FIRST = 10, SECOND = 12, LONGEST = 1 << 16 }; /* bytes of a head */
+
+static weft_status npy_damaged(const struct array_raw *raw, const char *what,
+                               weft_arena *mem)
+{
+    return weft_fail(WEFT_EDATA, "%s %s; write it again by numpy.save",
+                     weft_array_where(&raw->array, mem), what);
+}
+
+/* What stands behind 'key': in the dictionary; NULL. */
+static const char *value_of(const char *text, const char *key, weft_arena *mem)
+{
+    const char *at = strstr(text, weft_arena_text(mem, "'%s'", key));
+    if (!at) return NULL;
+    at += strlen(key) + 2;
+    at += strspn(at, " ");
+    if (*at++ != ':') return NULL;
+    return at + strspn(at, " ");
+}
+
+/* What to do about elements of other types, by their letter. */
+static const char *remedy_of(char letter)
+{
+    switch (letter) {
+    case 'O':
+        return "Python objects: x.astype(float) makes numbers, a DataFrame's "
+               "to_csv a table";
+    case 'V': return "records: pandas.DataFrame(x).to_csv writes a table";
+    case 'c': return "complex numbers: write real and imaginary parts as columns";
+    case 'M':
+    case 'm': return "times: x.astype('int64') makes numbers";
+    case 'f':
+        return "floats of a size that is not read: x.astype('float32') makes such "
+               "as are";
+    default: return "elements that are not read: x.astype('float32') makes such as are";
+    }
+}
+
+static weft_status read_type(struct array_raw *raw, const char *descr, weft_arena *mem)
+{
+    static const struct {
+        char letter;
+        int bytes;
+        weft_element type;
+    } known[] = {{'u', 1, WEFT_EL_U8},  {'b', 1, WEFT_EL_U8},  {'i', 1, WEFT_EL_I8},
+                 {'u', 2, WEFT_EL_U16}, {'i', 2, WEFT_EL_I16}, {'u', 4, WEFT_EL_U32},
+                 {'i', 4, WEFT_EL_I32}, {'u', 8, WEFT_EL_U64}, {'i', 8, WEFT_EL_I64},
+                 {'f', 4, WEFT_EL_F32}, {'f', 8, WEFT_EL_F64}, {'S', 0, WEFT_EL_BYTES},
+                 {'U', 0, WEFT_EL_UCS4}};
+    weft_array *array = &raw->array;
+    char letter = *descr == '[' ? 'V' : '?', *end;
+    long bytes = 0;
+    if (*descr == '\'' && strchr("<>|=", descr[1]) && descr[1] != '\0') {
+        letter = descr[2];
+        bytes = letter != '\0' ? strtol(descr + 3, &end, 10) : 0;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        int text = known[i].bytes == 0 && bytes > 0 && bytes < LONGEST;
+        if (letter != known[i].letter || (bytes != known[i].bytes && !text)) continue;
+        array->type = known[i].type;
+        array->size = (size_t)bytes * (letter == 'U' ? sizeof(uint32_t) : 1);
+        raw->swap = descr[1] == '>';
+        return WEFT_OK;
+    }
+    return weft_fail(WEFT_EDATA, "%s is of %s", weft_array_where(array, mem),
+                     remedy_of(letter));
+}
+
+static weft_status read_shape(struct array_raw *raw, const char *text, weft_arena *mem)
+{
+    double most = 0x1p46, elements = 1; /* bytes of which are fewer than 2^63 */
+    weft_array *array = &raw->array;
+    if (*text != '(') return npy_damaged(raw, "has no shape in its head", mem);
+    const char *at = text + 1 + strspn(text + 1, " ");
+    for (array->nd = 0; *at != ')'; array->nd++) {
+        char *end;
+        long long n = strtoll(at, &end, 10);
+        if (end == at || n < 0) return npy_damaged(raw, "has no shape in its head", mem);
+        elements *= (double)n;
+        if (array->nd == WEFT_ARRAY_DIMS || elements > most)
+            return weft_fail(WEFT_EDATA,
+                             "%s has the shape %.60s where 1 to %d dimensions are "
+                             "expected; reshape it",
+                             weft_array_where(array, mem), text, WEFT_ARRAY_DIMS);
+        array->dims[array->nd] = n;
+        at = end + strspn(end, " L");
+        if (*at == ',') at += 1 + strspn(at + 1, " ");
+    }
+    for (int i = array->nd; i < WEFT_ARRAY_DIMS; i++) array->dims[i] = 1;
+    if (array->nd > 0) return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "%s is one number, not an array; name another one",
+                     weft_array_where(array, mem));
+}
+
+/* The head of an npy file, whose first n bytes are given. EDATA, naming raw->array's path
+ * and name. */
+static weft_status read_npy_head(struct array_raw *raw, const unsigned char *byte, size_t n,
+                                 weft_arena *mem)
+{
+    static const char magic[] = "\x93NUMPY";
+    size_t first = FIRST, length;
+    if (n < SECOND || memcmp(byte, magic, sizeof magic - 1) != 0)
+        return npy_damaged(raw, "is no npy file, or cut short", mem);
+    length = (size_t)byte[8] | (size_t)byte[9] << 8;
+    if (byte[6] > 1) length |= (size_t)byte[10] << 16 | (size_t)byte[11] << 24;
+    if (byte[6] > 1) first = SECOND;
+    if (byte[6] > 3 || length > LONGEST || length > n - first)
+        return npy_damaged(raw, "is of an unknown version, or cut short in its head", mem);
+    const char *text =
+        weft_arena_text(mem, "%.*s", (int)length, (const char *)byte + first);
+    const char *descr = value_of(text, "descr", mem), *shape = value_of(text, "shape", mem),
+               *fortran = value_of(text, "fortran_order", mem);
+    if (!descr || !shape || !fortran)
+        return npy_damaged(raw, "has no head of NumPy's", mem);
+    TRY(read_type(raw, descr, mem));
+    TRY(read_shape(raw, shape, mem));
+    raw->fortran = *fortran == 'T' && raw->array.nd > 1;
+    raw->at += (int64_t)(first + length);
+    return WEFT_OK;
+}
 
 /* ---- files ---- */
 
@@ -143,7 +380,7 @@ static int64_t fortran_place(const weft_array *array, int64_t t)
 }
 
 /* Rows [first, first + count) of an array in C's order, from those in the file. */
-static void gather(const weft_array_raw *raw, const unsigned char *from, int64_t first,
+static void gather(const struct array_raw *raw, const unsigned char *from, int64_t first,
                    int64_t count, unsigned char *to)
 {
     const weft_array *array = &raw->array;
@@ -187,7 +424,7 @@ static int64_t block_rows(const weft_array *array)
 }
 
 /* Writes the rows in C's order to a file without a name, and maps that. */
-static weft_status reorder(const weft_array_raw *raw, weft_array *array, weft_pack *pack)
+static weft_status reorder(const struct array_raw *raw, weft_array *array, weft_pack *pack)
 {
     const unsigned char *from = (const unsigned char *)array->map + raw->at;
     int64_t block = block_rows(array);
@@ -214,7 +451,8 @@ static weft_status reorder(const weft_array_raw *raw, weft_array *array, weft_pa
 }
 
 /* The array whose head is known, in the file that array->map is of. */
-static weft_status take(const weft_array_raw *raw, weft_array *array, weft_pack *pack)
+static weft_status place_array(const struct array_raw *raw, weft_array *array,
+                               weft_pack *pack)
 {
     void *map = array->map;
     size_t mapped = array->mapped;
@@ -248,10 +486,10 @@ static weft_status take(const weft_array_raw *raw, weft_array *array, weft_pack 
 
 static weft_status open_npy(weft_array *array, weft_pack *pack)
 {
-    weft_array_raw raw = {.array = *array};
+    struct array_raw raw = {.array = *array};
     TRY(map_file(array->path, array));
-    TRY(weft_npy_head(&raw, array->map, array->mapped, pack->mem));
-    return take(&raw, array, pack);
+    TRY(read_npy_head(&raw, array->map, array->mapped, pack->mem));
+    return place_array(&raw, array, pack);
 }
 
 /* Expands a file of an archive, and maps it in place of the archive. */
@@ -271,7 +509,7 @@ static weft_status expand(const weft_zip_entry *entry, weft_array *array, weft_p
 
 static weft_status open_npz(weft_array *array, weft_pack *pack)
 {
-    weft_array_raw raw = {.array = *array};
+    struct array_raw raw = {.array = *array};
     weft_zip_entry *entry = NULL;
     int64_t n, i = 0;
     TRY(map_file(array->path, array));
@@ -284,8 +522,8 @@ static weft_status open_npz(weft_array *array, weft_pack *pack)
         raw.at = 0;
     }
     size_t left = entry[i].deflated ? array->mapped : (size_t)entry[i].stored;
-    TRY(weft_npy_head(&raw, (const unsigned char *)array->map + raw.at, left, pack->mem));
-    return take(&raw, array, pack);
+    TRY(read_npy_head(&raw, (const unsigned char *)array->map + raw.at, left, pack->mem));
+    return place_array(&raw, array, pack);
 }
 
 /* Numbers of HDF5 that are packed, in chunks or of other types, as memory has them. */
@@ -321,7 +559,7 @@ static weft_status take_h5(const weft_h5set *set, weft_array *array, weft_pack *
         [WEFT_H5_U64] = WEFT_EL_U64, [WEFT_H5_F32] = WEFT_EL_F32,
         [WEFT_H5_F64] = WEFT_EL_F64, [WEFT_H5_TEXT] = WEFT_EL_TEXT};
     weft_h5kind kind;
-    weft_array_raw raw;
+    struct array_raw raw;
     int64_t n;
     TRY(weft_h5_set_kind(set, &kind));
     array->nd = set->nd;
@@ -332,9 +570,9 @@ static weft_status take_h5(const weft_h5set *set, weft_array *array, weft_pack *
     array->size = weft_h5_size(kind.type);
     if (kind.at < 0 && array->dims[0] > 0 && weft_array_width(array) > 0)
         return copy_h5(set, &kind, array, pack);
-    raw = (weft_array_raw){.array = *array, .at = kind.at < 0 ? 0 : kind.at};
+    raw = (struct array_raw){.array = *array, .at = kind.at < 0 ? 0 : kind.at};
     TRY(map_file(array->path, array));
-    return take(&raw, array, pack);
+    return place_array(&raw, array, pack);
 }
 
 static weft_status open_h5(weft_array *array, weft_pack *pack)

@@ -1,6 +1,7 @@
 /* Archives of zip, as NumPy's npz files are: the list at their end (PKWARE, "APPNOTE.TXT",
  * 4.3), also with sizes of 64 bits, and files that are stored or deflated. */
-#include "array.h"
+
+#include "reader.h"
 
 #include <errno.h>
 #include <limits.h>

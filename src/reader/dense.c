@@ -1,10 +1,8 @@
 /* Tables with a class, or numbers to predict, in each row: CSV, whose columns are numbers
- * and categories (dense_csv.c, dense_columns.c); the sparse text format of libsvm, LABEL
- * INDEX:VALUE ... with indices from 1, whose missing values are 0 (dense_libsvm.c); arrays
+ * and categories (dense_csv.c); the sparse text format of libsvm, LABEL
+ * INDEX:VALUE ... with indices from 1, whose missing values are 0 (dense_rows.c); arrays
  * of numbers, also images, of NumPy and HDF5 (dense_arrays.c). */
-#include "dense_arrays.h"
-#include "dense_cell.h"
-#include "dense_kinds.h"
+#include "dense.h"
 #include "weft/log.h"
 
 #include <math.h>
@@ -296,7 +294,7 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
         rows->many = rows->targets = like->target_scale ? like->classes : 0;
         csv.unlabelled = like->d;
     }
-    TRY(weft_read_arrays(rows->arrays, &csv, like, rows));
+    TRY(weft_read_arrays(&csv, like, rows));
     if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
     return weft_dense_decide(&csv, source, rows, &again);
 }
@@ -379,14 +377,14 @@ static weft_status open_source(const struct dense *dense,
     for (int p = 0; p < WEFT_NPART; p++)
         if (*path[p] != '\0') TRY(weft_pack_source(pack, path[p]));
     if (dense->format == AUTO && weft_array_is(source) != WEFT_ARRAY_NONE)
-        TRY(weft_dense_arrays_open(&dense->arrays, path, scored, &rows->arrays, pack));
+        TRY(weft_dense_arrays_open(&dense->arrays, path, scored, rows, pack));
     else if (*dense->arrays.x != '\0' || *dense->arrays.y != '\0')
         return weft_fail(WEFT_ECONF,
                          "x and y name arrays of npy, npz and HDF5 files, and %s is none; "
                          "label = NAME says which column is the label",
                          source);
-    int images = rows->arrays && rows->arrays->image[0] > 0;
-    return scored ? weft_dense_like_read(dense->like, images, like, pack->mem) : WEFT_OK;
+    return scored ? weft_dense_like_read(dense->like, rows->image[0] > 0, like, pack->mem)
+                  : WEFT_OK;
 }
 
 static weft_status pack_source(const struct dense *dense, const char *source,
@@ -399,7 +397,6 @@ static weft_status pack_source(const struct dense *dense, const char *source,
         "client",  "weight",     "valid",     "test",       "shares",  "valid_file",
         "numbers", "unlabelled", "test_file", "dates",      NULL};
     weft_dense_like like = {0};
-    weft_dense_parts parts;
     const char *path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
                                     dense->file[WEFT_TEST]};
     if (*dense->like != '\0')
@@ -415,15 +412,7 @@ static weft_status pack_source(const struct dense *dense, const char *source,
         TRY(weft_labels_close(&rows->labels, source, rows->label, rows->n, pack));
     }
     tell(dense, source, rows, pack);
-    TRY(weft_dense_split(&dense->split, rows, &parts, pack));
-    weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
-    weft_csv csv = dense->csv;
-    columns->features = rows->d;
-    csv.whole = *dense->arrays.shape != '\0';
-    if (rows->at)
-        TRY(weft_dense_fit(&csv, rows, parts.train, parts.rows[WEFT_TRAIN], columns));
-    weft_dense_tell(&csv, rows, pack);
-    return weft_dense_put(rows, columns, &parts, dense->arrays.shape, pack);
+    return weft_dense_put(&dense->split, &dense->csv, rows, dense->arrays.shape, pack);
 }
 
 static weft_status dense_read(const void *self, const char *source, weft_pack *pack)

@@ -1,10 +1,10 @@
-/* Tables of numbers as read from CSV or libsvm files. Private to the reader `dense`. */
+/* Tables as they are read: CSV, libsvm, arrays. Private to the reader `dense`. */
 #ifndef WEFT_READER_DENSE_H
 #define WEFT_READER_DENSE_H
 
 #include "reader.h"
+#include "weft/date.h"
 #include "weft/names.h"
-#include "weft/table.h"
 
 /* What the first line tells. */
 typedef struct weft_csv_head {
@@ -57,10 +57,11 @@ typedef struct weft_dense_rows {
     int64_t n, d;            /* rows; columns, of a CSV file with the label's */
     int64_t room;            /* rows that there is room for, of CSV files */
     int64_t end[WEFT_NPART]; /* rows up to the end of the file of each part */
-    int32_t *label;          /* [n] */
-    double *number;          /* [n] labels of libsvm files, NAN where they are none */
-    int targets;             /* numbers to predict of each row; 0: classes */
-    int alike;               /* 1: names that mean the same are one */
+    int image[3];   /* channels, height, width of rows that are images; 0: a table */
+    int32_t *label; /* [n] */
+    double *number; /* [n] labels of libsvm files, NAN where they are none */
+    int targets;    /* numbers to predict of each row; 0: classes */
+    int alike;      /* 1: names that mean the same are one */
     int many;      /* 1: labels are not told apart: they are targets, or too many numbers */
     double *value; /* [n][d], or [entries] */
     int32_t *column; /* [entries] from 0 */
@@ -78,6 +79,8 @@ typedef struct weft_dense_rows {
     weft_arena *mem;
 } weft_dense_rows;
 
+/* ---- rows as they are read ---- */
+
 /* Takes note of the first cell that is not as it should be. */
 void weft_dense_note(weft_dense_rows *rows, weft_dense_column *column, const char *path,
                      int64_t line, const char *text);
@@ -91,6 +94,11 @@ WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *rows, int64_t line,
 /* The same of a table without columns, and ends its row. */
 WEFT_CHECKED weft_status weft_dense_answered(weft_dense_rows *rows, const char *path,
                                              int64_t line, const char *label);
+
+/* The number of a level, group or client of that text; of a label its class's name, as it
+ * was first written. */
+int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
+                               const char *text);
 
 /* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
  * it is no number. */
@@ -167,34 +175,182 @@ const char *weft_number_read(const char *at, const char *end, char separator, ch
  * ragged rows, rows without label, columns that another file has. */
 WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
                                        const weft_csv *how, weft_dense_rows *rows);
-/* Tells the packer targets, weights and groups, if any, of the rows in that order, of which
- * the first part[WEFT_TRAIN] are for training. shift, scale: [targets] NULL: mean and
- * deviation of the training rows. EDATA: a target is the same in all of these. */
-WEFT_CHECKED weft_status weft_dense_numbers(const weft_dense_rows *rows,
-                                            const int64_t *order, const int64_t *part,
-                                            const double *shift, const double *scale,
-                                            weft_pack *pack);
-/* 1: all rows have a label, or all their targets. */
-int weft_dense_labelled(const weft_dense_rows *rows);
 /* The name of column j, its number from 1 where it has none. */
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j);
 /* from: 0 or 1, the index of the first column. */
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                                           weft_dense_rows *rows);
-/* How rows are divided: order[n], part after part, or client after client, and of each part
- * after part. */
-typedef struct weft_dense_parts {
-    int64_t *order, rows[WEFT_NPART];
-    int64_t *train; /* [rows[WEFT_TRAIN]] the rows of the train part */
-    int64_t clients, (*count)[WEFT_NPART]; /* [clients] */
-    const char *const *name;               /* [clients] */
-} weft_dense_parts;
 
-/* Divides the rows of the first file by the shares, by chance or within groups or clients,
- * if a column is of these; those of other files are the valid and the test part. Tells the
- * packer the rule. ECONF: shares, or group and client together; EDATA: too few groups. */
-WEFT_CHECKED weft_status weft_dense_split(const weft_split *split,
-                                          const weft_dense_rows *rows,
-                                          weft_dense_parts *parts, weft_pack *pack);
+/* ---- cells ---- */
+
+/* The number in a cell, 1; or 0: there is none that is finite. */
+int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem);
+/* 1: it stands for a value that is missing, as "", NA, ? do. */
+int weft_cell_missing(const char *text);
+/* 1: it does where a number is expected, as missing, unknown, -- do. */
+int weft_cell_gap(const char *text);
+/* 1: it does where a class is expected, which none and - may be. */
+int weft_label_missing(const char *text);
+/* Cells that stand for a missing value as options say. */
+typedef struct weft_gaps {
+    int64_t n;
+    const char **text; /* [n] */
+    double *number;    /* [n] NAN where it is none */
+} weft_gaps;
+weft_gaps weft_gaps_of(const weft_csv *how, weft_arena *mem);
+/* 1: one of them is this text, in any case, or this number, NAN where it is none. */
+int weft_gaps_have(const weft_gaps *gaps, const char *text, double x);
+/* What to do about a cell that is none; NULL: it is a text. */
+const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem);
+
+/* How the numbers of a column are written that are no plain ones: as dates, or with a unit
+ * before or behind them, by marks of their own. */
+typedef struct weft_written {
+    weft_date_order order;  /* WEFT_DATE_NONE: they are no dates */
+    int zone;               /* of the clock that dates without a zone are by, in minutes */
+    const char *unit;       /* NULL: they have none */
+    int decimal, thousands; /* WEFT_MARK_... */
+} weft_written;
+
+/* What the texts of a column up to now may be. */
+enum { WEFT_SPELLINGS = 6 };
+typedef struct weft_hints {
+    int64_t date[WEFT_DATE_ORDERS]; /* texts that are dates of each order, */
+    int64_t points, spans;          /* of these with days or years first by their marks;
+                                       years such as 2011-12 */
+    int zone, zoned;                /* of the first that has one */
+    int64_t unit, spelling[WEFT_SPELLINGS]; /* texts with the first unit; that are numbers
+                                               then in each spelling */
+    int64_t close;             /* of these with letters right behind the number */
+    int64_t others;            /* texts with another unit, */
+    const char *first, *other; /* that unit; another one, or NULL */
+} weft_hints;
+
+/* The number in a cell of such a column, 1: seconds of dates, numbers without their unit;
+ * or 0: it is not so written. */
+int weft_written_number(const weft_written *written, const char *text, double *x,
+                        weft_arena *mem);
+/* Takes note of a text of the column that is no plain number. */
+void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *text,
+                    weft_arena *mem);
+/* How the column is written, if most of its texts agree, else NULL; `order` is that of
+ * dates in another column, for one of which it cannot be told. *doubt: what has to be said.
+ */
+const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_column *column,
+                                      weft_date_order order, const char **doubt,
+                                      weft_arena *mem);
+/* 1: some numbers have a unit of letters without a blank, as 5k has, and others have none,
+ * so that it may be none. */
+int weft_hints_mixed(const weft_dense_column *column);
+/* 1: all numbers of column j, ten or more, are days as 20241231. */
+int weft_written_days(const weft_dense_rows *rows, int64_t j);
+/* In a packed file, and back: "" and NULL are those of plain numbers. */
+const char *weft_written_text(const weft_written *written, weft_arena *mem);
+const weft_written *weft_written_of(const char *text, weft_arena *mem);
+
+/* ---- what columns and labels are ---- */
+
+/* Reads the first lines of a large file to find columns that are of texts alone there, as
+ * categories are read only once then: rows->texts. */
+void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+                      weft_dense_rows *rows);
+/* After all were read: columns of texts become categories, or are left out where nearly all
+ * differ; *again 1: the files are to be read once more. EDATA naming file, line and column
+ * of a text among many numbers. */
+WEFT_CHECKED weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows,
+                                          int *again);
+/* Whether the labels are numbers to predict: rows->targets; *again 1: the files are to be
+ * read once more, without texts among these. EDATA: a target is no number, or nearly each
+ * row has a class of its own; ECONF: several labels are to be classes. */
+WEFT_CHECKED weft_status weft_dense_decide(const weft_csv *how, const char *source,
+                                           weft_dense_rows *rows, int *again);
+/* Tells the packer what was decided of rows and columns. */
+void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack *pack);
+/* EDATA: no column is left. */
+WEFT_CHECKED weft_status weft_dense_nothing(const weft_dense_rows *rows);
+
+/* Levels and what fills gaps, from the rows train[ntrain]; warns of columns that look odd.
+ * Columns that are empty or the same there are left out. Cells of categories become numbers
+ * of levels in order. EDATA: no column is left. */
+WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows,
+                                        const int64_t *train, int64_t ntrain,
+                                        weft_columns *columns);
+
+/* ---- columns of a winner ---- */
+
+/* What another file, packed or a run, says of tables whose rows its weights are for. */
+typedef struct weft_dense_like {
+    const weft_columns *columns; /* NULL: none; images */
+    weft_form form;              /* of images, */
+    int64_t d;                   /* and their numbers */
+    int64_t label;               /* column of the label */
+    int named;                   /* 1: columns have names */
+    int federated;               /* 1: rows are those of clients */
+    int side[3]; /* channels, height, width of rows that are images; else 0 */
+    int classes;
+    const char **class_name;                   /* [classes], or of the targets */
+    const double *target_shift, *target_scale; /* [classes]; NULL: no targets */
+} weft_dense_like;
+/* Reads it from a file; images 1: the rows are of them. EFILE; EDATA: it was not packed
+ * from such. */
+WEFT_CHECKED weft_status weft_dense_like_read(const char *path, int images,
+                                              weft_dense_like *like, weft_arena *mem);
+/* Prepares *rows and *how for reading a table of these columns. */
+void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
+                           weft_dense_rows *rows);
+/* After it was read: cells and labels become those of `like`. EDATA: a class is not known.
+ */
+WEFT_CHECKED weft_status weft_dense_like_end(const weft_dense_like *like,
+                                             weft_dense_rows *rows);
+
+/* ---- arrays ---- */
+
+/* Arrays as the options name them. */
+typedef struct weft_dense_named {
+    const char *x, *y; /* names in the file, or files, of the rows and of their labels, with
+                          commas between those of the parts; "": found */
+    const char *shape; /* "3x32x32"; "": as the array says */
+} weft_dense_named;
+typedef struct weft_dense_arrays weft_dense_arrays;
+/* Opens the arrays of the parts' files, path[] "" where a part has none; tells which they
+ * are: rows->arrays and image. EFILE; EDATA; ECONF: there is no such array, or shapes do
+ * not agree. */
+WEFT_CHECKED weft_status weft_dense_arrays_open(const weft_dense_named *named,
+                                                const char *const path[WEFT_NPART],
+                                                int scored, weft_dense_rows *rows,
+                                                weft_pack *pack);
+/* Makes classes of labels whose rows have a single 1 among zeros, and tells it. */
+void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem);
+void weft_dense_arrays_close(weft_dense_arrays *arrays);
+/* Reads labels and columns that are no numbers of the arrays that are open. EDATA naming
+ * array, row and column. */
+WEFT_CHECKED weft_status weft_read_arrays(const weft_csv *how, const weft_dense_like *like,
+                                          weft_dense_rows *rows);
+
+/* Cell j of row i of any table that was read, and its place where it is in memory. */
+double weft_dense_cell(const weft_dense_rows *rows, int64_t i, int64_t j);
+double *weft_dense_place(const weft_dense_rows *rows, int64_t i, int64_t j);
+/* The d cells of row i, in room[d] or where they are. */
+const double *weft_dense_cells(const weft_dense_rows *rows, int64_t i, double *room);
+/* The d numbers of an image, as bytes, which it must have, or doubles. */
+void weft_dense_image(const weft_dense_rows *rows, int64_t i, int bytes, void *x);
+/* 1: images are of bytes. */
+int weft_dense_bytes(const weft_dense_rows *rows);
+
+/* ---- on their way to the packer ---- */
+
+/* Divides the rows of a table or images, by chance or within groups or clients, if a column
+ * is of these; those of other files are the valid and the test part. Learns the columns
+ * from the training rows, tells what was decided, and hands over all. shape: of rows of a
+ * table that are images. ECONF: shares, or group and client together; EDATA: too few
+ * groups. */
+WEFT_CHECKED weft_status weft_dense_put(const weft_split *split, const weft_csv *how,
+                                        weft_dense_rows *rows, const char *shape,
+                                        weft_pack *pack);
+/* Hands over rows to be scored, in the order of the file. EDATA: they are none of those
+ * that were learnt. */
+WEFT_CHECKED weft_status weft_dense_put_scored(const weft_dense_like *like,
+                                               const char *source, weft_dense_rows *rows,
+                                               weft_pack *pack);
 
 #endif

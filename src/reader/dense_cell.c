@@ -1,12 +1,156 @@
-/* Numbers in the cells of a CSV table, in the spelling that the options name, and what is
- * said of a cell that is none. */
-#include "dense_cell.h"
+/* Cells of a table: numbers from text, gaps, and numbers that are written as dates, or with
+ * a unit: 31.12.2024, 14%, $1,234, 1 234,5 kg. A column has one order of dates, or one unit
+ * and one spelling, which its texts tell.
+ *
+ * Plain numbers have the bits that strtod gives, some ten times as fast: up to 15 digits
+ * and a small power of ten are a product or quotient of exact doubles; others are left to
+ * strtod. Clinger, "How to read floating point numbers accurately", PLDI 1990. */
+#include "dense.h"
+#include "weft/csv.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- plain numbers ---- */
+
+enum { MAX_DIGITS = 15, MAX_POWER = 22, MAX_EXPONENT = 9999 };
+
+static const double ten[MAX_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* digits x 10^power, correctly rounded; 0: strtod has to. */
+static int scaled(uint64_t digits, int power, double *x)
+{
+    int small = power >= -MAX_POWER && power <= MAX_POWER;
+    if (digits == 0)
+        *x = 0;
+    else if (small)
+        *x = power < 0 ? (double)digits / ten[-power] : (double)digits * ten[power];
+    return digits == 0 || small;
+}
+
+/* The exponent at `at`, after its e; returns what follows, NULL where there is none. */
+static const char *read_exponent(const char *at, const char *end, int *power)
+{
+    int e = 0;
+    int minus = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    if (at == end || !is_digit(*at)) return NULL;
+    for (; at < end && is_digit(*at); at++)
+        if (e < MAX_EXPONENT) e = 10 * e + (*at - '0');
+    *power += minus ? -e : e;
+    return at;
+}
+
+/* Reads what is not a short integer: fractions, exponents, many digits. `at` is past the
+ * sign. */
+static const char *read_decimal(const char *at, const char *end, char mark, double *x)
+{
+    const char *start = at;
+    uint64_t digits = 0;
+    int n = 0, seen = 0, power = 0, point = 0; /* n digits from the first that is not 0 */
+    for (; at < end && (is_digit(*at) || (*at == mark && !point)); at++) {
+        if (*at == mark) {
+            point = 1;
+            continue;
+        }
+        seen = 1;
+        power -= point;
+        n += n > 0 || *at != '0';
+        if (n <= MAX_DIGITS) digits = 10 * digits + (uint64_t)(*at - '0');
+    }
+    if (!seen) return NULL;
+    if (at < end && (*at == 'e' || *at == 'E'))
+        if ((at = read_exponent(at + 1, end, &power)) == NULL) return NULL;
+    if (n > MAX_DIGITS && at - start == n) return NULL; /* see weft_number_lost */
+    if (n > MAX_DIGITS || !scaled(digits, power, x)) {
+        char *stop;
+        if (mark != '.') return NULL;
+        *x = strtod(start, &stop);
+        if (stop != at) return NULL;
+    }
+    return at;
+}
+
+void weft_dense_digits(weft_dense_column *column, const char *at, const char *end,
+                       weft_arena *mem)
+{
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    if (end - at > 1 && at[0] == '0' && is_digit(at[1]) && column->zeros++ == 0)
+        column->zero = weft_arena_text(mem, "%.*s", (int)(end - at), at);
+    if (column->width < 0) return;
+    int64_t n = 0;
+    while (at + n < end && is_digit(at[n])) n++;
+    int same = at + n == end && (column->width == 0 || column->width == n);
+    column->width = same ? n : -1;
+}
+
+/* 1: a blank that does not separate columns. */
+static int is_blank(char c, char separator)
+{
+    return (c == ' ' || c == '\t') && c != separator;
+}
+
+const char *weft_number_read(const char *at, const char *end, char separator, char decimal,
+                             double *x)
+{
+    enum { AT_ONCE = 15 }; /* digits of an integer that a double holds */
+    while (at < end && is_blank(*at, separator)) at++;
+    int minus = at < end && *at == '-';
+    at += at < end && (*at == '-' || *at == '+');
+    const char *start = at;
+    int64_t value = 0;
+    while (at < end && is_digit(*at) && at - start <= AT_ONCE)
+        value = 10 * value + (*at++ - '0');
+    if (at > start && at - start <= AT_ONCE &&
+        (at == end || *at == separator || is_blank(*at, separator)))
+        *x = (double)value;
+    else
+        at = read_decimal(start, end, decimal, x);
+    if (at == NULL || !isfinite((float)*x)) return NULL;
+    if (minus) *x = -*x;
+    while (at < end && is_blank(*at, separator)) at++;
+    return at;
+}
+
+int weft_table_number(const char *text, double *x)
+{
+    char *end, copy[64];
+    *x = strtod(text, &end);
+    size_t n = (size_t)(end - text);
+    if (n > 0 && (*end == 'd' || *end == 'D') && strlen(text) < sizeof copy) {
+        snprintf(copy, sizeof copy, "%s", text); /* Fortran's exponent */
+        copy[n] = 'e';
+        text = copy;
+        *x = strtod(text, &end);
+    }
+    if (!isfinite((float)*x)) *x = INFINITY; /* no float either */
+    while (*end == ' ') end++;
+    return end != text && *end == '\0';
+}
+
+const char *weft_table_label(const char *text, weft_arena *mem)
+{
+    char *end;
+    double x = strtod(text, &end);
+    while (*end == ' ') end++;
+    if (end == text || *end != '\0' || !isfinite(x)) return text;
+    if (weft_number_lost(text)) return text + strspn(text, "+");
+    return weft_csv_number(x + 0.0, WEFT_NEW(mem, char, WEFT_CSV_NUMBER)); /* "-0" is "0" */
+}
+
+/* ---- marks ---- */
 
 static const char mark_of[] = {[WEFT_MARK_POINT] = '.',
                                [WEFT_MARK_COMMA] = ',',
@@ -170,4 +314,320 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
     if (strspn(digits, "0123456789., ") == strlen(digits) && !is_outline(digits, mem))
         return "its digits are no number in this spelling: mend or remove the line";
     return NULL;
+}
+
+/* ---- units ---- */
+
+/* A number, and what stands before or behind it. */
+struct parts {
+    const char *number, *unit;
+    int close; /* 1: the unit is letters right behind the number, as in 100a */
+};
+
+/* Blanks that are no ASCII become such, and the minus of typography a hyphen. */
+static char *plain_blanks(const char *text, weft_arena *mem)
+{
+    static const char *const odd[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89",
+                                      "\xe2\x88\x92"};
+    char *copy = weft_arena_text(mem, "%s", text), *to = copy;
+    for (const char *at = text; *at != '\0';) {
+        int k = 0;
+        while (k < 4 && strncmp(at, odd[k], strlen(odd[k])) != 0) k++;
+        *to++ = k == 3 ? '-' : k < 3 ? ' ' : *at;
+        at += k < 4 ? strlen(odd[k]) : 1;
+    }
+    *to = '\0';
+    return copy;
+}
+
+/* The bytes of the number that text begins with, its groups and exponent in it. */
+static size_t length_of(const char *text)
+{
+    size_t n = 0;
+    while (is_digit(text[n]) ||
+           (strchr(".,' ", text[n]) && text[n] && is_digit(text[n + 1])))
+        n++;
+    size_t sign = n + 1 + (text[n] != '\0' && (text[n + 1] == '-' || text[n + 1] == '+'));
+    if (n > 0 && (text[n] == 'e' || text[n] == 'E') && is_digit(text[sign]))
+        for (n = sign; is_digit(text[n]);) n++;
+    return n;
+}
+
+/* 1: $, US$, a sign of Unicode, or a usual code with a blank behind it. */
+static int is_currency(const char *text, size_t n, int blank)
+{
+    static const char *const code[] = {"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR",
+                                       "AUD", "CAD", "SEK", "NOK", "DKK", "PLN"};
+    size_t letters = 0;
+    while (letters < n && isupper((unsigned char)text[letters])) letters++;
+    if (letters == 3 && n == 3 && blank)
+        for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+            if (strncmp(text, code[i], 3) == 0) return 1;
+    if (letters < 3 && n == letters + 1 && text[letters] == '$') return 1;
+    if (n == 2)
+        return strncmp(text, "\xc2\xa3", 2) == 0 || strncmp(text, "\xc2\xa5", 2) == 0;
+    return n == 3 &&
+           (strncmp(text, "\xe2\x82", 2) == 0 || strncmp(text, "\xe2\x83", 2) == 0);
+}
+
+/* 1: it may stand behind a number. */
+static int is_unit(const char *text)
+{
+    enum { MOST = 24 };
+    unsigned char first = (unsigned char)*text;
+    return (isalpha(first) || first >= 0x80 || strchr("%$\"'", *text)) &&
+           strlen(text) <= MOST;
+}
+
+/* Takes a text apart; 0: it is no number with a unit before or behind it. */
+static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
+{
+    char *at = plain_blanks(text, mem), *end = at + strlen(at);
+    int minus = *at == '(' && end > at && end[-1] == ')'; /* as accounts have them */
+    if (minus) *--end = '\0';
+    at += minus;
+    if (!minus && (*at == '-' || *at == '+')) minus = *at++ == '-';
+    at += strspn(at, " ");
+    const char *before = at;
+    while (*at != '\0' && !is_digit(*at) && !strchr("+-., ", *at)) at++;
+    size_t n = (size_t)(at - before);
+    int blank = *at == ' ';
+    at += strspn(at, " ");
+    if (n > 0 && !is_currency(before, n, blank)) return 0;
+    if (n > 0 && *at == '-' && !minus) minus = *at++ == '-';
+    size_t digits = length_of(at);
+    const char *behind = at + digits + strspn(at + digits, " ");
+    if (digits == 0 || (n == 0 && *behind == '\0')) return 0;
+    if (*behind != '\0' && !is_unit(behind) && *behind != '/') return 0;
+    parts->close = n == 0 && behind == at + digits && isalpha((unsigned char)*behind);
+    parts->number = weft_arena_text(mem, "%s%.*s", minus ? "-" : "", (int)digits, at);
+    parts->unit = weft_arena_text(mem, "%.*s%s%s", (int)n, before,
+                                  n > 0 && *behind ? " " : "", behind);
+    return 1;
+}
+
+/* ---- spellings ---- */
+
+static const struct spelling {
+    int decimal, thousands;
+} spelling[WEFT_SPELLINGS] = {
+    {WEFT_MARK_POINT, WEFT_MARK_NONE},  {WEFT_MARK_POINT, WEFT_MARK_COMMA},
+    {WEFT_MARK_POINT, WEFT_MARK_BLANK}, {WEFT_MARK_COMMA, WEFT_MARK_NONE},
+    {WEFT_MARK_COMMA, WEFT_MARK_POINT}, {WEFT_MARK_COMMA, WEFT_MARK_BLANK}};
+enum { GROUPS_BY_COMMA = 1, DECIMAL_COMMA = 3 };
+
+/* 1: the options leave that spelling open. */
+static int is_open(const weft_csv *how, int k)
+{
+    if (how->thousands != WEFT_MARK_NONE && spelling[k].thousands != how->thousands)
+        return 0;
+    return spelling[k].decimal == how->decimal ||
+           (how->decimal == WEFT_MARK_POINT && how->thousands == WEFT_MARK_NONE);
+}
+
+static int number_in(int decimal, int thousands, const char *text, double *x,
+                     weft_arena *mem)
+{
+    const weft_csv how = {.decimal = decimal, .thousands = thousands};
+    return weft_cell_number(&how, text, x, mem);
+}
+
+/* ---- one cell ---- */
+
+static int date_number(const weft_written *written, const char *text, double *x)
+{
+    enum { MINUTE = 60 };
+    weft_date date;
+    if (!weft_date_read(text, written->order, &date)) return 0;
+    *x = date.seconds - MINUTE * (date.zoned ? date.zone : written->zone);
+    return 1;
+}
+
+int weft_written_number(const weft_written *written, const char *text, double *x,
+                        weft_arena *mem)
+{
+    struct parts parts;
+    if (written->order != WEFT_DATE_NONE) return date_number(written, text, x);
+    if (take_apart(text, &parts, mem)) {
+        if (strcmp(parts.unit, written->unit) != 0) return 0;
+        text = parts.number;
+    }
+    return number_in(written->decimal, written->thousands, text, x, mem);
+}
+
+/* ---- what a column is ---- */
+
+static int add_date(weft_hints *hints, const char *text)
+{
+    weft_date date;
+    int some = 0;
+    int64_t first = hints->date[WEFT_DATE_YMD];
+    for (int k = WEFT_DATE_NONE + 1; k < WEFT_DATE_ORDERS; k++) {
+        if (!weft_date_read(text, (weft_date_order)k, &date)) continue;
+        hints->date[k]++;
+        hints->points += k == WEFT_DATE_DMY && (text[strspn(text, "0123456789")] == '.' ||
+                                                hints->date[WEFT_DATE_YMD] > first);
+        hints->spans +=
+            k == WEFT_DATE_YM && (atoi(text) + 1 - atoi(text + strlen("2024-"))) % 100 == 0;
+        if (date.zoned && !hints->zoned) hints->zone = date.zone;
+        hints->zoned |= date.zoned;
+        some = 1;
+    }
+    return some;
+}
+
+void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *text,
+                    weft_arena *mem)
+{
+    struct parts parts;
+    double x;
+    weft_arena *kept = column->name.mem;
+    if (!column->hints) column->hints = WEFT_NEW(kept, weft_hints, 1);
+    weft_hints *hints = column->hints;
+    if (add_date(hints, text) || !take_apart(text, &parts, mem)) return;
+    if (!hints->first) hints->first = weft_arena_text(kept, "%s", parts.unit);
+    if (strcmp(parts.unit, hints->first) != 0) {
+        if (!hints->other) hints->other = weft_arena_text(kept, "%s", parts.unit);
+        hints->others++;
+        return;
+    }
+    hints->unit++;
+    hints->close += parts.close;
+    for (int k = 0; k < WEFT_SPELLINGS; k++)
+        hints->spelling[k] +=
+            is_open(how, k) &&
+            number_in(spelling[k].decimal, spelling[k].thousands, parts.number, &x, mem);
+}
+
+/* The order of most of the texts; of two that fit equally, days or months first, `known`.
+ */
+static weft_date_order order_of(const weft_csv *how, const weft_dense_column *column,
+                                weft_date_order known, const char **doubt)
+{
+    static const weft_date_order asked[] = {
+        [WEFT_DATES_DMY] = WEFT_DATE_DMY, [WEFT_DATES_MDY] = WEFT_DATE_MDY};
+    const int64_t *date = column->hints->date;
+    int best = WEFT_DATE_NONE;
+    for (int k = 1; k < WEFT_DATE_ORDERS; k++)
+        if (date[k] > date[best]) best = k;
+    if (best == WEFT_DATE_NONE || 2 * date[best] <= column->texts + column->numbers)
+        return WEFT_DATE_NONE;
+    if ((best == WEFT_DATE_YM || best == WEFT_DATE_TIME) &&
+        (date[best] < column->texts || column->hints->spans == column->texts))
+        return WEFT_DATE_NONE;
+    if (best != WEFT_DATE_DMY && best != WEFT_DATE_MDY) return (weft_date_order)best;
+    if (how->dates != WEFT_DATES_AUTO) return asked[how->dates];
+    if (date[WEFT_DATE_DMY] != date[WEFT_DATE_MDY]) return (weft_date_order)best;
+    if (column->hints->points == date[WEFT_DATE_DMY]) return WEFT_DATE_DMY;
+    if (known == WEFT_DATE_NONE)
+        *doubt = "may have days or months first: dates = dmy or dates = mdy says which";
+    return known;
+}
+
+int weft_hints_mixed(const weft_dense_column *column)
+{
+    const weft_hints *hints = column->hints;
+    return hints->close > 0 && hints->close == hints->unit && column->numbers > 0;
+}
+
+/* The spelling of all the numbers with a unit; -1: there is none. */
+static int spelling_of(const weft_csv *how, const weft_dense_column *column,
+                       const char **doubt)
+{
+    const weft_hints *hints = column->hints;
+    const int64_t *n = hints->spelling;
+    int best = 0;
+    if (hints->unit < column->texts || weft_hints_mixed(column)) return -1;
+    while (best < WEFT_SPELLINGS && n[best] < column->texts) best++;
+    if (best == WEFT_SPELLINGS) return -1;
+    size_t length = strcspn(hints->first, " ");
+    int before = is_currency(hints->first, length, 1);
+    if (best == GROUPS_BY_COMMA && n[DECIMAL_COMMA] == n[best] && how->separator != ',' &&
+        !before)
+        *doubt = "has numbers that decimal = comma reads as fractions, thousands = comma "
+                 "as whole ones";
+    return best;
+}
+
+const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_column *column,
+                                      weft_date_order order, const char **doubt,
+                                      weft_arena *mem)
+{
+    *doubt = NULL;
+    if (!column->hints) return NULL;
+    weft_written written = {.order = order_of(how, column, order, doubt)};
+    int k = 0;
+    if (written.order != WEFT_DATE_NONE) {
+        written.zone = column->hints->zone;
+    } else {
+        if (*doubt || (k = spelling_of(how, column, doubt)) < 0) return NULL;
+        written.unit = column->hints->first;
+    }
+    written.decimal = spelling[k].decimal;
+    written.thousands = spelling[k].thousands;
+    weft_written *to = WEFT_NEW(mem, weft_written, 1);
+    *to = written;
+    return to;
+}
+
+int weft_written_days(const weft_dense_rows *rows, int64_t j)
+{
+    enum { FEWEST = 10, FIRST = 19000101, LAST = 21001231 };
+    int64_t n = 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        double x = rows->value[i * rows->d + j];
+        char text[16];
+        weft_date date;
+        if (isnan(x)) continue;
+        if (!(x >= FIRST && x <= LAST) || x > floor(x)) return 0;
+        snprintf(text, sizeof text, "%.0f", x);
+        if (!weft_date_read(text, WEFT_DATE_YMD, &date)) return 0;
+        n++;
+    }
+    return n >= FEWEST;
+}
+
+/* ---- in a packed file ---- */
+
+static const char *const mark_name[] = {[WEFT_MARK_POINT] = "point",
+                                        [WEFT_MARK_COMMA] = "comma",
+                                        [WEFT_MARK_NONE] = "none",
+                                        [WEFT_MARK_BLANK] = "blank"};
+
+const char *weft_written_text(const weft_written *written, weft_arena *mem)
+{
+    if (!written) return "";
+    if (written->order != WEFT_DATE_NONE)
+        return weft_arena_text(mem, "%s %d", weft_date_order_name[written->order],
+                               written->zone);
+    return weft_arena_text(mem, "%s %s %s", mark_name[written->decimal],
+                           mark_name[written->thousands], written->unit);
+}
+
+/* The number of that name among n; -1: there is none. */
+static int place_of(const char *const *name, int n, const char *text)
+{
+    int k = 0;
+    while (k < n && strcmp(name[k], text) != 0) k++;
+    return k < n ? k : -1;
+}
+
+const weft_written *weft_written_of(const char *text, weft_arena *mem)
+{
+    if (*text == '\0') return NULL;
+    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    const char *first = strtok_r(copy, " ", &rest), *second = strtok_r(NULL, " ", &rest);
+    if (!second) return NULL;
+    weft_written *written = WEFT_NEW(mem, weft_written, 1);
+    int order = place_of(weft_date_order_name, WEFT_DATE_ORDERS, first);
+    if (order > 0) {
+        written->order = (weft_date_order)order;
+        written->zone = atoi(second);
+        return written;
+    }
+    int marks = (int)(sizeof mark_name / sizeof *mark_name);
+    written->decimal = place_of(mark_name, marks, first);
+    written->thousands = place_of(mark_name, marks, second);
+    written->unit = rest;
+    return written->decimal < 0 || written->thousands < 0 ? NULL : written;
 }

@@ -1,8 +1,9 @@
-/* What the training rows say of the columns of a table. */
-#include "dense_arrays.h"
-#include "dense_cell.h"
-#include "dense_kinds.h"
-#include "dense_like.h"
+/* The columns of a table as they are learnt: what the training rows say of them, or, of
+ * rows that are to be scored, what a winner was trained on, in a file that was packed or
+ * run before.
+ */
+#include "dense.h"
+#include "weft/data.h"
 #include "weft/log.h"
 #include "weft/patterns.h"
 
@@ -20,7 +21,7 @@ struct seen {
     int falls, zero; /* falls 1: it does not rise from row to row, or is not whole */
 };
 
-static void look(struct seen *seen, double x, weft_arena *tmp)
+static void note_number(struct seen *seen, double x, weft_arena *tmp)
 {
     uint64_t bits;
     if (isnan(x)) return;
@@ -65,7 +66,7 @@ static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
     for (int64_t i = 0; i < rows->n; i++) {
         const double *x = weft_dense_cells(rows, i, room);
         for (int64_t j = first; j < end; j++)
-            if (has_numbers(&column[j])) look(&seen[j - first], x[j], tmp);
+            if (has_numbers(&column[j])) note_number(&seen[j - first], x[j], tmp);
     }
     for (int64_t j = first; j < end; j++) {
         const struct seen *own = &seen[j - first];
@@ -89,8 +90,8 @@ static int is_code(double x)
 }
 
 /* How often the column has x, and *low .. *high of its other numbers. */
-static int64_t count(const weft_dense_rows *rows, int64_t j, double x, double *low,
-                     double *high)
+static int64_t count_number(const weft_dense_rows *rows, int64_t j, double x, double *low,
+                            double *high)
 {
     int64_t n = 0;
     *low = INFINITY;
@@ -115,7 +116,7 @@ static int has_code(const weft_dense_rows *rows, int64_t j, const weft_column *c
     if (column->kind != WEFT_COLUMN_NUMBER) return 0;
     *code = column->low < 0 ? column->low : column->high;
     if (column->distinct < 3 || !is_code(*code)) return 0;
-    *times = count(rows, j, *code, low, high);
+    *times = count_number(rows, j, *code, low, high);
     return *times > 1 && *low >= 0 && (*code < 0 || *high <= (*code + 1) / 10);
 }
 
@@ -166,7 +167,7 @@ static double most_frequent(const double *x, int64_t n)
 
 /* Puts the k-th of x[n], from 0, in its place, none greater before it and none less behind
  * it. Hoare, "Algorithm 65: Find", 1961. Cost O(n) on average. */
-static double find(double *x, int64_t n, int64_t k)
+static double select_kth(double *x, int64_t n, int64_t k)
 {
     for (int64_t low = 0, high = n - 1; low < high;) {
         double middle = x[k];
@@ -187,7 +188,7 @@ static double find(double *x, int64_t n, int64_t k)
 
 static double median(double *x, int64_t n)
 {
-    double upper = find(x, n, n / 2), lower = upper;
+    double upper = select_kth(x, n, n / 2), lower = upper;
     if (n % 2 == 1) return upper;
     lower = x[0];
     for (int64_t i = 1; i < n / 2; i++) lower = x[i] > lower ? x[i] : lower;
@@ -253,8 +254,10 @@ static int by_level(const void *a, const void *b)
     return weft_labels_compare(*x, *y);
 }
 
-void weft_dense_unknown(const weft_dense_rows *rows, int64_t j, const char *text,
-                        int64_t some, int64_t n)
+/* Warns that some of n rows, if any, have a level of column j, such as `text`, that
+ * training rows have not. */
+static void tell_unknown(const weft_dense_rows *rows, int64_t j, const char *text,
+                         int64_t some, int64_t n)
 {
     if (some > 0)
         weft_log(WEFT_WARN,
@@ -297,7 +300,7 @@ static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
         *cell = (double)number[(int64_t)*cell];
         if (i >= first && *cell < 0 && unknown++ == 0) text = own;
     }
-    weft_dense_unknown(rows, j, text, unknown, rows->n - first);
+    tell_unknown(rows, j, text, unknown, rows->n - first);
     to->levels = n;
 }
 
@@ -387,4 +390,143 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
     }
     weft_arena_free(tmp);
     return columns->features > 0 ? WEFT_OK : weft_dense_nothing(rows);
+}
+
+/* ---- columns of a winner ---- */
+
+/* The sides of images, attributes of a group. */
+static weft_status read_sides(weft_h5 *file, const char *group, weft_dense_like *like)
+{
+    static const char *const name[] = {"channels", "height", "width"};
+    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@channels", group)))
+        return WEFT_OK;
+    for (int i = 0; i < 3; i++) {
+        int64_t side;
+        TRY(weft_h5_read_long(file, group, name[i], &side));
+        like->side[i] = (int)side;
+    }
+    return WEFT_OK;
+}
+
+/* The form and the numbers of images. */
+static weft_status read_image(weft_h5 *file, const char *group, weft_dense_like *like)
+{
+    const char *form;
+    int k = 0, table = weft_h5_has(file, weft_arena_text(file->mem, "%s/table", group));
+    if (*group == '\0') group = "/";
+    TRY(weft_h5_read_attr(file, group, "form", &form));
+    TRY(weft_h5_read_long(file, group, "columns", &like->d));
+    while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
+    like->form = (weft_form)k;
+    if (!table && (like->form == WEFT_BYTES || like->form == WEFT_REALS)) return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "like = %s is of no images, as its rows are", file->path);
+}
+
+static weft_status read_from(weft_h5 *file, int images, weft_dense_like *like)
+{
+    const char *group = weft_h5_has(file, "/winner") ? "/winner" : "";
+    int64_t n;
+    if (images)
+        TRY(read_image(file, group, like));
+    else
+        TRY(weft_columns_read(file, group, &like->columns));
+    if (!like->columns && !images)
+        return weft_fail(WEFT_EDATA,
+                         "like = %s was not packed from a table with columns, nor trained "
+                         "on one",
+                         file->path);
+    TRY(weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
+                           &like->class_name, &n));
+    like->classes = (int)n;
+    TRY(weft_like_federated(file, &like->federated));
+    TRY(read_sides(file, *group ? group : "/", like));
+    TRY(weft_shifts_read(file, weft_arena_text(file->mem, "%s/target", group), n,
+                         &like->target_shift, &like->target_scale));
+    like->label = -1;
+    for (int64_t j = 0; like->columns && j < like->columns->n; j++) {
+        const weft_column *column = &like->columns->at[j];
+        if (like->label < 0 &&
+            (column->kind == WEFT_COLUMN_LABEL || column->kind == WEFT_COLUMN_TARGET))
+            like->label = j;
+        like->named |= strtol(column->name, NULL, 10) != j + 1;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_dense_like_read(const char *path, int images, weft_dense_like *like,
+                                 weft_arena *mem)
+{
+    weft_h5 file;
+    *like = (weft_dense_like){0};
+    TRY(weft_h5_open(&file, path, mem));
+    weft_status st = read_from(&file, images, like);
+    weft_h5_close(&file);
+    return st;
+}
+
+void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
+                           weft_dense_rows *rows)
+{
+    int64_t n = like->columns->n;
+    const char **name = WEFT_NEW(rows->mem, const char *, n);
+    how->label = like->named ? like->columns->at[like->label].name : "last";
+    if (!like->named)
+        how->label = weft_arena_text(rows->mem, "%lld", (long long)like->label + 1);
+    how->unlabelled = n;
+    how->categories = how->weight = how->numbers = "";
+    how->target = like->target_scale ? WEFT_TARGET_REGRESSION : WEFT_TARGET_CLASSES;
+    rows->d = n;
+    rows->head = (weft_csv_head){
+        .columns = n, .label = like->label, .name = like->named ? name : NULL};
+    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
+    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
+    rows->answer = &rows->at[like->label];
+    rows->many = rows->targets = like->target_scale ? like->classes : 0;
+    for (int64_t j = 0; j < n; j++) {
+        const weft_column *column = &like->columns->at[j];
+        name[j] = column->name;
+        rows->at[j] =
+            (weft_dense_column){.kind = column->kind,
+                                .fixed = 1,
+                                .name = {.mem = rows->mem},
+                                .written = weft_written_of(column->written, rows->mem)};
+        if (column->features == 0 && column->kind != WEFT_COLUMN_LABEL &&
+            column->kind != WEFT_COLUMN_TARGET && column->kind != WEFT_COLUMN_CLIENT &&
+            column->kind != WEFT_COLUMN_WEIGHT)
+            rows->at[j].kind = WEFT_COLUMN_DROPPED;
+        for (int64_t i = 0; i < column->levels; i++)
+            weft_dense_name_number(rows, &rows->at[j], column->level[i]);
+    }
+    for (int c = 0; c < like->classes && rows->alike; c++)
+        weft_dense_name_number(rows, rows->answer, like->class_name[c]);
+}
+
+/* Labels that are missing, and no classes that were learnt, are none. */
+static void forget_gaps(const weft_dense_like *like, weft_labels *labels)
+{
+    for (int i = 0; i < labels->n; i++) {
+        int k = 0;
+        while (k < like->classes && strcmp(like->class_name[k], labels->name[i]) != 0) k++;
+        if (k == like->classes && weft_label_missing(labels->name[i])) labels->name[i] = "";
+    }
+}
+
+weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *rows)
+{
+    for (int64_t j = 0; like->columns && j < rows->d; j++) {
+        const weft_column *column = &like->columns->at[j];
+        const char *text = NULL;
+        int64_t unknown = 0;
+        for (int64_t i = 0; i < rows->n && column->kind == WEFT_COLUMN_CATEGORY; i++) {
+            double *cell = weft_dense_place(rows, i, j);
+            if (!(*cell >= (double)column->levels)) continue;
+            if (unknown++ == 0) text = rows->at[j].name.name[(int64_t)*cell];
+            *cell = -1;
+        }
+        tell_unknown(rows, j, text, unknown, rows->n);
+    }
+    if (rows->targets > 0) return WEFT_OK;
+    forget_gaps(like, &rows->labels);
+    return weft_labels_match(&rows->labels, like->classes, like->class_name, rows->label,
+                             rows->n);
 }

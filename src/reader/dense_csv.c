@@ -1,7 +1,7 @@
 /* CSV tables for the reader `dense`. Lines whose quotation marks, if any, stand around
  * whole fields without separators are read here, all others are fed to libcsv; line by
  * line, so that messages can name the line. */
-#include "dense_cell.h"
+#include "dense.h"
 #include "weft/log.h"
 
 #include <csv.h>

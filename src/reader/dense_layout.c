@@ -1,6 +1,6 @@
 /* How a table is laid out, as its first lines tell: libsvm or CSV, what separates the
  * columns, whether the first line has their names, and which is the label. */
-#include "dense_cell.h"
+#include "dense.h"
 #include "weft/log.h"
 
 #include <math.h>

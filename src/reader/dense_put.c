@@ -1,9 +1,324 @@
-/* Rows of a table, or images, on their way to the packer. */
-#include "dense_arrays.h"
+/* Rows of a table, or images, on their way to the packer: how they are divided, by chance,
+ * in groups that stay together or within each client, rows of files for a part belonging to
+ * it; targets, weights and groups; and the rows themselves. */
+#include "dense.h"
+#include "weft/shuffle.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BLOCK_BYTES ((int64_t)1 << 22)
+
+/* How rows are divided: order[n], part after part, or client after client, and of each part
+ * after part. */
+struct parts {
+    int64_t *order, rows[WEFT_NPART];
+    int64_t *train; /* [rows[WEFT_TRAIN]] the rows of the train part */
+    int64_t clients, (*count)[WEFT_NPART]; /* [clients] */
+    const char *const *name;               /* [clients] */
+};
+
+/* ---- how rows are divided ---- */
+
+/* The column of that kind; -1: there is none. */
+static int64_t column_of(const weft_dense_rows *rows, weft_column_kind kind)
+{
+    for (int64_t j = 0; rows->at && j < rows->d; j++)
+        if (rows->at[j].kind == kind) return j;
+    return -1;
+}
+
+static int64_t owner_at(const weft_dense_rows *rows, int64_t i, int64_t j)
+{
+    return (int64_t)weft_dense_cell(rows, i, j);
+}
+
+/* Shares of the rows of the first file. ECONF. */
+static weft_status shares_of(const weft_split *split, const weft_dense_rows *rows,
+                             weft_split *shares)
+{
+    *shares = *split;
+    if (rows->end[WEFT_VALID] > rows->end[WEFT_TRAIN]) shares->valid = 0;
+    if (rows->end[WEFT_TEST] > rows->end[WEFT_VALID]) shares->test = 0;
+    if (shares->valid + shares->test < 1) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "valid = %g and test = %g leave no rows for training; their sum must "
+                     "be below 1",
+                     shares->valid, shares->test);
+}
+
+/* The part of the file that row i is of. */
+static weft_part file_of(const weft_dense_rows *rows, int64_t i)
+{
+    return i < rows->end[WEFT_TRAIN]   ? WEFT_TRAIN
+           : i < rows->end[WEFT_VALID] ? WEFT_VALID
+                                       : WEFT_TEST;
+}
+
+/* Rows of other files come behind those of the first in their part. */
+static void add_files(const weft_dense_rows *rows, struct parts *parts, weft_pack *pack)
+{
+    int64_t n = rows->end[WEFT_TRAIN], valid = rows->end[WEFT_VALID] - n,
+            *own = parts->order, at = 0;
+    if (rows->n == n) return;
+    parts->order = WEFT_NEW(pack->mem, int64_t, rows->n);
+    int64_t from = 0;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        for (int64_t end = from + parts->rows[p]; from < end; from++)
+            parts->order[at++] = own[from];
+        for (int64_t i = n; i < rows->n; i++)
+            if ((int)file_of(rows, i) == p) {
+                parts->order[at++] = i;
+                parts->rows[p]++;
+            }
+    }
+    weft_pack_split_add(
+        pack, weft_arena_text(pack->mem, "%lld valid and %lld test rows of other files",
+                              (long long)valid, (long long)(rows->n - n - valid)));
+}
+
+/* ---- groups ---- */
+
+/* The part of each group, in mem: test and valid get groups in random order as long as they
+ * come nearer to their shares. */
+static weft_part *deal_groups(const weft_split *shares, int64_t n, const int64_t *size,
+                              int64_t groups, weft_arena *mem)
+{
+    weft_part *part = WEFT_NEW(mem, weft_part, groups);
+    int64_t *order = WEFT_NEW(mem, int64_t, groups);
+    weft_shuffle(groups, (uint64_t)shares->seed, order, mem);
+    double left[WEFT_NPART] = {
+        [WEFT_VALID] = shares->valid * (double)n, [WEFT_TEST] = shares->test * (double)n};
+    for (int64_t i = 0; i < groups; i++) {
+        double half = (double)size[order[i]] / 2;
+        weft_part to = left[WEFT_TEST] > half    ? WEFT_TEST
+                       : left[WEFT_VALID] > half ? WEFT_VALID
+                                                 : WEFT_TRAIN;
+        part[order[i]] = to;
+        left[to] -= 2 * half;
+    }
+    return part;
+}
+
+static weft_status split_groups(const weft_split *shares, const weft_dense_rows *rows,
+                                int64_t column, struct parts *parts, weft_pack *pack)
+{
+    int64_t n = rows->end[WEFT_TRAIN], groups = rows->at[column].name.n, at = 0;
+    int64_t *size = WEFT_NEW(pack->mem, int64_t, groups),
+            *shuffled = WEFT_NEW(pack->mem, int64_t, n);
+    for (int64_t i = 0; i < n; i++) size[owner_at(rows, i, column)]++;
+    const weft_part *part = deal_groups(shares, n, size, groups, pack->mem);
+    weft_shuffle(n, (uint64_t)shares->seed, shuffled, pack->mem);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        double share = p == WEFT_VALID ? shares->valid : p == WEFT_TEST ? shares->test : 1;
+        int64_t before = at;
+        for (int64_t i = 0; i < n; i++)
+            if ((int)part[owner_at(rows, shuffled[i], column)] == p)
+                parts->order[at++] = shuffled[i];
+        parts->rows[p] = at - before;
+        if (share > 0 && at == before)
+            return weft_fail(WEFT_EDATA,
+                             "%s: %lld groups of %lld rows cannot be divided by the shares "
+                             "valid = %g and test = %g: the %s part has none",
+                             rows->labels.path, (long long)groups, (long long)n,
+                             shares->valid, shares->test, weft_part_name[p]);
+    }
+    weft_pack_split(pack,
+                    weft_arena_text(pack->mem,
+                                    "%lld groups shuffled with seed %lld, each in one part",
+                                    (long long)groups, (long long)shares->seed));
+    return WEFT_OK;
+}
+
+/* EDATA: a group has rows in files of two parts. */
+static weft_status check_groups(const weft_dense_rows *rows, int64_t column,
+                                const struct parts *parts, weft_arena *mem)
+{
+    int *part = WEFT_NEW(mem, int, rows->at[column].name.n);
+    for (int64_t i = 0, p = 0, end = parts->rows[0]; i < rows->n; i++) {
+        while (i >= end) end += parts->rows[++p];
+        int64_t g = owner_at(rows, parts->order[i], column);
+        if (part[g] > 0 && part[g] != p + 1)
+            return weft_fail(WEFT_EDATA,
+                             "%s: rows of the group '%s' are in the %s and in the %s part: "
+                             "files of parts divide no group; remove them from one",
+                             rows->labels.path, rows->at[column].name.name[g],
+                             weft_part_name[part[g] - 1], weft_part_name[p]);
+        part[g] = (int)p + 1;
+    }
+    return WEFT_OK;
+}
+
+/* ---- clients ---- */
+
+/* parts->train from the order. */
+static void list_train(struct parts *parts, weft_arena *mem)
+{
+    int64_t to = 0;
+    parts->train = WEFT_NEW(mem, int64_t, parts->rows[WEFT_TRAIN]);
+    for (int64_t c = 0, next = 0; c < parts->clients; c++)
+        for (int p = 0; p < WEFT_NPART; p++)
+            for (int64_t i = 0; i < parts->count[c][p]; i++, next++)
+                if (p == WEFT_TRAIN) parts->train[to++] = parts->order[next];
+}
+
+static void split_clients(const weft_split *shares, const weft_dense_rows *rows,
+                          int64_t column, struct parts *parts, weft_pack *pack)
+{
+    int64_t *owner = WEFT_NEW(pack->mem, int64_t, rows->n);
+    weft_owned_rows owned = {.n = rows->n,
+                             .clients = rows->at[column].name.n,
+                             .owner = owner,
+                             .label = rows->label};
+    weft_client_rows divided;
+    memcpy(owned.end, rows->end, sizeof owned.end);
+    for (int64_t i = 0; i < rows->n; i++) owner[i] = owner_at(rows, i, column);
+    weft_split_clients(shares, &owned, &divided, pack);
+    *parts = (struct parts){.order = divided.order,
+                            .clients = divided.clients,
+                            .count = divided.count,
+                            .name = rows->at[column].name.name};
+    memcpy(parts->rows, divided.rows, sizeof parts->rows);
+    list_train(parts, pack->mem);
+}
+
+/* Divides the rows of the first file by the shares, by chance or within groups or clients,
+ * if a column is of these; those of other files are the valid and the test part. Tells the
+ * packer the rule. ECONF: shares, or group and client together; EDATA: too few groups. */
+static weft_status split_rows(const weft_split *split, const weft_dense_rows *rows,
+                              struct parts *parts, weft_pack *pack)
+{
+    int64_t group = column_of(rows, WEFT_COLUMN_GROUP),
+            client = column_of(rows, WEFT_COLUMN_CLIENT);
+    weft_split shares;
+    TRY(shares_of(split, rows, &shares));
+    *parts = (struct parts){.order = WEFT_NEW(pack->mem, int64_t, rows->n)};
+    if (group >= 0 && client >= 0)
+        return weft_fail(WEFT_ECONF,
+                         "group and client are both given; rows of a client are divided, "
+                         "rows of a group are not: give one of them");
+    if (group >= 0 && shares.shares > WEFT_BY_CHANCE)
+        return weft_fail(WEFT_ECONF,
+                         "group and shares are both given; groups are dealt by chance: "
+                         "leave shares out");
+    if (client >= 0) {
+        split_clients(&shares, rows, client, parts, pack);
+        return WEFT_OK;
+    }
+    if (group >= 0)
+        TRY(split_groups(&shares, rows, group, parts, pack));
+    else
+        TRY(weft_split_rows(&shares, rows->label, rows->end[WEFT_TRAIN], parts->order,
+                            parts->rows, pack));
+    add_files(rows, parts, pack);
+    if (group >= 0) TRY(check_groups(rows, group, parts, pack->mem));
+    parts->train = parts->order;
+    return WEFT_OK;
+}
+
+/* ---- targets, weights and groups ---- */
+
+/* value[n] of that column in the order of the rows, at distance `step`. */
+static void copy_column(const weft_dense_rows *rows, const int64_t *order, int64_t j,
+                        int step, double *value)
+{
+    for (int64_t i = 0; i < rows->n; i++)
+        value[i * step] =
+            rows->at ? weft_dense_cell(rows, order[i], j) : rows->number[order[i]];
+}
+
+/* Mean and deviation of target k of the training rows. */
+static weft_status standardise(const weft_dense_rows *rows,
+                               const weft_pack_numbers *numbers, int k, int64_t train,
+                               double *shift, double *scale)
+{
+    double sum = 0, square = 0;
+    int varies = 0;
+    for (int64_t i = 0; i < train; i++) sum += numbers->target[i * numbers->n + k];
+    shift[k] = sum / (double)train;
+    for (int64_t i = 0; i < train; i++) {
+        double off = numbers->target[i * numbers->n + k] - shift[k];
+        square += off * off;
+        varies |= memcmp(&numbers->target[i * numbers->n + k], &numbers->target[k],
+                         sizeof off) != 0;
+    }
+    scale[k] = sqrt(square / (double)train);
+    if (varies && scale[k] > 0 && isfinite(scale[k])) return WEFT_OK;
+    if (varies)
+        return weft_fail(WEFT_EDATA,
+                         "%s: the squares of the target '%s', such as %g, are no floats; "
+                         "give it in another unit",
+                         rows->labels.path, numbers->name[k], numbers->target[k]);
+    return weft_fail(WEFT_EDATA,
+                     "%s: the target '%s' is %g in all training rows, so that nothing is "
+                     "to be predicted; name another label",
+                     rows->labels.path, numbers->name[k], numbers->target[k]);
+}
+
+static weft_status put_targets(const weft_dense_rows *rows, const int64_t *order,
+                               int64_t train, const double *shift, const double *scale,
+                               weft_pack *pack)
+{
+    int m = rows->targets, k = 0;
+    const char **name = WEFT_NEW(pack->mem, const char *, m);
+    double *target = WEFT_NEW(pack->mem, double, rows->n *m),
+           *mean = WEFT_NEW(pack->mem, double, m),
+           *deviation = WEFT_NEW(pack->mem, double, m);
+    weft_pack_numbers numbers = {.n = m, .name = name, .target = target};
+    for (int64_t j = 0; k < m; j++) {
+        if (rows->at && rows->at[j].kind != WEFT_COLUMN_TARGET) continue;
+        name[k] = rows->at ? weft_dense_name(rows, j) : "label";
+        copy_column(rows, order, j, m, target + k);
+        if (!scale) TRY(standardise(rows, &numbers, k, train, mean, deviation));
+        for (int64_t i = 0; i < rows->n && scale; i++)
+            if (isnan(target[i * m + k])) target[i * m + k] = shift[k];
+        k++;
+    }
+    numbers.shift = scale ? shift : mean;
+    numbers.scale = scale ? scale : deviation;
+    return weft_pack_targets(pack, &numbers);
+}
+
+static void put_groups(const weft_dense_rows *rows, const int64_t *order, int64_t j,
+                       weft_pack *pack)
+{
+    int32_t *group = WEFT_NEW(pack->mem, int32_t, rows->n);
+    for (int64_t i = 0; i < rows->n; i++)
+        group[i] = (int32_t)weft_dense_cell(rows, order[i], j);
+    weft_pack_groups(pack, rows->at[j].name.n, group);
+}
+
+/* Tells the packer targets, weights and groups, if any, of the rows in that order, of which
+ * the first part[WEFT_TRAIN] are for training. shift, scale: [targets] NULL: mean and
+ * deviation of the training rows. EDATA: a target is the same in all of these. */
+static weft_status put_numbers(const weft_dense_rows *rows, const int64_t *order,
+                               const int64_t *part, const double *shift,
+                               const double *scale, weft_pack *pack)
+{
+    if (rows->targets > 0)
+        TRY(put_targets(rows, order, part[WEFT_TRAIN], shift, scale, pack));
+    for (int64_t j = 0; rows->at && j < rows->d; j++) {
+        weft_column_kind kind = rows->at[j].kind;
+        if (kind == WEFT_COLUMN_GROUP) put_groups(rows, order, j, pack);
+        if (kind != WEFT_COLUMN_WEIGHT) continue;
+        double *weight = WEFT_NEW(pack->mem, double, rows->n);
+        copy_column(rows, order, j, 1, weight);
+        TRY(weft_pack_weights(pack, weight));
+    }
+    return WEFT_OK;
+}
+
+/* 1: all rows have a label, or all their targets. */
+static int all_labelled(const weft_dense_rows *rows)
+{
+    int all = 1;
+    for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
+        all = all && *rows->labels.name[i] != '\0';
+    for (int64_t j = 0; j < rows->d && rows->targets > 0; j++)
+        if (rows->at[j].kind == WEFT_COLUMN_TARGET)
+            all = all && rows->at[j].numbers == rows->n;
+    return all;
+}
 
 /* ---- rows ---- */
 
@@ -47,7 +362,7 @@ static weft_status put_rows(const weft_dense_rows *rows, const weft_columns *col
 
 /* The clients named in a column, one after the other. */
 static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *columns,
-                               const weft_dense_parts *parts, weft_pack *pack)
+                               const struct parts *parts, weft_pack *pack)
 {
     int64_t d = columns->features;
     const int64_t *order = parts->order;
@@ -74,14 +389,14 @@ static weft_status put_images(const weft_dense_rows *rows, weft_form form,
                               const int64_t *order, const int64_t *part,
                               const double *shift, const double *scale, weft_pack *pack)
 {
-    const int *image = rows->arrays->image;
+    const int *image = rows->image;
     int64_t d = rows->d, block = BLOCK_BYTES / (d * (int64_t)sizeof(double));
     if (block < 1) block = 1;
     size_t size = form == WEFT_BYTES ? 1 : sizeof(double);
     char *x = weft_arena_alloc(pack->mem, (size_t)(block * d), size);
     int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
     TRY(weft_pack_matrix(pack, form, d, part));
-    TRY(weft_dense_numbers(rows, order, part, shift, scale, pack));
+    TRY(put_numbers(rows, order, part, shift, scale, pack));
     weft_pack_image(pack, image[0], image[1], image[2]);
     for (int64_t start = 0; start < rows->n; start += block) {
         int64_t count = rows->n - start < block ? rows->n - start : block;
@@ -110,7 +425,7 @@ static weft_clients clients_of(int64_t d, const int side[3])
 static weft_status put_client_images(const weft_dense_rows *rows, weft_form form,
                                      weft_pack *pack)
 {
-    weft_clients all = clients_of(rows->d, rows->arrays->image);
+    weft_clients all = clients_of(rows->d, rows->image);
     size_t size = form == WEFT_BYTES ? 1 : sizeof(double);
     char *x = weft_arena_alloc(pack->mem, (size_t)(rows->n * rows->d), size);
     for (int64_t i = 0; i < rows->n; i++)
@@ -123,7 +438,7 @@ static weft_status put_client_images(const weft_dense_rows *rows, weft_form form
 /* Hands over the rows of a federation's table; side: of rows that are images, else 0. */
 static weft_status put_table_clients(const weft_dense_rows *rows,
                                      const weft_columns *columns, int named,
-                                     const int side[3], const weft_dense_parts *parts,
+                                     const int side[3], const struct parts *parts,
                                      weft_pack *pack)
 {
     weft_clients all = clients_of(columns->features, side);
@@ -132,9 +447,9 @@ static weft_status put_table_clients(const weft_dense_rows *rows,
     return put_clients(rows, columns, parts, pack);
 }
 
-weft_status weft_dense_put(const weft_dense_rows *rows, const weft_columns *columns,
-                           const weft_dense_parts *parts, const char *shape,
-                           weft_pack *pack)
+/* Hands over the rows of a table or images to be trained on. */
+static weft_status put_all(const weft_dense_rows *rows, const weft_columns *columns,
+                           const struct parts *parts, const char *shape, weft_pack *pack)
 {
     int64_t d = columns->features;
     int side[3] = {0};
@@ -148,24 +463,40 @@ weft_status weft_dense_put(const weft_dense_rows *rows, const weft_columns *colu
         return put_table_clients(rows, columns, named, side, parts, pack);
     TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->rows));
     if (rows->at) weft_pack_table(pack, columns, named);
-    TRY(weft_dense_numbers(rows, parts->order, parts->rows, NULL, NULL, pack));
+    TRY(put_numbers(rows, parts->order, parts->rows, NULL, NULL, pack));
     if (side[0] > 0) weft_pack_image(pack, side[0], side[1], side[2]);
     return put_rows(rows, columns, parts->order, pack);
 }
 
+weft_status weft_dense_put(const weft_split *split, const weft_csv *how,
+                           weft_dense_rows *rows, const char *shape, weft_pack *pack)
+{
+    struct parts parts;
+    weft_csv csv = *how;
+    TRY(split_rows(split, rows, &parts, pack));
+    weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
+    columns->features = rows->d;
+    csv.whole = *shape != '\0';
+    if (rows->at)
+        TRY(weft_dense_fit(&csv, rows, parts.train, parts.rows[WEFT_TRAIN], columns));
+    weft_dense_tell(&csv, rows, pack);
+    return put_all(rows, columns, &parts, shape, pack);
+}
+
+/* ---- rows to be scored ---- */
+
 /* The rows of clients, all to be scored; where no column names them, of one without a name.
  */
-static weft_status scored_parts(weft_dense_rows *rows, weft_dense_parts *parts,
-                                weft_pack *pack)
+static weft_status scored_parts(weft_dense_rows *rows, struct parts *parts, weft_pack *pack)
 {
     static const char *const none[] = {""};
     const weft_split split = {.shares = WEFT_FROM_END};
     for (int64_t j = 0; rows->at && j < rows->d; j++)
         if (rows->at[j].kind == WEFT_COLUMN_CLIENT && rows->at[j].name.n > 0) {
             rows->end[WEFT_TRAIN] = rows->end[WEFT_VALID] = 0;
-            return weft_dense_split(&split, rows, parts, pack);
+            return split_rows(&split, rows, parts, pack);
         }
-    *parts = (weft_dense_parts){
+    *parts = (struct parts){
         .order = WEFT_NEW(pack->mem, int64_t, rows->n), .clients = 1, .name = none};
     parts->count = weft_arena_alloc(pack->mem, 1, sizeof *parts->count);
     for (int p = 0; p < WEFT_NPART; p++) parts->count[0][p] = p == WEFT_TEST ? rows->n : 0;
@@ -177,7 +508,7 @@ static weft_status scored_parts(weft_dense_rows *rows, weft_dense_parts *parts,
 static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_rows *rows,
                                       weft_pack *pack)
 {
-    weft_dense_parts parts;
+    struct parts parts;
     TRY(scored_parts(rows, &parts, pack));
     TRY(put_table_clients(rows, like->columns, like->named, like->side, &parts, pack));
     weft_pack_order(pack, rows->n, parts.order);
@@ -188,7 +519,7 @@ static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_ro
 static weft_status check_images(const weft_dense_like *like, const char *source,
                                 const weft_dense_rows *rows)
 {
-    const int *image = rows->arrays->image;
+    const int *image = rows->image;
     int same = rows->d == like->d;
     for (int i = 0; i < 3 && like->side[0] > 0; i++) same &= image[i] == like->side[i];
     if (!same)
@@ -213,7 +544,7 @@ weft_status weft_dense_put_scored(const weft_dense_like *like, const char *sourc
     TRY(weft_dense_like_end(like, rows));
     weft_pack_classes(pack, like->classes, like->class_name);
     weft_pack_split(pack, "all rows are to be scored");
-    weft_pack_scored(pack, weft_dense_labelled(rows));
+    weft_pack_scored(pack, all_labelled(rows));
     if (!like->columns) {
         TRY(check_images(like, source, rows));
         if (like->federated) return put_client_images(rows, like->form, pack);
@@ -225,7 +556,6 @@ weft_status weft_dense_put_scored(const weft_dense_like *like, const char *sourc
     weft_pack_table(pack, like->columns, like->named);
     if (like->side[0] > 0)
         weft_pack_image(pack, like->side[0], like->side[1], like->side[2]);
-    TRY(weft_dense_numbers(rows, order, part, like->target_shift, like->target_scale,
-                           pack));
+    TRY(put_numbers(rows, order, part, like->target_shift, like->target_scale, pack));
     return put_rows(rows, like->columns, order, pack);
 }

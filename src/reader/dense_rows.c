@@ -1,7 +1,8 @@
-/* Rows of a table as they are read. */
-#include "dense_cell.h"
+/* Rows of a table as they are read, and the sparse text format of libsvm. */
+#include "dense.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
@@ -68,4 +69,103 @@ weft_status weft_dense_answered(weft_dense_rows *rows, const char *path, int64_t
                              &rows->number_room);
     rows->number[rows->n] = x;
     return weft_dense_row(rows, line, label);
+}
+
+/* ---- libsvm ---- */
+
+#ifdef WEFT_FUZZ
+#define MAX_COLUMNS 10000 /* most inputs would be packed as rows of a million zeros */
+#else
+#define MAX_COLUMNS 1000000
+#endif
+
+static void add_entry(weft_dense_rows *rows, int64_t column, double value)
+{
+    rows->value = weft_grow(rows->mem, rows->value, sizeof *rows->value, rows->entries,
+                            &rows->value_room);
+    rows->column = weft_grow(rows->mem, rows->column, sizeof *rows->column, rows->entries,
+                             &rows->column_room);
+    rows->value[rows->entries] = value;
+    rows->column[rows->entries++] = (int32_t)column;
+    if (column >= rows->d) rows->d = column + 1;
+}
+
+/* What INDEX:VALUE is not. */
+static weft_status bad_pair(const char *path, int64_t line, const char *pair)
+{
+    return weft_fail(
+        WEFT_EDATA, "%s: line %lld has '%.40s' where INDEX:VALUE is expected%s", path,
+        (long long)line, pair,
+        strncmp(pair, "qid:", 4) == 0
+            ? ", of a class; queries of ranking data are not learnt: remove them"
+            : ", or a separator between columns");
+}
+
+static weft_status bad_index(const char *path, int64_t line, long index, long last,
+                             int from)
+{
+    const char *remedy = "sort them, or give the columns smaller numbers";
+    if (index == 0 && from == 1) remedy = "zero_based = yes reads indices from 0";
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: line %lld has index %ld after %ld; indices rise from %d to at most %d: %s",
+        path, (long long)line, index, last, from, MAX_COLUMNS + from - 1, remedy);
+}
+
+/* One "INDEX:VALUE"; `last` is the index before it. */
+static weft_status read_pair(const char *path, int64_t line, char *pair, int from,
+                             long *last, weft_dense_rows *rows)
+{
+    char *colon = strchr(pair, ':'), *end = pair;
+    long index = colon != NULL ? strtol(pair, &end, 10) : 0;
+    if (colon == NULL || end != colon) return bad_pair(path, line, pair);
+    if (index <= *last || index - from >= MAX_COLUMNS)
+        return bad_index(path, line, index, *last, from);
+    double x;
+    if (!weft_table_number(colon + 1, &x) || !isfinite(x))
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld, column %ld is '%.40s' where a finite number is "
+                         "expected; mend or remove the line",
+                         path, (long long)line, index, colon + 1);
+    *last = index;
+    add_entry(rows, index - from, x);
+    return WEFT_OK;
+}
+
+weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
+                             weft_dense_rows *rows)
+{
+    static const char blank[] = {' ', '\t', WEFT_COMMENT, '\0'};
+    char *line, *rest;
+    size_t length;
+    char *at = text, *end = text + n;
+    if (!rows->answer) rows->answer = WEFT_NEW(rows->mem, weft_dense_column, 1);
+    for (int64_t number = 1; (line = weft_line(&at, end, &length)) != NULL; number++) {
+        if (strlen(line) < length)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has a NUL byte; is this a text file?", path,
+                             (long long)number);
+        line[strcspn(line, "#")] = '\0';
+        char *word = strtok_r(line, blank, &rest);
+        if (word == NULL) continue;
+        if (strchr(word, ',') != NULL)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has the labels '%.40s': multi-label data are "
+                             "not learnt; give each row one class",
+                             path, (long long)number, word);
+        const char *label = weft_table_label(word, rows->mem);
+        if (strchr(word, ':') != NULL)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has no label; a line is LABEL INDEX:VALUE "
+                             "...",
+                             path, (long long)number);
+        long last = from - 1;
+        while ((word = strtok_r(NULL, blank, &rest)) != NULL)
+            TRY(read_pair(path, number, word, from, &last, rows));
+        rows->first = weft_grow(rows->mem, rows->first, sizeof *rows->first, rows->n + 1,
+                                &rows->first_room);
+        rows->first[rows->n + 1] = rows->entries;
+        TRY(weft_dense_answered(rows, path, number, label));
+    }
+    return WEFT_OK;
 }

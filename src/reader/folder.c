@@ -4,7 +4,7 @@
  * parts of their own; else parts are shares of all. Names that begin with a dot are left
  * out, symbolic links are followed. Documents stand by class and name. 20 Newsgroups by
  * date, the movie reviews of Pang and Lee and others have this form. */
-#include "documents.h"
+#include "reader.h"
 #include "weft/log.h"
 #include "weft/magic.h"
 

@@ -6,16 +6,16 @@
  * sorted by class, and by wish every part gets its share of each class. Windows of text,
  * which LEAF writes out one by one, are put together again: window i + 1 begins `stride`
  * characters after window i, so that a text is stored once. */
-#include "leaf.h"
 #include "reader.h"
-#include "shares.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/names.h"
 #include "weft/shuffle.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LEARN 2000 /* windows from which the stride is learnt */
 
@@ -55,11 +55,17 @@ static const weft_opt options[] = {
     {0},
 };
 
+/* Files of a part, in the order of their names. */
+struct leaf_files {
+    const char **path; /* [n] */
+    int64_t n, room;
+};
+
 struct reading {
     const struct leaf *options;
     const char *source;
-    weft_leaf_files part[WEFT_NPART]; /* all in TRAIN where they are not divided */
-    int divided;                      /* by directories */
+    struct leaf_files part[WEFT_NPART]; /* all in TRAIN where they are not divided */
+    int divided;                        /* by directories */
     weft_leaf_form form;
     weft_clients all;
     int most_label;
@@ -68,6 +74,115 @@ struct reading {
     int64_t left;  /* users who are left out, a part being empty */
     weft_pack *pack;
 };
+
+/* ---- where the files are ---- */
+
+static int is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void add_path(struct leaf_files *files, const char *path, weft_arena *mem)
+{
+    files->path = weft_grow(mem, files->path, sizeof *files->path, files->n, &files->room);
+    files->path[files->n++] = path;
+}
+
+/* The *.json of a directory, by name. */
+static weft_status list_files(const char *path, struct leaf_files *files, weft_pack *pack)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL) return weft_unreadable(path);
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        size_t n = strlen(entry->d_name);
+        if (n > 5 && strcmp(entry->d_name + n - 5, ".json") == 0)
+            add_path(files, weft_arena_text(pack->mem, "%s/%s", path, entry->d_name),
+                     pack->mem);
+    }
+    closedir(dir);
+    if (files->n > 0) qsort(files->path, (size_t)files->n, sizeof *files->path, by_text);
+    return WEFT_OK;
+}
+
+/* The *.json of a source: a file or a directory, all in part[WEFT_TRAIN]; *divided 1: a
+ * directory that has train/, whose directories are the parts. EFILE: there are none; ECONF:
+ * one of them would be replaced by what is packed. */
+static weft_status find_files(const char *source, struct leaf_files part[WEFT_NPART],
+                              int *divided, weft_pack *pack)
+{
+    int64_t n = 0;
+    *divided = is_directory(weft_arena_text(pack->mem, "%s/train", source));
+    if (*divided) {
+        for (int i = 0; i < WEFT_NPART; i++) {
+            const char *dir =
+                weft_arena_text(pack->mem, "%s/%s", source, weft_part_name[i]);
+            if (is_directory(dir)) TRY(list_files(dir, &part[i], pack));
+        }
+    } else if (is_directory(source)) {
+        TRY(list_files(source, &part[WEFT_TRAIN], pack));
+    } else {
+        add_path(&part[WEFT_TRAIN], source, pack->mem);
+    }
+    for (int i = 0; i < WEFT_NPART; i++) {
+        n += part[i].n;
+        for (int64_t k = 0; k < part[i].n; k++) TRY(weft_pack_apart(pack, part[i].path[k]));
+    }
+    if (n > 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s holds no *.json, nor do train/ and test/ in it; give a data "
+                     "directory of LEAF's, such as data/all_data",
+                     source);
+}
+
+/* ---- documents ---- */
+
+/* Adds the documents of a user. */
+static weft_status add_user(const weft_leaf_user *user, const weft_leaf_form *form,
+                            weft_documents *documents, weft_arena *mem)
+{
+    const char *client = weft_arena_text(mem, "%s", user->name);
+    documents->labels.path = user->file;
+    for (int64_t i = 0; i < user->n; i++) {
+        weft_document document = {.name =
+                                      weft_arena_text(mem, "%s:%lld", client, (long long)i),
+                                  .text = weft_arena_text(mem, "%s", user->document[i]),
+                                  .n = strlen(user->document[i]),
+                                  .client = client};
+        const char *label = form->labelled == WEFT_LEAF_WORDS
+                                ? form->labels.name[user->label[i]]
+                                : weft_arena_text(mem, "%d", (int)user->label[i]);
+        TRY(weft_documents_add(documents, document, 0, label, strlen(label), mem));
+    }
+    return WEFT_OK;
+}
+
+/* Packs the users' documents, each user a client. Those of leaf[part], NULL where there is
+ * none, are of that part; those of the train part alone, or without a valid or test part of
+ * their own, are divided within each user by the shares. EFILE, EDATA. */
+static weft_status pack_documents(weft_leaf *const leaf[WEFT_NPART],
+                                  const weft_leaf_form *form, const weft_split *split,
+                                  const char *source, weft_pack *pack)
+{
+    weft_documents documents = {.labels = {.mem = pack->mem}};
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const weft_leaf_user *user = NULL;
+        if (leaf[p]) TRY(weft_leaf_next(leaf[p], &user));
+        while (user) {
+            TRY(add_user(user, form, &documents, pack->mem));
+            TRY(weft_leaf_next(leaf[p], &user));
+        }
+        documents.end[p] = documents.n;
+        if (p != WEFT_TRAIN && leaf[p]) documents.own[p] = weft_part_name[p];
+    }
+    return weft_documents_pack(&documents, source, *split, pack);
+}
 
 /* ---- windows ---- */
 
@@ -81,8 +196,8 @@ static int follows(const weft_leaf_user *user, int64_t d, int64_t i, int64_t str
 }
 
 /* The text of which the user's windows are pieces, into text[(n - 1) stride + d + 1]. */
-static weft_status join(const struct reading *reading, const weft_leaf_user *user,
-                        uint8_t *text)
+static weft_status join_windows(const struct reading *reading, const weft_leaf_user *user,
+                                uint8_t *text)
 {
     int64_t d = reading->form.d, stride = reading->all.stride;
     for (int64_t i = 0; i < user->n; i++) {
@@ -177,7 +292,7 @@ static weft_status put_text(struct reading *reading, const char *name,
     for (int i = 0; i < WEFT_NPART && st == WEFT_OK; i++) {
         if (user[i] == NULL || user[i]->n == 0) continue;
         int64_t at = weft_client_place(count, i, reading->all.gap) * reading->all.stride;
-        st = join(reading, user[i], text + at);
+        st = join_windows(reading, user[i], text + at);
         end = at + (user[i]->n - 1) * reading->all.stride + d + 1;
     }
     if (st == WEFT_OK) st = weft_pack_client_text(pack, name, count, text, end);
@@ -232,8 +347,8 @@ static weft_status put_rows(struct reading *reading, const char *name,
     return st;
 }
 
-static weft_status put(struct reading *reading, const char *name,
-                       const weft_leaf_user *const *user, const int64_t *count)
+static weft_status put_user(struct reading *reading, const char *name,
+                            const weft_leaf_user *const *user, const int64_t *count)
 {
     if (count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST] == 0) {
         reading->left++;
@@ -244,7 +359,7 @@ static weft_status put(struct reading *reading, const char *name,
 }
 
 /* Users whose samples are divided here. */
-static weft_status divide(struct reading *reading, weft_leaf *leaf)
+static weft_status divide_users(struct reading *reading, weft_leaf *leaf)
 {
     const weft_leaf_user *user[WEFT_NPART] = {NULL};
     TRY(weft_leaf_next(leaf, &user[0]));
@@ -252,7 +367,7 @@ static weft_status divide(struct reading *reading, weft_leaf *leaf)
         int64_t count[WEFT_NPART];
         if (weft_shares_count(&reading->options->shares, user[0]->n, reading->all.gap,
                               count))
-            TRY(put(reading, user[0]->name, user, count));
+            TRY(put_user(reading, user[0]->name, user, count));
         else
             reading->left++;
         TRY(weft_leaf_next(leaf, &user[0]));
@@ -285,8 +400,8 @@ static int same_user(const weft_leaf_user *const *user, const weft_leaf *const *
 }
 
 /* Users that are in every directory, at the same position. */
-static weft_status merge(struct reading *reading, weft_leaf **leaf,
-                         const weft_leaf_user **user)
+static weft_status merge_users(struct reading *reading, weft_leaf **leaf,
+                               const weft_leaf_user **user)
 {
     for (;;) {
         int64_t count[WEFT_NPART];
@@ -304,15 +419,15 @@ static weft_status merge(struct reading *reading, weft_leaf **leaf,
                 "order, or others altogether; leave out who has no samples in one of them",
                 some->file, some->name);
         cut_valid(reading, count);
-        TRY(put(reading, some->name, user, count));
+        TRY(put_user(reading, some->name, user, count));
         for (int i = 0; i < WEFT_NPART; i++)
             if (leaf[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
     }
 }
 
 /* Users each of which is in one directory. */
-static weft_status append(struct reading *reading, weft_leaf **leaf,
-                          const weft_leaf_user **user)
+static weft_status append_users(struct reading *reading, weft_leaf **leaf,
+                                const weft_leaf_user **user)
 {
     weft_names seen = {.mem = reading->pack->mem};
     for (int i = 0; i < WEFT_NPART; i++) {
@@ -329,7 +444,7 @@ static weft_status append(struct reading *reading, weft_leaf **leaf,
                     "others altogether; leave out who has no samples in one of them",
                     user[i]->file, user[i]->name);
             cut_valid(reading, count);
-            TRY(put(reading, user[i]->name, only, count));
+            TRY(put_user(reading, user[i]->name, only, count));
             TRY(weft_leaf_next(leaf[i], &user[i]));
         }
     }
@@ -339,11 +454,12 @@ static weft_status append(struct reading *reading, weft_leaf **leaf,
 static weft_status hand_over(struct reading *reading, weft_leaf **leaf)
 {
     const weft_leaf_user *user[WEFT_NPART] = {NULL};
-    if (!reading->divided) return divide(reading, leaf[WEFT_TRAIN]);
+    if (!reading->divided) return divide_users(reading, leaf[WEFT_TRAIN]);
     for (int i = 0; i < WEFT_NPART; i++)
         if (leaf[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
-    if (same_user(user, (const weft_leaf *const *)leaf)) return merge(reading, leaf, user);
-    return append(reading, leaf, user);
+    if (same_user(user, (const weft_leaf *const *)leaf))
+        return merge_users(reading, leaf, user);
+    return append_users(reading, leaf, user);
 }
 
 /* ---- the reader ---- */
@@ -425,7 +541,7 @@ static weft_status begin(struct reading *reading)
     TRY(weft_shares_check(&reading->options->shares));
     TRY(weft_alphabet_setup(&reading->form.alphabet, reading->options->vocabulary,
                             reading->options->unknown));
-    TRY(weft_leaf_find(reading->source, reading->part, &reading->divided, pack));
+    TRY(find_files(reading->source, reading->part, &reading->divided, pack));
     reading->form.column = reading->options->text - 1;
     reading->form.labels.mem = pack->mem;
     TRY(learn(reading));
@@ -468,7 +584,7 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
                               .seed = reading.options->seed,
                               .shares = reading.options->order};
     weft_status st = reading.form.documents
-                         ? weft_leaf_documents(leaf, &reading.form, &split, source, pack)
+                         ? pack_documents(leaf, &reading.form, &split, source, pack)
                          : hand_over(&reading, leaf);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (leaf[i] == NULL) continue;

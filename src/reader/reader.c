@@ -1,18 +1,90 @@
-/* What the readers share: files and lines, class labels. */
+/* What the readers share: files, also compressed by gzip, and lines; class labels. */
 #include "reader.h"
 #include "weft/conf.h"
 #include "weft/log.h"
 #include "weft/magic.h"
 
-#include <stdio.h>
 #include <utf8proc.h>
+#include <zlib.h>
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ---- gzip ---- */
+
+#define GZIP_WINDOW (15 + 16) /* zlib's largest window, with gzip's head */
+
+/* 1: bytes[n] begin as a file compressed by gzip does. */
+static int is_gzip(const char *bytes, size_t n)
+{
+    return n > 2 && memcmp(bytes, "\x1f\x8b", 2) == 0;
+}
+
+/* Room for at least one more byte in text[room], of which all are used. */
+static char *widen(char *text, size_t *room, weft_arena *mem)
+{
+    char *more = WEFT_NEW(mem, char, 2 * *room + 1);
+    memcpy(more, text, *room);
+    *room *= 2;
+    return more;
+}
+
+/* 1: all of them are 0, as tapes and block devices fill files up. */
+static int are_zeros(const Bytef *byte, size_t n)
+{
+    while (n > 0 && byte[n - 1] == 0) n--;
+    return n == 0;
+}
+
+/* The next piece of the stream, behind whose input `left` bytes follow and whose output
+ * goes on behind text[*n]. zlib's code. */
+static int inflate_some(z_stream *stream, size_t left, char **text, size_t *n, size_t *room,
+                        weft_arena *mem)
+{
+    if (*n == *room) *text = widen(*text, room, mem);
+    size_t free = *room - *n;
+    stream->next_out = (Bytef *)*text + *n;
+    stream->avail_out = free > INT_MAX ? INT_MAX : (uInt)free;
+    uInt before = stream->avail_out;
+    int code = inflate(stream, Z_NO_FLUSH);
+    *n += before - stream->avail_out;
+    /* Files may be concatenated. */
+    if (code == Z_STREAM_END && !are_zeros(stream->next_in, stream->avail_in + left))
+        code = inflateReset(stream);
+    return code;
+}
+
+/* Expands text[*n] that is compressed by gzip, with a NUL after it. EDATA: it is damaged.
+ */
+static weft_status expand_gzip(const char *path, weft_arena *mem, char **text, size_t *n)
+{
+    z_stream stream = {.next_in = (Bytef *)*text, .avail_in = 0};
+    size_t left = *n, room = 4 * *n, done = 0;
+    char *out = WEFT_NEW(mem, char, room + 1);
+    weft_check(inflateInit2(&stream, GZIP_WINDOW) == Z_OK, "zlib does not start");
+    int code = Z_OK;
+    while (code == Z_OK && (left > 0 || stream.avail_in > 0 || done == room)) {
+        uInt more = left > INT_MAX ? INT_MAX : (uInt)left;
+        if (stream.avail_in == 0) {
+            stream.avail_in = more;
+            left -= more;
+        }
+        code = inflate_some(&stream, left, &out, &done, &room, mem);
+    }
+    inflateEnd(&stream);
+    if (code != Z_STREAM_END)
+        return weft_fail(WEFT_EDATA, "%s cannot be decompressed: %s; fetch it again", path,
+                         stream.msg ? stream.msg : "it is cut short");
+    *text = out;
+    *n = done;
+    return WEFT_OK;
+}
 
 /* ---- files and lines ---- */
 
@@ -40,7 +112,7 @@ weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t
 weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_t *n)
 {
     TRY(weft_read_all(path, mem, text, n));
-    if (weft_is_gzip(*text, *n)) TRY(weft_gzip_expand(path, mem, text, n));
+    if (is_gzip(*text, *n)) TRY(expand_gzip(path, mem, text, n));
     TRY(weft_text_only(path, *text, *n));
     weft_mark_skip(text, n);
     if (memchr(*text, '\n', *n) == NULL) /* what ended lines before OS X */
@@ -85,6 +157,19 @@ void weft_mark_skip(char **text, size_t *n)
     *n -= sizeof mark;
 }
 
+size_t weft_utf8_put(uint32_t code, char *to)
+{
+    if (code < 0x80) {
+        *to = (char)code;
+        return 1;
+    }
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    to[0] = (char)(lead[more] | (code >> 6 * more & 0x3f));
+    for (int i = 1; i <= more; i++) to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
+    return (size_t)more + 1;
+}
+
 const char *weft_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -115,7 +200,7 @@ weft_status weft_shape_read(const char *text, int64_t d, int side[3])
 /* ---- labels ---- */
 
 /* The class of that name, or the next one where it is new. */
-static int find(const weft_labels *labels, const char *text, size_t n)
+static int find_label(const weft_labels *labels, const char *text, size_t n)
 {
     for (int i = -1; i < labels->n; i++) {
         int c = i < 0 ? labels->last : i;
@@ -136,7 +221,7 @@ static const char *place_of(const weft_labels *labels, int64_t line)
 weft_status weft_labels_find(weft_labels *labels, int64_t line, const char *text, size_t n,
                              int32_t *number)
 {
-    *number = labels->last = find(labels, text, n);
+    *number = labels->last = find_label(labels, text, n);
     if (*number < labels->n) return WEFT_OK;
     size_t good = weft_utf8_check(text, n);
     if (good < n)

@@ -1,5 +1,5 @@
-/* What the readers share: files and lines, class labels, splits.
- * Private to reader. */
+/* What the readers share: files and lines, class labels, splits, documents, symbols,
+ * arrays. Private to reader. */
 #ifndef WEFT_READER_PRIVATE_H
 #define WEFT_READER_PRIVATE_H
 
@@ -13,17 +13,13 @@ WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char *
  * EDATA, as weft_text_only and weft_gzip_expand. */
 WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char **text,
                                         size_t *n);
-/* 1: bytes[n] begin as a file compressed by gzip does. */
-int weft_is_gzip(const char *bytes, size_t n);
-/* Expands text[*n] that is compressed by gzip, with a NUL after it. EDATA: it is damaged.
- */
-WEFT_CHECKED weft_status weft_gzip_expand(const char *path, weft_arena *mem, char **text,
-                                          size_t *n);
 /* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
  * end. */
 char *weft_line(char **at, char *end, size_t *n);
 /* Removes a byte order mark of UTF-8 from the beginning of text[n]. */
 void weft_mark_skip(char **text, size_t *n);
+/* A character of Unicode as UTF-8, to[4]; returns its bytes. */
+size_t weft_utf8_put(uint32_t code, char *to);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
 
@@ -129,5 +125,251 @@ typedef struct weft_client_rows {
  * Cost O(n). */
 void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
                         weft_client_rows *rows, weft_pack *pack);
+
+/* ---- runs of samples ---- */
+
+/* Choices of an option "rule". */
+enum { WEFT_RULE_SHARES, WEFT_RULE_LEAF };
+
+typedef struct weft_shares {
+    double valid, test;
+    int rule; /* WEFT_RULE_LEAF: train and test only; valid is not read */
+} weft_shares;
+
+/* ECONF where valid and test leave nothing for training. */
+WEFT_CHECKED weft_status weft_shares_check(const weft_shares *shares);
+/* Sizes of the parts of n samples in a row, `gap` of which are left out between two parts
+ * that are wanted. Returns 1 where each part that has a share has a sample. By shares, the
+ * parts share what the gaps leave; by LEAF's rule the gap is taken from the test. */
+int weft_shares_count(const weft_shares *shares, int64_t n, int64_t gap, int64_t *count);
+/* Logs how many users had to be left out, if any. */
+void weft_shares_log(int64_t left, int64_t gap);
+
+/* ---- labelled documents, and their encoding ---- */
+
+typedef struct weft_document {
+    const char *name; /* for messages and the packed file */
+    const char *text; /* [n] UTF-8 */
+    size_t n;
+    const char *client; /* whose it is; NULL: nobody's, as all are */
+} weft_document;
+
+/* Documents in the order in which they were read: first those to be divided by shares, then
+ * those of a separate source for validation, then those of one for the test. */
+typedef struct weft_documents {
+    weft_document *document; /* [n] */
+    int32_t *label;          /* [n] */
+    int64_t n, room, label_room;
+    int64_t end[WEFT_NPART];     /* documents of the sources of train; of valid; of test */
+    const char *own[WEFT_NPART]; /* separate source of a part; NULL: none */
+    weft_labels labels;
+} weft_documents;
+
+/* Adds a document of class label[n_label], found in that line (0: none) of labels.path.
+ * EDATA as weft_labels_find. */
+WEFT_CHECKED weft_status weft_documents_add(weft_documents *documents,
+                                            weft_document document, int64_t line,
+                                            const char *label, size_t n_label,
+                                            weft_arena *mem);
+/* Takes document i out, and its class, if no other document has it; other classes of higher
+ * numbers move up. Cost O(n). */
+void weft_documents_drop(weft_documents *documents, int64_t i);
+/* Hands all documents over: the first end[WEFT_TRAIN] are shuffled and divided by shares,
+ * except that no share is taken for a part with a source of its own. */
+WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const char *source,
+                                             weft_split split, weft_pack *pack);
+
+/* Hands all documents over in their order, to be scored by the winner of a run, or one that
+ * was trained on a packed file: `like`, whose classes theirs are, and of clients, if its
+ * are; there is one at least. Their labels may all be "". EFILE; EDATA: `like` is of no
+ * texts, or lacks a class. */
+WEFT_CHECKED weft_status weft_documents_score(weft_documents *documents, const char *like,
+                                              weft_pack *pack);
+
+typedef enum weft_encoding {
+    WEFT_ENC_AUTO, /* UTF-8 where it is well-formed, else Windows-1252 */
+    WEFT_ENC_UTF8,
+    WEFT_ENC_LATIN1,
+    WEFT_ENC_CP1252 /* Latin-1 but for 27 characters in 0x80..0x9f */
+} weft_encoding;
+#define WEFT_ENCODING_WORDS "auto|utf-8|latin1|cp1252"
+
+/* Makes *text of *n bytes UTF-8, in mem; returns 1 if it was not well-formed UTF-8 and was
+ * taken as Windows-1252 for that (WEFT_ENC_AUTO). Bytes that Windows-1252 lacks are control
+ * characters as in Latin-1 (WHATWG, "Encoding Standard"). Cost O(n). */
+int weft_text_decode(weft_encoding encoding, char **text, size_t *n, weft_arena *mem);
+
+/* ---- symbols of running text: vocabularies of LEAF and of FedEx ---- */
+
+/* Choices of an option "vocabulary". */
+enum { WEFT_VOCAB_LEAF, WEFT_VOCAB_FEDEX };
+#define WEFT_VOCAB_WORDS "leaf|fedex"
+#define WEFT_VOCAB_ABOUT                                                                   \
+    "symbols: leaf: 80; fedex: 101, Python's printable ones after pad and unknown"
+#define WEFT_UNKNOWN_ABOUT                                                                 \
+    "symbol in place of what leaf's vocabulary lacks, one of it; none: that is an error"
+
+typedef struct weft_alphabet {
+    int n;               /* symbols */
+    int16_t symbol[256]; /* of a byte; -1: none */
+    const char *name;    /* of the vocabulary */
+} weft_alphabet;
+
+/* `unknown` NULL: LEAF's has no symbol for characters that it lacks. ECONF. */
+WEFT_CHECKED weft_status weft_alphabet_setup(weft_alphabet *alphabet, int vocabulary,
+                                             const char *unknown);
+/* The symbols of text[n] to out[n]; returns how many. A character of several bytes is one
+ * symbol. At a character without symbol it ends and *bad is its place, otherwise n. */
+int64_t weft_alphabet_map(const weft_alphabet *alphabet, const char *text, size_t n,
+                          uint8_t *out, size_t *bad);
+/* EDATA: "<where> has the character ..., which ..."; `where` names file and place. */
+WEFT_CHECKED weft_status weft_alphabet_fail(const weft_alphabet *alphabet,
+                                            const char *where, const char *text);
+/* Tells the packer the classes: symbols as they are, or "\\n" and the like. */
+void weft_alphabet_classes(int vocabulary, weft_pack *pack);
+
+/* ---- rows of CSV ---- */
+
+typedef struct weft_csv_row {
+    int64_t line;             /* where it ends */
+    const char *const *field; /* [n] without their quotation marks */
+    int64_t n;
+} weft_csv_row;
+
+/* Calls take(ctx, row) for each row of text[n] of file `path`, until it fails; a row lasts
+ * until take returns. Empty lines are skipped, but where there is one column; columns may
+ * be quoted, and then hold separators and ends of lines (RFC 4180). EDATA naming the line:
+ * a quotation mark out of place, a NUL, or the number of columns is not that of the first
+ * row; what take returns. Cost O(n). */
+WEFT_CHECKED weft_status
+weft_csv_rows(const char *path, const char *text, size_t n, char separator,
+              weft_status (*take)(void *ctx, const weft_csv_row *row), void *ctx);
+
+/* ---- users out of LEAF's JSON files, one at a time ---- */
+
+/* What all samples have in common, learnt from the first one. */
+typedef struct weft_leaf_form {
+    int64_t d;      /* numbers of a row, or characters of a window; 0: not known yet */
+    int text;       /* windows with the character that follows */
+    int documents;  /* lists of texts, as [id, date, query, user, text], of which one is */
+    int64_t column; /* element, from 0, that is it */
+    enum { WEFT_LEAF_OPEN, WEFT_LEAF_NUMBERS, WEFT_LEAF_WORDS } labelled; /* what y is of */
+    weft_labels labels; /* words that are labels */
+    weft_alphabet alphabet;
+} weft_leaf_form;
+
+typedef struct weft_leaf_user {
+    const char *name, *file;
+    int64_t n;                   /* samples */
+    const double *x;             /* [n][d]; of text NULL */
+    const char *const *document; /* [n] texts, of documents */
+    const int32_t *label;        /* [n] numbers, or those of words in the form's labels */
+    const uint8_t *text;         /* [n][d] symbols */
+    const uint8_t *next;         /* [n] the symbols that follow */
+} weft_leaf_user;
+
+typedef struct weft_leaf weft_leaf;
+/* The users of the files path[n], in their order. `gapped`: LEAF's released program, where
+ * it divides text, counts the samples between train and test as samples of the test, by
+ * mistake. */
+weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
+                          weft_leaf_form *form, weft_arena *mem);
+/* The next user, who may have no samples, NULL after the last; good until the next call.
+ * EFILE, EDATA: not JSON, or not LEAF's; names file, user and sample. */
+WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *leaf, const weft_leaf_user **user);
+/* Adds the files, of which all users were read, to the sources of the packed file. */
+void weft_leaf_sources(const weft_leaf *leaf, weft_pack *pack);
+void weft_leaf_close(weft_leaf *leaf);
+
+/* ---- LEAF's generator ---- */
+
+/* How many samples its clients have (numpy's seed), then client by
+ * client, in that order, their samples x[n][d] and label[n]. */
+typedef struct weft_leafgen weft_leafgen;
+void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size);
+weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
+                               weft_arena *mem);
+void weft_leafgen_client(weft_leafgen *leafgen, int64_t n, double *x, int32_t *label);
+
+/* ---- arrays of numbers or texts in NumPy's files, npy and npz, and in HDF5 files ---- */
+
+#define WEFT_ARRAY_DIMS 4
+
+typedef enum weft_element {
+    WEFT_EL_U8,
+    WEFT_EL_I8,
+    WEFT_EL_U16,
+    WEFT_EL_I16,
+    WEFT_EL_U32,
+    WEFT_EL_I32,
+    WEFT_EL_U64,
+    WEFT_EL_I64,
+    WEFT_EL_F32,
+    WEFT_EL_F64,
+    WEFT_EL_BYTES, /* texts of `size` bytes, filled up with NUL */
+    WEFT_EL_UCS4,  /* texts of size / 4 characters, too */
+    WEFT_EL_TEXT   /* texts of any length */
+} weft_element;
+extern const char *const weft_element_name[]; /* "uint8", ..., "text" */
+
+typedef struct weft_array {
+    const char *path, *name; /* of the file; of the array in it, "": it is the only one */
+    int nd;
+    int64_t dims[WEFT_ARRAY_DIMS]; /* 1 from nd on */
+    weft_element type;
+    size_t size;             /* bytes of an element */
+    const unsigned char *at; /* elements in C's order, in a mapped file; NULL: text */
+    const char **text;       /* [elements] */
+    void *map;               /* the mapped file, of so many bytes; NULL: none */
+    size_t mapped;
+} weft_array;
+
+typedef enum weft_array_kind {
+    WEFT_ARRAY_NONE, /* another file */
+    WEFT_ARRAY_NPY,
+    WEFT_ARRAY_NPZ,
+    WEFT_ARRAY_HDF5
+} weft_array_kind;
+/* What the first bytes of a file say; WEFT_ARRAY_NONE also where it cannot be read. */
+weft_array_kind weft_array_is(const char *path);
+/* The names of the n arrays in a file, in mem; of an npy file the one name "". EFILE;
+ * EDATA: it is damaged. */
+WEFT_CHECKED weft_status weft_array_names(const char *path, const char ***name, int64_t *n,
+                                          weft_arena *mem);
+/* Opens an array. Elements that are compressed, in Fortran's order or with the high byte
+ * first are first written to a file without a name beside the packed one, so that memory
+ * stays small. EFILE; EDATA: there is no such array, it is cut short, has more than four
+ * dimensions, or is of what is not read. */
+WEFT_CHECKED weft_status weft_array_open(weft_array *array, const char *path,
+                                         const char *name, weft_pack *pack);
+void weft_array_close(weft_array *array);
+
+/* "FILE" or "NAME of FILE", in mem. */
+const char *weft_array_where(const weft_array *array, weft_arena *mem);
+/* "60000 x 28 x 28", in mem. */
+const char *weft_array_shape(const weft_array *array, weft_arena *mem);
+/* Elements of a row, all but the first dimension. */
+int64_t weft_array_width(const weft_array *array);
+/* 1: elements are texts. */
+int weft_array_texts(const weft_array *array);
+/* Elements first, first + step, ... as numbers x[n]; they are no texts. */
+void weft_array_numbers(const weft_array *array, int64_t first, int64_t step, int64_t n,
+                        double *x);
+/* Element i as a label: a text, or the shortest spelling of a number. In mem. */
+const char *weft_array_text(const weft_array *array, int64_t i, weft_arena *mem);
+
+/* A file in an archive of zip, as np.savez writes them. */
+typedef struct weft_zip_entry {
+    const char *name;
+    int64_t at, stored, bytes; /* its first byte; bytes in the archive, and expanded */
+    int deflated;
+} weft_zip_entry;
+/* The n files of the archive byte[size]. EDATA. */
+WEFT_CHECKED weft_status weft_zip_list(const char *path, const unsigned char *byte,
+                                       size_t size, weft_zip_entry **entry, int64_t *n,
+                                       weft_arena *mem);
+/* Writes the expanded bytes of a file to fd. EDATA: they are damaged. */
+WEFT_CHECKED weft_status weft_zip_expand(const char *path, const unsigned char *byte,
+                                         const weft_zip_entry *entry, int fd);
 
 #endif

@@ -14,7 +14,7 @@
  * vectors when it is diagonal and falls. Products of matrices are summed in another order,
  * which can move a label only where two classes tie to 1e-15. */
 #include "mt19937.h"
-#include "synthetic.h"
+#include "reader.h"
 
 #include <math.h>
 #include <string.h>

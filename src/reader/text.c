@@ -1,12 +1,29 @@
 /* Labelled texts: a file of lines LABEL TAB TEXT, or LABEL BLANK TEXT, or of columns, CSV
  * or between tabs, with one of labels, any two or more, and perhaps one of clients.
  * Validation and test parts are shares of it, or files of their own. */
-#include "documents.h"
-#include "text_csv.h"
+#include "reader.h"
 #include "weft/log.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Columns as the options name them: by name, by number from 1, first or last. */
+struct text_named {
+    const char *label;  /* or none */
+    const char *text;   /* with commas between them; "": all others */
+    const char *client; /* "": none */
+    int header;         /* NAMES_... */
+};
+enum { NAMES_AUTO, NAMES_YES, NAMES_NO };
+
+/* Where they are, from 0. */
+struct text_columns {
+    int64_t label; /* LAST, NONE */
+    int64_t client;
+    int64_t *text, n; /* [n] of the text; 0: all others */
+    int header;       /* 1: the first line has names */
+};
+enum { LAST = -1, NONE = -2 };
 
 enum { TAB, BLANK, COMMA, SEMICOLON };
 static const char separators[] = {'\t', ' ', ',', ';'};
@@ -14,7 +31,7 @@ static const char *const names[] = {"TAB", "blank", "comma", "semicolon"};
 
 struct labelled {
     int separator, encoding;
-    weft_text_named named;
+    struct text_named named;
     weft_split split;
     const char *valid_file, *test_file, *like;
 };
@@ -60,11 +77,199 @@ static const weft_opt options[] = {
     {0},
 };
 
+/* ---- columns ---- */
+
+/* The first line while columns are looked for. */
+struct head {
+    const char *path;
+    const struct text_named *how;
+    const char *const *field; /* [n] */
+    int64_t n;
+    int named;  /* 1: it has names */
+    int scored; /* 1: of texts to be scored */
+    weft_arena *mem;
+};
+
+/* 1 and the place, if the option says it without a name. */
+static int by_place(const char *text, int64_t *column)
+{
+    char *end;
+    long long number = strtoll(text, &end, 10);
+    *column = strcmp(text, "last") == 0 ? LAST : strcmp(text, "none") == 0 ? NONE : 0;
+    if (*column != 0 || strcmp(text, "first") == 0) return 1;
+    if (number >= 1) *column = number - 1;
+    return end > text && *end == '\0' && number >= 1;
+}
+
+/* 1: the label is told by its name. */
+static int is_label_named(const struct text_named *how)
+{
+    int64_t column;
+    return !by_place(how->label, &column);
+}
+
+/* 1: the option names a column that texts to be scored need not have, and these have not.
+ */
+static int may_lack(const struct head *head, const char *text)
+{
+    int64_t column, found = 0;
+    for (int64_t i = 0; i < head->n; i++) found += strcmp(head->field[i], text) == 0;
+    return head->scored && found == 0 && !by_place(text, &column);
+}
+
+static weft_status unknown_column(const struct head *head, const char *option,
+                                  const char *text)
+{
+    int few = head->n > 1 && head->how->header != NAMES_NO;
+    return weft_fail(
+        WEFT_ECONF,
+        "%s = %s names no column of %s%s; give first, last, a number from 1, or a name in "
+        "its first line%s%s",
+        option, text, head->path, head->how->header == NAMES_NO ? " with header = no" : "",
+        few ? weft_arena_text(head->mem, ", of which '%.40s' is the nearest",
+                              weft_nearest(text, head->field, (int)head->n))
+            : "",
+        head->scored ? "; text= client= separator=tab reads lines as they are" : "");
+}
+
+/* The column that an option names; a name counts before a number. */
+static weft_status find_column(const struct head *head, const char *option,
+                               const char *text, int64_t *column)
+{
+    int placed = by_place(text, column), found = 0;
+    for (int64_t i = head->n - 1; i >= 0 && head->named; i--)
+        if (strcmp(head->field[i], text) == 0) {
+            *column = i;
+            found++;
+        }
+    if (found > 1)
+        return weft_fail(WEFT_EDATA, "%s: line 1 has the name %s %d times; rename one",
+                         head->path, text, found);
+    if (!placed && (found == 0 || head->how->header == NAMES_NO))
+        return unknown_column(head, option, text);
+    return WEFT_OK;
+}
+
+/* The same of a column that is no label: it is there. */
+static weft_status find_other(const struct head *head, const char *option, const char *text,
+                              int64_t label, int64_t *column)
+{
+    TRY(find_column(head, option, text, column));
+    if (*column == LAST) *column = head->n - 1;
+    if (*column == NONE || *column >= head->n)
+        return weft_fail(WEFT_ECONF, "%s = %s: line 1 of %s has %lld columns", option, text,
+                         head->path, (long long)head->n);
+    if (*column != label) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "%s = %s is the column of the label; name another one",
+                     option, text);
+}
+
+/* 1: one of the columns in a list, with commas, is told by name. */
+static int has_name(const char *list, weft_arena *mem)
+{
+    char *rest, *copy = weft_arena_text(mem, "%s", list);
+    int64_t column;
+    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+        if (!by_place(one, &column)) return 1;
+    return 0;
+}
+
+/* "column 2, grade" */
+static const char *shown_column(const struct head *head, int64_t column)
+{
+    long long number = (long long)column + 1;
+    if (!head->named) return weft_arena_text(head->mem, "column %lld", number);
+    return weft_arena_text(head->mem, "column %lld, %s", number, head->field[column]);
+}
+
+static void tell_columns(const struct head *head, const struct text_columns *columns)
+{
+    const char *text = head->n - (columns->client >= 0) > 2 ? "the others are the text"
+                                                            : "the other is the text";
+    const char *label = "there is no label", *client = "";
+    if (columns->label >= 0)
+        label = weft_arena_text(head->mem, "the label is %s",
+                                shown_column(head, columns->label));
+    for (int64_t i = 0; i < columns->n; i++)
+        text = weft_arena_text(head->mem, "%s%s", i ? text : "the text is ",
+                               weft_arena_text(head->mem, "%s%s", i ? " and " : "",
+                                               shown_column(head, columns->text[i])));
+    if (columns->client >= 0)
+        client = weft_arena_text(head->mem, "; the client is %s",
+                                 shown_column(head, columns->client));
+    weft_log(WEFT_INFO, "%s: %s; %s%s", head->path, label, text, client);
+}
+
+/* Finds the columns by the n fields of the first line; a name counts before a number. The
+ * label may be beyond them; scored 1: label and client that are told by name need not be
+ * there. Tells where they are. ECONF: there is no such column; EDATA: a
+ * name occurs twice. */
+static weft_status find_columns(const char *path, const struct text_named *how, int scored,
+                                const char *const *field, int64_t n,
+                                struct text_columns *columns, weft_arena *mem)
+{
+    int64_t room = 0;
+    struct head head = {
+        .path = path, .how = how, .field = field, .n = n, .scored = scored, .mem = mem};
+    const char *named = may_lack(&head, how->label) ? "none" : how->label;
+    const char *client = may_lack(&head, how->client) ? "" : how->client;
+    int label_named = !by_place(named, &columns->label);
+    head.named = how->header == NAMES_YES || label_named || has_name(how->text, mem) ||
+                 has_name(client, mem);
+    *columns = (struct text_columns){.client = NONE, .header = head.named};
+    TRY(find_column(&head, "label", named, &columns->label));
+    int64_t label = columns->label == LAST ? n - 1 : columns->label;
+    char *rest, *copy = weft_arena_text(mem, "%s", how->text);
+    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        columns->text =
+            weft_grow(mem, columns->text, sizeof *columns->text, columns->n, &room);
+        TRY(find_other(&head, "text", one, label, &columns->text[columns->n++]));
+    }
+    if (*client != '\0') TRY(find_other(&head, "client", client, label, &columns->client));
+    int given = columns->n > 0 || columns->client >= 0;
+    if (given) columns->label = label;
+    if (label < n && (given || (label_named && n > 1))) tell_columns(&head, columns);
+    return WEFT_OK;
+}
+
+/* The column that is piece k of the text; -1: none is, as it is empty or of another use. */
+static int64_t piece_of(const struct text_columns *columns, const char *const *field,
+                        int64_t k)
+{
+    int64_t i = columns->n > 0 ? columns->text[k] : k;
+    int other = i == columns->label || i == columns->client || *field[i] == '\0';
+    return other ? -1 : i;
+}
+
+/* The text of a row of n fields, *length bytes in mem: its columns, with blanks between
+ * them. */
+static char *join_text(const struct text_columns *columns, const char *const *field,
+                       int64_t n, size_t *length, weft_arena *mem)
+{
+    size_t room = 1;
+    int64_t all = columns->n > 0 ? columns->n : n;
+    for (int64_t k = 0; k < all; k++) {
+        int64_t i = piece_of(columns, field, k);
+        if (i >= 0) room += strlen(field[i]) + 1;
+    }
+    char *text = WEFT_NEW(mem, char, room), *to = text;
+    for (int64_t k = 0; k < all; k++) {
+        int64_t i = piece_of(columns, field, k);
+        if (i < 0) continue;
+        if (to > text) *to++ = ' ';
+        size_t bytes = strlen(field[i]);
+        memcpy(to, field[i], bytes);
+        to += bytes;
+    }
+    *length = (size_t)(to - text);
+    return text;
+}
+
 /* A file that is being read. */
 struct reading {
     const struct labelled *how;
     const char *path;
-    weft_text_columns columns;
+    struct text_columns columns;
     int64_t width; /* columns of the first line; 0: not seen yet */
     weft_documents *docs;
     int64_t recoded, first; /* rows that were not UTF-8, and the line of the first */
@@ -111,12 +316,12 @@ static int decode(const struct reading *reading, const char **text, size_t *n)
 }
 
 /* Adds a text with its label and its client, NULL where there is none. */
-static weft_status add(struct reading *reading, int64_t line, const char *label,
-                       size_t n_label, const char *text, size_t n, const char *client)
+static weft_status add_text(struct reading *reading, int64_t line, const char *label,
+                            size_t n_label, const char *text, size_t n, const char *client)
 {
     static const char mark[] = "__label__"; /* fastText's */
     size_t length = strlen(mark);
-    if (n_label == 0 && reading->columns.label != WEFT_TEXT_NONE)
+    if (n_label == 0 && reading->columns.label != NONE)
         return weft_fail(WEFT_EDATA, "%s: line %lld has no label", reading->path,
                          (long long)line);
     int quotes = 0;
@@ -148,7 +353,7 @@ static int find_label(const char *line, size_t n, char separator, int64_t column
 {
     *from = 0;
     *to = n;
-    if (column == WEFT_TEXT_LAST) {
+    if (column == LAST) {
         for (*from = n; *from > 0 && line[*from - 1] != separator;) --*from;
         return *from > 0;
     }
@@ -163,7 +368,7 @@ static int find_label(const char *line, size_t n, char separator, int64_t column
 }
 
 /* The fields of a line, *n in mem; their ends become NUL. */
-static const char **divide(char *line, char separator, int64_t *n, weft_arena *mem)
+static const char **divide_line(char *line, char separator, int64_t *n, weft_arena *mem)
 {
     const char **field = NULL;
     int64_t room = 0;
@@ -178,12 +383,11 @@ static const char **divide(char *line, char separator, int64_t *n, weft_arena *m
 }
 
 /* The first line, which may be names. */
-static weft_status begin(struct reading *reading, const char *const *field, int64_t n)
+static weft_status begin_file(struct reading *reading, const char *const *field, int64_t n)
 {
     reading->width = n;
-    return weft_text_columns_find(reading->path, &reading->how->named,
-                                  *reading->how->like != '\0', field, n, &reading->columns,
-                                  reading->pack->mem);
+    return find_columns(reading->path, &reading->how->named, *reading->how->like != '\0',
+                        field, n, &reading->columns, reading->pack->mem);
 }
 
 static weft_status begin_lines(struct reading *reading, const char *line)
@@ -191,8 +395,8 @@ static weft_status begin_lines(struct reading *reading, const char *line)
     weft_arena *mem = reading->pack->mem;
     int64_t n;
     char *copy = weft_arena_text(mem, "%s", line);
-    const char **field = divide(copy, separators[reading->how->separator], &n, mem);
-    return begin(reading, field, n);
+    const char **field = divide_line(copy, separators[reading->how->separator], &n, mem);
+    return begin_file(reading, field, n);
 }
 
 static weft_status add_row(void *ctx, const weft_csv_row *row);
@@ -203,7 +407,7 @@ static weft_status add_divided(struct reading *reading, int64_t number, char *li
     weft_csv_row row = {.line = number};
     weft_arena *tmp = reading->pack->scratch;
     size_t mark = weft_arena_mark(tmp);
-    row.field = divide(line, separators[reading->how->separator], &row.n, tmp);
+    row.field = divide_line(line, separators[reading->how->separator], &row.n, tmp);
     weft_status st = WEFT_OK;
     if (reading->width > 0 && row.n != reading->width)
         st = weft_fail(WEFT_EDATA,
@@ -223,17 +427,19 @@ static weft_status add_line(struct reading *reading, int64_t number, char *line,
     if (has_columns(reading->how)) return add_divided(reading, number, line);
     if (!seen) TRY(begin_lines(reading, line));
     if (!seen && reading->columns.header) return WEFT_OK;
-    if (reading->columns.label == WEFT_TEXT_NONE)
-        return add(reading, number, "", 0, line, n, NULL);
+    if (reading->columns.label == NONE)
+        return add_text(reading, number, "", 0, line, n, NULL);
     if (!find_label(line, n, separators[by], reading->columns.label, &from, &to))
         return weft_fail(WEFT_EDATA, "%s: line %lld has no %s beside its label; %s",
                          reading->path, (long long)number, names[by], way_to_read(line));
-    if (from == 0) return add(reading, number, line, to, line + to + 1, n - to - 1, NULL);
-    if (to == n) return add(reading, number, line + from, n - from, line, from - 1, NULL);
+    if (from == 0)
+        return add_text(reading, number, line, to, line + to + 1, n - to - 1, NULL);
+    if (to == n)
+        return add_text(reading, number, line + from, n - from, line, from - 1, NULL);
     const char *label =
         weft_arena_text(reading->pack->mem, "%.*s", (int)(to - from), line + from);
     memmove(line + from, line + to + 1, n - to);
-    return add(reading, number, label, to - from, line, n - (to - from) - 1, NULL);
+    return add_text(reading, number, label, to - from, line, n - (to - from) - 1, NULL);
 }
 
 static weft_status read_lines(struct reading *reading, char *text, size_t n)
@@ -245,28 +451,28 @@ static weft_status read_lines(struct reading *reading, char *text, size_t n)
     return WEFT_OK;
 }
 
-/* ---- columns ---- */
+/* ---- rows of columns ---- */
 
 static weft_status add_row(void *ctx, const weft_csv_row *row)
 {
     struct reading *reading = ctx;
-    weft_text_columns *columns = &reading->columns;
+    struct text_columns *columns = &reading->columns;
     if (reading->width == 0) {
-        TRY(begin(reading, row->field, row->n));
-        if (columns->label != WEFT_TEXT_NONE && (row->n < 2 || columns->label >= row->n))
+        TRY(begin_file(reading, row->field, row->n));
+        if (columns->label != NONE && (row->n < 2 || columns->label >= row->n))
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld has %lld column%s where label = %s and a text "
                              "are expected; separator = ... says what stands between "
                              "columns",
                              reading->path, (long long)row->line, (long long)row->n,
                              row->n == 1 ? "" : "s", reading->how->named.label);
-        if (columns->label == WEFT_TEXT_NONE && !columns->header &&
-            reading->how->named.header == WEFT_NAMES_AUTO)
+        if (columns->label == NONE && !columns->header &&
+            reading->how->named.header == NAMES_AUTO)
             return weft_fail(WEFT_ECONF,
                              "%s: line %lld may have names of columns or be a row: header "
                              "= yes or no says which, or text = NAME",
                              reading->path, (long long)row->line);
-        if (columns->label == WEFT_TEXT_LAST) columns->label = row->n - 1;
+        if (columns->label == LAST) columns->label = row->n - 1;
         if (columns->header) return WEFT_OK;
     }
     weft_arena *mem = reading->pack->mem;
@@ -278,8 +484,8 @@ static weft_status add_row(void *ctx, const weft_csv_row *row)
     if (client && *client == '\0' && *reading->how->like == '\0')
         return weft_fail(WEFT_EDATA, "%s: line %lld has no client; give one, or remove it",
                          reading->path, (long long)row->line);
-    char *text = weft_text_join(columns, row->field, row->n, &n, mem);
-    return add(reading, row->line, label, strlen(label), text, n, client);
+    char *text = join_text(columns, row->field, row->n, &n, mem);
+    return add_text(reading, row->line, label, strlen(label), text, n, client);
 }
 
 /* ---- the reader ---- */
@@ -398,7 +604,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
     weft_documents documents = {.labels = {.mem = pack->mem}};
     TRY(check_like(labelled));
     TRY(weft_pack_files(pack, file));
-    weft_pack_notation(pack, labelled, kept + !weft_text_label_named(&labelled->named));
+    weft_pack_notation(pack, labelled, kept + !is_label_named(&labelled->named));
     for (int i = 0; i < WEFT_NPART; i++) {
         first[i] = documents.n;
         if (*file[i] != '\0') TRY(read_file(labelled, file[i], &documents, pack));
@@ -409,7 +615,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
     }
     if (*labelled->like != '\0')
         return weft_documents_score(&documents, labelled->like, pack);
-    if (labelled->named.header == WEFT_NAMES_AUTO) drop_headers(&documents, first, file);
+    if (labelled->named.header == NAMES_AUTO) drop_headers(&documents, first, file);
     TRY(check_classes(labelled, &documents, source));
     return weft_documents_pack(&documents, source, labelled->split, pack);
 }

@@ -1,6 +1,6 @@
 /* CSV files whose columns are texts: libcsv divides them, line by line, so that messages
  * can name the line. */
-#include "text_csv.h"
+#include "reader.h"
 #include "weft/log.h"
 
 #include <csv.h>
