@@ -87,7 +87,8 @@ weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
     char kind[16] = "";
     FILE *file = fopen(path, "r");
     weft_check(file && fscanf(file, "%15s", kind) == 1, "cannot read %s", path);
-    *data = (weft_data){.digest = "simulated", .path = path, .mem = mem, .team = team};
+    *data = (weft_data){
+        .digest = "simulated", .notation = "", .path = path, .mem = mem, .team = team};
     if (strcmp(kind, "clients") == 0)
         read_clients(data, file);
     else
@@ -101,6 +102,13 @@ weft_status weft_data_open_some(weft_data *data, const char *path,
 {
     (void)window;
     return weft_data_open(data, path, team, mem);
+}
+
+weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t *classes,
+                            weft_arena *mem)
+{
+    (void)rows, (void)classes, (void)mem;
+    return weft_fail(WEFT_EFILE, "%s: nothing is known of a simulated file", path);
 }
 
 weft_status weft_data_sound(const weft_data *data)
@@ -123,4 +131,21 @@ weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok)
 {
     (void)data, (void)tok;
     weft_die("a simulated run has no documents");
+}
+
+static weft_status load_tokens(void *of, weft_tokenizer tok)
+{
+    return weft_data_tokens(of, tok);
+}
+
+weft_source weft_data_source(weft_data *data)
+{
+    return (weft_source){.form = data->form,
+                         .classes = data->classes,
+                         .part = data->part,
+                         .vocab = data->vocab,
+                         .path = data->path,
+                         .team = data->team,
+                         .tokens = load_tokens,
+                         .of = data};
 }
