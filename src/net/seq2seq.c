@@ -175,11 +175,11 @@ static void seq2seq_score(const void *self, void *work, const real *w,
 
 /* ---- translation ---- */
 
-/* Beam search. The rows of a step are the live translations of all
- * sentences, `width` of each side by side; between steps the rows are those of the parents
- * of the translations that live on. A translation ends where its end is among the best
- * `width` of its sentence's next ones; a sentence is done when `width` have ended, or its
- * translations are as long as the longest. */
+/* Beam search. The rows of a step are the live translations of all sentences, `width` of
+ * each side by side; between steps the rows are those of the parents of the translations
+ * that live on. A translation ends where its end is among the best `width` of its
+ * sentence's next ones; a sentence is done when `width` have ended, or its translations are
+ * as long as the longest. */
 
 /* The next translation: a row of the step, and a word after it. */
 struct next {
