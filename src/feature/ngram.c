@@ -235,15 +235,11 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     return WEFT_OK;
 }
 
-int64_t ngram_bins(const ngram_map *self, double size)
-{
-    double bins = ceil((double)self->bins * size);
-    return bins < 2 ? 2 : (int64_t)bins;
-}
-
+/* Bins of a map of share `size` of the features. */
 static int64_t columns(const void *self, double size)
 {
-    return ngram_bins(self, size);
+    double bins = ceil((double)((const ngram_map *)self)->bins * size);
+    return bins < 2 ? 2 : (int64_t)bins;
 }
 
 /* Where the statistics of other documents than those of training begin. */
@@ -269,9 +265,9 @@ static const ngram_vocabulary *vocabulary_of(const ngram_map *ngram,
     if (ngram->columns != NGRAM_VOCABULARY) return NULL;
     real *kept = stat + ngram->bins * ngram->data->classes + 1;
     ngram_vocabulary *vocabulary = WEFT_NEW(tmp, ngram_vocabulary, 1);
-    *vocabulary = n > 0 ? ngram_vocabulary_new(ngram, request, n,
-                                               ngram_bins(ngram, request->size), tmp)
-                        : ngram_vocabulary_read(kept, tmp);
+    *vocabulary =
+        n > 0 ? ngram_vocabulary_new(ngram, request, n, columns(ngram, request->size), tmp)
+              : ngram_vocabulary_read(kept, tmp);
     if (n > 0) ngram_vocabulary_write(vocabulary, kept);
     return vocabulary;
 }
@@ -280,7 +276,7 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
                    weft_matrix *matrix, weft_arena *tmp)
 {
     const ngram_map *ngram = self;
-    ngram_rows rows = {.n = request->n, .bins = ngram_bins(ngram, request->size)};
+    ngram_rows rows = {.n = request->n, .bins = columns(ngram, request->size)};
     int64_t total = request->n;
     weft_sum_i64(ngram->data->team, &total, 1);
     *matrix = (weft_matrix){.n = request->n, .total = total, .team = ngram->data->team};

@@ -52,9 +52,6 @@ int ngram_max_order(const ngram_map *ngram);
 /* The configuration that row i of a request is made by. */
 const ngram_map *ngram_arm(const weft_request *request, int64_t i);
 
-/* Bins of a map of share `size` of the features. */
-int64_t ngram_bins(const ngram_map *self, double size);
-
 /* The vocabulary of the rows of nq requests of different parts: of the n-grams that occur
  * in at least min_count documents, the max_size that occur in most documents; ties are
  * broken by the smaller key. The same on any number of ranks. Collective. Cost: a look-up

@@ -10,7 +10,6 @@
 #include "ngram.h"
 #include "weft/rng.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- keys ---- */

@@ -248,8 +248,7 @@ static void find_kernel(const nystrom_map *map, const nystrom_basis *basis, int 
     weft_arena_reset(tmp, mark);
 }
 
-/* ---- Cholesky's factor, in blocks of columns whose products do not depend on the CPU ----
- */
+/* ---- Cholesky's factor, in blocks of columns, the same on all CPUs ---- */
 
 enum { WIDE = 64 }; /* columns of a block, a multiple of WEFT_WHOLE */
 

@@ -5,7 +5,6 @@
 #include "ridge.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { CG, CHOLESKY };
 

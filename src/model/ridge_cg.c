@@ -12,9 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- system ---- */
-
-/* ---- the centred system: products, norms and residuals, summed in a fixed order ---- */
+/* ---- the centred system, summed in a fixed order ---- */
 
 double ridge_target(const ridge_system *system, int64_t i, int j)
 {

@@ -4,7 +4,6 @@
 #include "weft/rng.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const weft_opt context_opts[] = {

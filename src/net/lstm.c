@@ -49,7 +49,7 @@ struct layer {
 
 struct scratch {
     struct layer layer[LSTM_MAX_LAYERS];
-    net_matrix dense, dense_back;
+    net_pair dense;
     size_t ld, ldz, ldc;
     real *table, *dtable; /* [classes][4h] gates of each symbol, with the first layer's
                              biases, and the gradient with respect to them */
@@ -184,8 +184,7 @@ static void *lstm_work(const void *self, int most, weft_arena *mem)
         layer->bias = WEFT_NEW(mem, real, 4 * h);
         layer->dbias = WEFT_NEW(mem, real, 4 * h);
     }
-    scratch->dense = net_matrix_new(h, classes, mem);
-    scratch->dense_back = net_matrix_new(classes, h, mem);
+    scratch->dense = net_pair_new(h, classes, mem);
     scratch->table = WEFT_NEW(mem, real, classes * 4 * h);
     scratch->dtable = WEFT_NEW(mem, real, classes * 4 * h);
     scratch->dy = WEFT_NEW(mem, real, rows * scratch->ld);
@@ -211,10 +210,10 @@ static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const re
             if (lstm->biases == 2) layer->bias[j] += w[offsets.layer[l].bias[1] + j];
         }
     }
-    net_matrix_pack(&scratch->dense, w + offsets.dense, (size_t)h, 1);
-    if (back) net_matrix_pack(&scratch->dense_back, w + offsets.dense, (size_t)h, 0);
+    net_pair_pack(&scratch->dense, w + offsets.dense, back);
     weft_packed_times(classes, w + offsets.embed, (size_t)lstm->embedding,
-                      &scratch->layer[0].gates.ih.packed, 0, scratch->table, 4 * (size_t)h);
+                      &scratch->layer[0].gates.ih.to.packed, 0, scratch->table,
+                      4 * (size_t)h);
     for (int i = 0; i < classes; i++)
         for (int j = 0; j < 4 * h; j++)
             scratch->table[(size_t)i * 4 * h + j] += scratch->layer[0].bias[j];
@@ -272,14 +271,14 @@ static void forward_layer(const struct part *part, int l)
     const struct layer *layer = &scratch->layer[l];
     int n = part->n, d = (int)part->lstm->shape.d;
     if (l)
-        weft_packed_times(d * n, layer->x, scratch->ld, &layer->gates.ih.packed, 0,
+        weft_packed_times(d * n, layer->x, scratch->ld, &layer->gates.ih.to.packed, 0,
                           layer->z, scratch->ldz);
     for (int i = 0; i < n; i++) scratch->input[i] = layer->bias;
     for (int step = 0; step < d; step++) {
         weft_cells cells = cells_at(part, l, step);
         if (step)
             weft_packed_times(n, cells.y - n * scratch->ld, scratch->ld,
-                              &layer->gates.hh.packed, l > 0, cells.z, scratch->ldz);
+                              &layer->gates.hh.to.packed, l > 0, cells.z, scratch->ldz);
         else if (l == 0)
             memset(cells.z, 0, n * scratch->ldz * sizeof *cells.z);
         if (l == 0)
@@ -312,7 +311,7 @@ static void forward(const struct part *part, const real *bias, double share,
     int from = first_scored(part), rows = ((int)lstm->shape.d - from) * part->n;
     const real *y =
         scratch->layer[lstm->layers - 1].y + (size_t)from * part->n * scratch->ld;
-    weft_packed_times(rows, y, scratch->ld, &scratch->dense.packed, 0, scratch->logit,
+    weft_packed_times(rows, y, scratch->ld, &scratch->dense.to.packed, 0, scratch->logit,
                       scratch->ldc);
     for (int r = 0; r < rows; r++) {
         real *z = scratch->logit + r * scratch->ldc;
@@ -342,7 +341,7 @@ static void backward_steps(const struct part *part, int l)
         real *dy = scratch->dy + (size_t)step * n * scratch->ld;
         if (step < d - 1)
             weft_packed_times(n, cells.z + n * scratch->ldz, scratch->ldz,
-                              &layer->gates.hh_back.packed, !top || part->lstm->shape.every,
+                              &layer->gates.hh.back.packed, !top || part->lstm->shape.every,
                               dy, scratch->ld);
         if (l == 0)
             for (int i = 0; i < n; i++)
@@ -367,7 +366,7 @@ static void backward(const struct part *part, real *g)
     for (int r = 0; r < last; r++)
         for (int j = 0; j < c; j++)
             g[offsets.bias + j] += scratch->logit[r * scratch->ldc + j];
-    weft_packed_times(last, scratch->logit, scratch->ldc, &scratch->dense_back.packed, 0,
+    weft_packed_times(last, scratch->logit, scratch->ldc, &scratch->dense.back.packed, 0,
                       scratch->dy + skip, scratch->ld);
     for (int l = lstm->layers - 1; l >= 0; l--) {
         const struct layer *layer = &scratch->layer[l];
@@ -377,7 +376,7 @@ static void backward(const struct part *part, real *g)
         if (l == 0) break;
         weft_outer(rows, 4 * h, layer->z, scratch->ldz, h, layer->x, scratch->ld, 1,
                    g + offsets.layer[l].ih, (size_t)h, scratch->mem);
-        weft_packed_times(rows, layer->z, scratch->ldz, &layer->gates.ih_back.packed, 0,
+        weft_packed_times(rows, layer->z, scratch->ldz, &layer->gates.ih.back.packed, 0,
                           scratch->dy, scratch->ld);
         if (part->share) drop_all(part, l - 1, scratch->dy, scratch->dy);
     }
@@ -394,7 +393,7 @@ static void finish_gradients(const lstm_net *lstm, const struct scratch *scratch
     weft_outer(classes, 4 * h, scratch->dtable, wide, lstm->embedding, w + offsets.embed,
                in, 1, g + offsets.layer[0].ih, in, scratch->mem);
     weft_packed_times(classes, scratch->dtable, wide,
-                      &scratch->layer[0].gates.ih_back.packed, 0, g + offsets.embed, in);
+                      &scratch->layer[0].gates.ih.back.packed, 0, g + offsets.embed, in);
     for (int i = 0; i < classes; i++)
         for (size_t j = 0; j < wide; j++)
             scratch->layer[0].dbias[j] += scratch->dtable[i * wide + j];

@@ -2,7 +2,6 @@
  * tensors, losses, and the dense layer, y = x W^T + b, which packs samples, some at a time,
  * and reads W where it is. */
 #include "net.h"
-#include "weft/gemm.h"
 #include "weft/logistic.h"
 #include "weft/rng.h"
 
@@ -56,6 +55,30 @@ size_t net_stride(int64_t n)
 {
     size_t line = 64 / sizeof(real);
     return (((size_t)n + line - 1) / line | 1) * line;
+}
+
+net_matrix net_matrix_new(int k, int m, weft_arena *mem)
+{
+    return (net_matrix){.packed = {.k = k, .m = m},
+                        .mem = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m))};
+}
+
+void net_matrix_pack(net_matrix *matrix, const real *b, size_t ldb, int trans)
+{
+    weft_packed_pack(&matrix->packed, matrix->packed.k, matrix->packed.m, b, ldb, trans,
+                     matrix->mem);
+}
+
+net_pair net_pair_new(int k, int m, weft_arena *mem)
+{
+    return (net_pair){.to = net_matrix_new(k, m, mem), .back = net_matrix_new(m, k, mem)};
+}
+
+void net_pair_pack(net_pair *pair, const real *b, int back)
+{
+    size_t k = (size_t)pair->to.packed.k;
+    net_matrix_pack(&pair->to, b, k, 1);
+    if (back) net_matrix_pack(&pair->back, b, k, 0);
 }
 
 int64_t net_layout_add(net_layout *layout, int64_t rows, int64_t columns, const char *name)

@@ -3,6 +3,7 @@
 #ifndef WEFT_NET_NET_H
 #define WEFT_NET_NET_H
 
+#include "weft/gemm.h"
 #include "weft/net.h"
 
 /* ---- networks of any kind ---- */
@@ -14,6 +15,23 @@ static inline int net_min(int a, int b)
 /* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
  * share cache sets. */
 size_t net_stride(int64_t n);
+
+/* Packed weights and the memory they are in. */
+typedef struct net_matrix {
+    weft_packed packed;
+    void *mem;
+} net_matrix;
+net_matrix net_matrix_new(int k, int m, weft_arena *mem);
+/* b[k][ldb], or its transpose, into the matrix. */
+void net_matrix_pack(net_matrix *matrix, const real *b, size_t ldb, int trans);
+
+/* Weights b[m][k], transposed for the forward pass, as they are for the backward pass. */
+typedef struct net_pair {
+    net_matrix to, back;
+} net_pair;
+net_pair net_pair_new(int k, int m, weft_arena *mem);
+/* `back` 0: for the forward pass alone. */
+void net_pair_pack(net_pair *pair, const real *b, int back);
 
 /* ECONF with the networks for the data unless they have the form that network `name`
  * reads. */

@@ -38,33 +38,16 @@ int net_steps_rows(const net_steps *steps)
 
 /* ---- memory and weights ---- */
 
-net_matrix net_matrix_new(int k, int m, weft_arena *mem)
-{
-    return (net_matrix){.packed = {.k = k, .m = m},
-                        .mem = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m))};
-}
-
-void net_matrix_pack(net_matrix *matrix, const real *b, size_t ldb, int trans)
-{
-    weft_packed_pack(&matrix->packed, matrix->packed.k, matrix->packed.m, b, ldb, trans,
-                     matrix->mem);
-}
-
 net_gates net_gates_new(int in, int h, weft_arena *mem)
 {
-    return (net_gates){.ih = net_matrix_new(in, 4 * h, mem),
-                       .hh = net_matrix_new(h, 4 * h, mem),
-                       .ih_back = net_matrix_new(4 * h, in, mem),
-                       .hh_back = net_matrix_new(4 * h, h, mem)};
+    return (net_gates){.ih = net_pair_new(in, 4 * h, mem),
+                       .hh = net_pair_new(h, 4 * h, mem)};
 }
 
 void net_gates_pack(net_gates *gates, const real *ih, const real *hh, int back)
 {
-    size_t in = (size_t)gates->ih.packed.k, h = (size_t)gates->hh.packed.k;
-    net_matrix_pack(&gates->ih, ih, in, 1);
-    net_matrix_pack(&gates->hh, hh, h, 1);
-    if (back) net_matrix_pack(&gates->ih_back, ih, in, 0);
-    if (back) net_matrix_pack(&gates->hh_back, hh, h, 0);
+    net_pair_pack(&gates->ih, ih, back);
+    net_pair_pack(&gates->hh, hh, back);
 }
 
 net_lstm net_layout_lstm(net_layout *layout, const char *name, int layer,
@@ -142,8 +125,9 @@ void net_recurrent_pack(net_recurrent *layer, const real *ih, const real *hh,
 
 void net_recurrent_input(net_recurrent *layer, int row, int n)
 {
-    weft_packed_times(n, layer->x + row * layer->ldx, layer->ldx, &layer->gates.ih.packed,
-                      0, layer->z + row * layer->ldz, layer->ldz);
+    weft_packed_times(n, layer->x + row * layer->ldx, layer->ldx,
+                      &layer->gates.ih.to.packed, 0, layer->z + row * layer->ldz,
+                      layer->ldz);
 }
 
 /* The step before t in the layer's direction, and how many sequences of t have it. */
@@ -195,7 +179,7 @@ void net_recurrent_step(net_recurrent *layer, const net_steps *steps, int t)
         memcpy(last + go * ld, layer->y0 + go * ld, (n - go) * ld * sizeof *last);
     else
         memset(last + go * ld, 0, (n - go) * ld * sizeof *last);
-    weft_packed_times(layer->y0 ? n : go, last, ld, &layer->gates.hh.packed, 1,
+    weft_packed_times(layer->y0 ? n : go, last, ld, &layer->gates.hh.to.packed, 1,
                       layer->z + row * layer->ldz, layer->ldz);
     for (int i = 0; i < n; i++) layer->plus[i] = layer->bias;
     cells_at(layer, steps, t, part);
@@ -216,7 +200,7 @@ void net_recurrent_step_back(net_recurrent *layer, const net_steps *steps, int t
     weft_cells part[2];
     if (go)
         weft_packed_times(go, layer->z + steps->first[after] * layer->ldz, layer->ldz,
-                          &layer->gates.hh_back.packed, 1, dy, ld);
+                          &layer->gates.hh.back.packed, 1, dy, ld);
     for (int i = 0; i < n; i++) layer->into[i] = dbias;
     cells_at(layer, steps, t, part);
     size_t from = (size_t)part[0].n * ld;
@@ -226,7 +210,7 @@ void net_recurrent_step_back(net_recurrent *layer, const net_steps *steps, int t
 
 void net_recurrent_first_back(const net_recurrent *layer, const net_steps *steps, real *dy0)
 {
-    weft_packed_times(steps->n, layer->z, layer->ldz, &layer->gates.hh_back.packed, 0, dy0,
+    weft_packed_times(steps->n, layer->z, layer->ldz, &layer->gates.hh.back.packed, 0, dy0,
                       layer->ld);
 }
 
@@ -234,7 +218,7 @@ void net_recurrent_input_back(const net_recurrent *layer, int row, int n, int ad
                               size_t lddx)
 {
     weft_packed_times(n, layer->z + row * layer->ldz, layer->ldz,
-                      &layer->gates.ih_back.packed, add, dx, lddx);
+                      &layer->gates.ih.back.packed, add, dx, lddx);
 }
 
 void net_recurrent_weights_back(const net_recurrent *layer, int rows, real *ih, real *hh,

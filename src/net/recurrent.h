@@ -5,7 +5,6 @@
 #define WEFT_RECURRENT_H
 
 #include "net.h"
-#include "weft/gemm.h"
 
 /* n sequences by decreasing length. Rows are in the order of the steps: step t has rows
  * first[t] .. first[t + 1] - 1, those of the first sequences, which are all that are longer
@@ -23,21 +22,11 @@ int net_steps_at(const net_steps *steps,
                  int t);                    /* sequences at step t; 0 beyond the last */
 int net_steps_rows(const net_steps *steps); /* rows of all steps */
 
-/* Packed weights and the memory they are in. */
-typedef struct net_matrix {
-    weft_packed packed;
-    void *mem;
-} net_matrix;
-net_matrix net_matrix_new(int k, int m, weft_arena *mem);
-/* b[k][ldb], or its transpose, into the matrix. */
-void net_matrix_pack(net_matrix *matrix, const real *b, size_t ldb, int trans);
-
-/* The matrices of a layer's gates, packed: k = in, h, 4h, 4h; m = 4h, 4h, in, h. */
+/* The matrices of a layer's gates: ih[4h][in], hh[4h][h]. */
 typedef struct net_gates {
-    net_matrix ih, hh, ih_back, hh_back;
+    net_pair ih, hh;
 } net_gates;
 net_gates net_gates_new(int in, int h, weft_arena *mem);
-/* ih[4h][in], hh[4h][h]; `back`: for the backward pass, too. */
 void net_gates_pack(net_gates *gates, const real *ih, const real *hh, int back);
 
 /* Offsets of a layer's tensors: [4h][in], [4h][h], [4h]. */
@@ -155,7 +144,7 @@ typedef struct seq2seq_scratch {
                           the length of that */
     int *source_place; /* [sentences] of each, its place in source_order */
     net_recurrent encoder[SEQ2SEQ_LAYERS][2], decoder[SEQ2SEQ_LAYERS];
-    net_matrix attention, attention_back, combine, combine_back, output, output_back;
+    net_pair attention, combine, output;
     real *e, *de;             /* [sources][ld] of all sentences */
     size_t ld, ldj, lda, ldc; /* of rows of hidden, 2 hidden, source words, target words */
     seq2seq_memory *memory;   /* [sentences] */

@@ -102,7 +102,7 @@ static void find_logits(const seq2seq_part *part, int row, int n)
     seq2seq_scratch *scratch = part->scratch;
     const real *bias = part->w + part->offsets.bias;
     weft_packed_times(n, scratch->kept + row * scratch->ld, scratch->ld,
-                      &scratch->output.packed, 0, scratch->logit, scratch->ldc);
+                      &scratch->output.to.packed, 0, scratch->logit, scratch->ldc);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < part->seq2seq->shape.classes; j++)
             scratch->logit[i * scratch->ldc + j] += bias[j];
@@ -134,7 +134,7 @@ static void judge_back(const seq2seq_part *part, real *g)
     weft_outer(rows, part->seq2seq->shape.classes, scratch->logit, scratch->ldc,
                part->seq2seq->hidden, scratch->kept, scratch->ld, 1,
                g + part->offsets.output, (size_t)part->seq2seq->hidden, scratch->tmp);
-    weft_packed_times(rows, scratch->logit, scratch->ldc, &scratch->output_back.packed, 0,
+    weft_packed_times(rows, scratch->logit, scratch->ldc, &scratch->output.back.packed, 0,
                       scratch->dout, scratch->ld);
 }
 
@@ -175,11 +175,11 @@ static void seq2seq_score(const void *self, void *work, const real *w,
 
 /* ---- translation ---- */
 
-/* Beam search. The rows of a step are the live translations of all
- * sentences, `width` of each side by side; between steps the rows are those of the parents
- * of the translations that live on. A translation ends where its end is among the best
- * `width` of its sentence's next ones; a sentence is done when `width` have ended, or its
- * translations are as long as the longest. */
+/* Beam search. The rows of a step are the live translations of all sentences, `width` of
+ * each side by side; between steps the rows are those of the parents of the translations
+ * that live on. A translation ends where its end is among the best `width` of its
+ * sentence's next ones; a sentence is done when `width` have ended, or its translations are
+ * as long as the longest. */
 
 /* The next translation: a row of the step, and a word after it. */
 struct next {

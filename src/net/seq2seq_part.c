@@ -93,29 +93,17 @@ static void layers_new(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
     }
 }
 
-static void matrices_new(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
-                         weft_arena *mem)
-{
-    int h = seq2seq->hidden, words = seq2seq->shape.classes;
-    scratch->attention = net_matrix_new(h, h, mem);
-    scratch->attention_back = net_matrix_new(h, h, mem);
-    scratch->combine = net_matrix_new(2 * h, h, mem);
-    scratch->combine_back = net_matrix_new(h, 2 * h, mem);
-    scratch->output = net_matrix_new(h, words, mem);
-    scratch->output_back = net_matrix_new(words, h, mem);
-}
-
 seq2seq_scratch *seq2seq_scratch_new(const seq2seq_net *seq2seq, seq2seq_room room,
                                      weft_arena *mem)
 {
     seq2seq_scratch *scratch = WEFT_NEW(mem, seq2seq_scratch, 1);
-    int longest = (int)seq2seq->shape.d;
+    int longest = (int)seq2seq->shape.d, h = seq2seq->hidden;
     size_t rows = (size_t)room.targets,
            most = (size_t)(room.sources > room.targets ? room.sources : room.targets);
     scratch->room = room;
     scratch->tmp = mem;
-    scratch->ld = net_stride(seq2seq->hidden);
-    scratch->ldj = net_stride(2 * (int64_t)seq2seq->hidden + seq2seq->embedding);
+    scratch->ld = net_stride(h);
+    scratch->ldj = net_stride(2 * (int64_t)h + seq2seq->embedding);
     scratch->lda = net_stride(longest);
     scratch->ldc = net_stride(seq2seq->shape.classes);
     scratch->source = net_steps_new(room.sentences, room.sources, mem);
@@ -125,7 +113,9 @@ seq2seq_scratch *seq2seq_scratch_new(const seq2seq_net *seq2seq, seq2seq_room ro
     scratch->target_order = WEFT_NEW(mem, int, room.translations);
     layers_new(seq2seq, scratch, mem);
     memories_new(seq2seq, scratch, mem);
-    matrices_new(seq2seq, scratch, mem);
+    scratch->attention = net_pair_new(h, h, mem);
+    scratch->combine = net_pair_new(2 * h, h, mem);
+    scratch->output = net_pair_new(h, seq2seq->shape.classes, mem);
     scratch->query = WEFT_NEW(mem, real, rows * scratch->ld);
     scratch->joint = WEFT_NEW(mem, real, rows * scratch->ldj);
     scratch->out = WEFT_NEW(mem, real, rows * scratch->ld);
@@ -164,14 +154,6 @@ void *seq2seq_work(const void *self, int most, weft_arena *mem)
 
 /* ---- weights ---- */
 
-/* b[m][k] transposed for the forward pass, and as it is for the backward pass. */
-static void pack_both(net_matrix *matrix, net_matrix *matrix_back, const real *b, int back)
-{
-    size_t k = (size_t)matrix->packed.k;
-    net_matrix_pack(matrix, b, k, 1);
-    if (back) net_matrix_pack(matrix_back, b, k, 0);
-}
-
 void seq2seq_pack(const seq2seq_net *seq2seq, seq2seq_scratch *scratch, const real *w,
                   int back)
 {
@@ -186,9 +168,9 @@ void seq2seq_pack(const seq2seq_net *seq2seq, seq2seq_scratch *scratch, const re
                                w + at->bias[0], back);
         }
     }
-    pack_both(&scratch->attention, &scratch->attention_back, w + offsets.attention, back);
-    pack_both(&scratch->combine, &scratch->combine_back, w + offsets.combine, back);
-    pack_both(&scratch->output, &scratch->output_back, w + offsets.output, back);
+    net_pair_pack(&scratch->attention, w + offsets.attention, back);
+    net_pair_pack(&scratch->combine, w + offsets.combine, back);
+    net_pair_pack(&scratch->output, w + offsets.output, back);
 }
 
 /* ---- parts ---- */

@@ -302,8 +302,8 @@ static void attend(const seq2seq_part *part, struct range range)
     const net_recurrent *top = top_of(part);
     size_t h = (size_t)part->seq2seq->hidden, first = (size_t)range.row;
     weft_packed_times(range.n, top->y + first * top->ld, top->ld,
-                      &scratch->attention.packed, 0, scratch->query + first * scratch->ld,
-                      scratch->ld);
+                      &scratch->attention.to.packed, 0,
+                      scratch->query + first * scratch->ld, scratch->ld);
     EACH_ROW(part, range, t, i, row)
     {
         look(part, &scratch->memory[scratch->target_order[i]], row);
@@ -311,7 +311,7 @@ static void attend(const seq2seq_part *part, struct range range)
                h * sizeof(real));
     }
     weft_packed_times(range.n, scratch->joint + first * scratch->ldj, scratch->ldj,
-                      &scratch->combine.packed, 0, scratch->out + first * scratch->ld,
+                      &scratch->combine.to.packed, 0, scratch->out + first * scratch->ld,
                       scratch->ld);
     EACH_ROW(part, range, t, i, row)
     {
@@ -385,7 +385,7 @@ static void attend_back(const seq2seq_part *part, struct range range)
         for (size_t u = 0; u < h; u++) dout[u] *= 1 - out[u] * out[u];
     }
     weft_packed_times(range.n, scratch->dout + first * scratch->ld, scratch->ld,
-                      &scratch->combine_back.packed, 0,
+                      &scratch->combine.back.packed, 0,
                       scratch->djoint + first * scratch->ldj, scratch->ldj);
     EACH_ROW(part, range, t, i, row)
     {
@@ -394,7 +394,7 @@ static void attend_back(const seq2seq_part *part, struct range range)
                h * sizeof(real));
     }
     weft_packed_times(range.n, scratch->dquery + first * scratch->ld, scratch->ld,
-                      &scratch->attention_back.packed, 1, top->dy + first * top->ld,
+                      &scratch->attention.back.packed, 1, top->dy + first * top->ld,
                       top->ld);
 }
 

@@ -337,8 +337,8 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
 
 /* ---- several models at the same time, one in each vector lane ---- */
 
-/* Batches for which sums of weft_outer, as those of a dense layer, have the same order as
- * of one model, so that the bits are the same. */
+/* Sums have the same order as those of one model, so that the bits are the same, in layers
+ * of up to WEFT_DENSE_LONG inputs and for so many rows: weft_outer of math/gemm.c. */
 enum { LANES_MAX_ROWS = 192 };
 
 struct lanes_scratch {

@@ -15,7 +15,6 @@
 #include "net.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

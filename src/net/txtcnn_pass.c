@@ -8,7 +8,6 @@
  * gradient of a column of the filters is a sum of few word vectors, and that of a word a
  * sum of few columns. */
 #include "net.h"
-#include "weft/gemm.h"
 #include "weft/rng.h"
 #include "weft/sparse.h"
 
@@ -29,6 +28,13 @@ struct piece {
     int rows;
 };
 
+/* Terms of sums of rows. */
+struct terms {
+    uint32_t *at;  /* [entries] row or column of each term */
+    real *value;   /* [entries] factor of each term */
+    int64_t *next; /* [rows + 1] first entry of each row */
+};
+
 struct scratch {
     int32_t *row_of_word; /* [words] row of x of a word, -1: none */
     uint32_t *word;       /* [rows] */
@@ -39,8 +45,7 @@ struct scratch {
     real *z;              /* [rows][ldz] product */
     real *dx;             /* [rows][ldx]; NULL where vectors are not trained */
     size_t ldx, ldz;
-    void *packed; /* memory of filters */
-    weft_packed filters;
+    net_matrix filters;
     real *sum;         /* [filters] of one window */
     real *pooled;      /* [most][filters] largest sum over windows, then the output */
     real *slope;       /* [most][filters] derivative of the output with respect to its sum;
@@ -52,9 +57,7 @@ struct scratch {
     real *hidden_mask; /* [most][hidden] dropout mask */
     real *dpooled;     /* [most][filters] gradient with respect to the outputs; before,
                           dropout mask */
-    uint32_t *at;      /* [entries] row or column of each term of a sum */
-    real *value;       /* [entries] factor of each term */
-    int64_t *next;     /* [rows + 1] first entry of each row */
+    struct terms term;
     weft_scratch dense;
 };
 
@@ -109,8 +112,7 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
     scratch->start = WEFT_NEW(mem, int64_t, most + 1);
     scratch->x = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldx);
     scratch->z = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldz);
-    scratch->packed =
-        weft_arena_alloc(mem, weft_packed_bytes(txtcnn->shape.vector, txtcnn->columns), 1);
+    scratch->filters = net_matrix_new(txtcnn->shape.vector, txtcnn->columns, mem);
     scratch->sum = WEFT_NEW(mem, real, txtcnn->filters);
     scratch->pooled = WEFT_NEW(mem, real, outputs);
     scratch->slope = WEFT_NEW(mem, real, outputs);
@@ -119,11 +121,11 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
     scratch->mask = WEFT_NEW(mem, real, scratch->ldx);
     int64_t entries =
         txtcnn->channels == TXTCNN_STATIC ? most : (int64_t)most * txtcnn->columns;
-    scratch->at = WEFT_NEW(mem, uint32_t, entries);
-    scratch->value = WEFT_NEW(mem, real, entries);
+    scratch->term.at = WEFT_NEW(mem, uint32_t, entries);
+    scratch->term.value = WEFT_NEW(mem, real, entries);
     if (txtcnn->channels != TXTCNN_STATIC) {
         scratch->dx = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldx);
-        scratch->next = WEFT_NEW(mem, int64_t, scratch->room + 2);
+        scratch->term.next = WEFT_NEW(mem, int64_t, scratch->room + 2);
     }
     dense_work(txtcnn, scratch, most, mem);
     return scratch;
@@ -399,7 +401,7 @@ static struct piece forward_piece(const struct pass *pass, int first)
     struct scratch *scratch = pass->scratch;
     struct piece piece = assign_rows(pass, first);
     load_rows(pass, &piece);
-    weft_packed_times(piece.rows, scratch->x, scratch->ldx, &scratch->filters, 0,
+    weft_packed_times(piece.rows, scratch->x, scratch->ldx, &scratch->filters.packed, 0,
                       scratch->z, scratch->ldz);
     for (int i = 0; i < piece.n; i++) pool_windows(pass, &piece, i);
     return piece;
@@ -411,9 +413,7 @@ static struct piece forward(const struct pass *pass, weft_score *score)
     const txtcnn_net *txtcnn = pass->txtcnn;
     int d = txtcnn->shape.vector;
     struct scratch *scratch = pass->scratch;
-    if (!pass->batch->again)
-        weft_packed_pack(&scratch->filters, d, txtcnn->columns, pass->w, (size_t)d, 1,
-                         scratch->packed);
+    if (!pass->batch->again) net_matrix_pack(&scratch->filters, pass->w, (size_t)d, 1);
     struct piece piece = {0};
     for (int i = 0; i < pass->batch->n; i += piece.n) piece = forward_piece(pass, i);
     activate_pooled(pass);
@@ -516,11 +516,11 @@ static void backward_filters(const struct pass *pass, const struct piece *piece,
                     scratch->slope[(int64_t)(piece->first + i) * txtcnn->filters + filter];
                 int64_t row = dz != 0 ? row_of(pass, piece, i, filter, j) : -1;
                 if (row < 0) continue;
-                scratch->at[n] = (uint32_t)row;
-                scratch->value[n++] = dz;
+                scratch->term.at[n] = (uint32_t)row;
+                scratch->term.value[n++] = dz;
             }
-            weft_add_rows(n, scratch->at, scratch->value, d, scratch->x, scratch->ldx,
-                          g + (int64_t)(txtcnn->group[e].column + c) * d);
+            weft_add_rows(n, scratch->term.at, scratch->term.value, d, scratch->x,
+                          scratch->ldx, g + (int64_t)(txtcnn->group[e].column + c) * d);
         }
 }
 
@@ -540,11 +540,11 @@ static void sort_entries(const struct pass *pass, const struct piece *piece, int
                             ->slope[(int64_t)(piece->first + i) * txtcnn->filters + filter];
                     int64_t row = dz != 0 ? row_of(pass, piece, i, filter, j) : -1;
                     if (row < 0) continue;
-                    int64_t *next = &scratch->next[row + 1];
+                    int64_t *next = &scratch->term.next[row + 1];
                     if (put) {
-                        scratch->at[*next] = (uint32_t)(txtcnn->group[e].column +
-                                                        j * txtcnn->group[e].f + f);
-                        scratch->value[*next] = dz;
+                        scratch->term.at[*next] = (uint32_t)(txtcnn->group[e].column +
+                                                             j * txtcnn->group[e].f + f);
+                        scratch->term.value[*next] = dz;
                     }
                     ++*next;
                 }
@@ -556,20 +556,20 @@ static void backward_vectors(const struct pass *pass, const struct piece *piece,
     const txtcnn_net *txtcnn = pass->txtcnn;
     struct scratch *scratch = pass->scratch;
     int d = txtcnn->shape.vector;
-    memset(scratch->next, 0, ((size_t)piece->rows + 2) * sizeof *scratch->next);
+    memset(scratch->term.next, 0, ((size_t)piece->rows + 2) * sizeof *scratch->term.next);
     sort_entries(pass, piece, 0);
     int64_t before = 0;
     for (int r = 0; r <= piece->rows; r++) { /* next[r + 1] = where row r begins */
-        int64_t n = scratch->next[r + 1];
-        scratch->next[r + 1] = before;
+        int64_t n = scratch->term.next[r + 1];
+        scratch->term.next[r + 1] = before;
         before += n;
     }
     sort_entries(pass, piece, 1);
     memset(scratch->dx, 0, (size_t)piece->rows * scratch->ldx * sizeof *scratch->dx);
     for (int r = 0; r < piece->rows; r++) {
-        int64_t from = r > 0 ? scratch->next[r] : 0;
-        weft_add_rows((int)(scratch->next[r + 1] - from), scratch->at + from,
-                      scratch->value + from, d, pass->w, (size_t)d,
+        int64_t from = r > 0 ? scratch->term.next[r] : 0;
+        weft_add_rows((int)(scratch->term.next[r + 1] - from), scratch->term.at + from,
+                      scratch->term.value + from, d, pass->w, (size_t)d,
                       scratch->dx + (size_t)r * scratch->ldx);
     }
     if (drops_input(pass)) mask_rows(pass, piece, 1, scratch->dx);
