@@ -7,7 +7,7 @@
  * reduced more often, and probabilities converge to values proportional to 1 / score. The
  * default divides by the probability of the draw, subtracts the mean score of past rounds,
  * and has step size sqrt(2 ln k / rounds). With `racing` all configurations have equal
- * probabilities until they are eliminated (space.h). */
+ * probabilities until they are eliminated (mix.h). */
 #include "near.h"
 
 typedef struct mw_mixing {
