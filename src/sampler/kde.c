@@ -35,10 +35,7 @@ static const weft_opt kde_opts[] = {
                   "candidates are drawn from kernels that are this many times as wide"),
     WEFT_REAL_OPT("least", kde_sampler, least, "1e-3", 1e-12, 1,
                   "least width of a kernel, in units of the axis's length"),
-    WEFT_BOOL_OPT(
-        "per_cost", kde_sampler, per_cost, "no",
-        "maximise the expected improvement per virtual second, or per operation where "
-        "virtual seconds are the resource; both are predicted from earlier trials"),
+    WEFT_PER_COST_OPT(kde_sampler),
     {0},
 };
 

@@ -79,6 +79,13 @@ double weft_past_value(const weft_past *past, int a, double at);
 
 /* ---- durations, for samplers that prefer configurations which cost less ---- */
 
+/* Row of an option table. */
+#define WEFT_PER_COST_OPT(object)                                                          \
+    WEFT_BOOL_OPT(                                                                         \
+        "per_cost", object, per_cost, "no",                                                \
+        "maximise the expected improvement per virtual second, or per operation where "    \
+        "virtual seconds are the resource; both are predicted from earlier trials")
+
 /* A model of the logarithm of the virtual seconds of a configuration: a sum over its axes.
  */
 typedef struct weft_durations weft_durations;

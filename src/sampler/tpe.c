@@ -73,10 +73,7 @@ static const weft_opt tpe_opts[] = {
                   "the ends of an axis count as neighbours for the width of a kernel"),
     WEFT_BOOL_OPT("liar", tpe_sampler, liar, "yes",
                   "trials in flight count as bad, so that parallel proposals differ"),
-    WEFT_BOOL_OPT(
-        "per_cost", tpe_sampler, per_cost, "no",
-        "maximise the expected improvement per virtual second, or per operation where "
-        "virtual seconds are the resource; both are predicted from earlier trials"),
+    WEFT_PER_COST_OPT(tpe_sampler),
     {0},
 };
 
