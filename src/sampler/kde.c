@@ -61,13 +61,6 @@ static int64_t kde_enough(const void *self, const char **option)
     return enough(self);
 }
 
-static void kde_pending(void *self, int64_t number, const double *conf, double resource)
-{
-    kde_sampler *kde = self;
-    (void)resource;
-    weft_past_pending(&kde->past, number, conf);
-}
-
 /* ---- densities ---- */
 
 enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* purposes of random numbers */
@@ -204,6 +197,6 @@ const weft_sampler weft_sampler_kde = {
     .setup = kde_setup,
     .propose = kde_propose,
     .told = weft_past_told,
-    .pending = kde_pending,
+    .pending = weft_past_pending,
     .enough = kde_enough,
 };

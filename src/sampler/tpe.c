@@ -109,8 +109,9 @@ static void place_trial(tpe_sampler *tpe, int a, int64_t trial, double value)
 static void tpe_pending(void *self, int64_t number, const double *conf, double resource)
 {
     tpe_sampler *tpe = self;
-    (void)resource;
-    if (!weft_past_pending(&tpe->past, number, conf)) return;
+    int64_t known = tpe->past.n;
+    weft_past_pending(&tpe->past, number, conf, resource);
+    if (tpe->past.n == known) return;
     for (int a = 0; a < tpe->past.space->dim; a++)
         place_trial(tpe, a, tpe->past.n - 1, conf[a]);
 }
