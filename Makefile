@@ -80,7 +80,7 @@ FLAGS_sparse := -fno-tree-vectorize
 # nothing of an input.
 ifeq ($(VARIANT),fuzz)
 FLAGS_arena := -fno-sanitize=fuzzer-no-link
-FLAGS_err := $(FLAGS_arena)
+FLAGS_log := $(FLAGS_arena)
 FLAGS_numbers := $(FLAGS_arena)
 endif
 # For the record in run files.

@@ -1,6 +1,6 @@
 /* One axis of a search space: positions of values, steps from one value to the next, draws.
  * RUN: np=1 */
-#include "space/axis.h"
+#include "space/axes.h"
 #include "two_kinds.h"
 #include "weft/rng.h"
 

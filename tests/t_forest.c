@@ -274,7 +274,7 @@ static void test_scale(weft_arena *mem)
         weft_past_setup(&past, &minimizer.space, mem);
         for (int i = 0; i < 5; i++) {
             weft_observation seen = {&conf, 1, 1, none ? (double)INFINITY : loss[i], 0};
-            weft_past_pending(&past, i, &conf);
+            weft_past_pending(&past, i, &conf, 1);
             weft_past_told(&past, i, &seen);
         }
         weft_past_scaled(weft_past_highest(&past, 5), y);

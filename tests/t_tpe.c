@@ -239,7 +239,7 @@ static void test_pace(weft_arena *mem)
         count[b]++;
         const double conf[3] = {pow(10, 4 * at[i] - 4), b ? .5 : NAN, b};
         weft_observation seen = {conf, 1, 3 * exp(y[i]), i == 7 ? (double)INFINITY : i, 0};
-        weft_past_pending(&past, i, conf);
+        weft_past_pending(&past, i, conf, 1);
         weft_past_told(&past, i, &seen);
     }
     const weft_durations *durations =

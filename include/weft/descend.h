@@ -39,11 +39,6 @@ typedef struct weft_descent {
 
 /* Vectors of n that an optimizer keeps between steps: 1 or 2. */
 int weft_descent_slots(const weft_descent *descent);
-/* The learning rate after a number of epochs, which may be fractional:
- *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
- *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2,
- *     lr factor^j with j = floor((reductions + 1) epoch / horizon), at most reductions. */
-double weft_descent_rate(const weft_descent *descent, double epoch);
 /* What a step has in common for all weights. */
 typedef struct weft_pace {
     int64_t step; /* 0, 1 ... */

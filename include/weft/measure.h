@@ -55,11 +55,6 @@ weft_quality weft_quality_of(const weft_predictions *predictions, const weft_tru
 double weft_measure_of(weft_measure measure, const weft_predictions *predictions,
                        const weft_truth *truth);
 
-/* Of the numbers predicted for target k, as scikit-learn's mean_squared_error and r2_score.
- * Cost O(n). */
-weft_fit_quality weft_fit_quality_of(const weft_predictions *predictions,
-                                     const weft_truth *truth, int k);
-
 /* The class with the largest of score[classes], the first of equal ones. */
 int weft_predicted(int classes, const double *score);
 

@@ -111,7 +111,11 @@ static void adadelta(const weft_descent *descent, const weft_pace *pace, int64_t
     }
 }
 
-double weft_descent_rate(const weft_descent *descent, double epoch)
+/* The learning rate after a number of epochs, which may be fractional:
+ *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
+ *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2,
+ *     lr factor^j with j = floor((reductions + 1) epoch / horizon), at most reductions. */
+static double rate_at(const weft_descent *descent, double epoch)
 {
     double pi = 3.14159265358979323846;
     double done = descent->horizon > 0 ? fmin(epoch / descent->horizon, 1) : 0;
@@ -130,7 +134,7 @@ double weft_descent_rate(const weft_descent *descent, double epoch)
 
 weft_pace weft_descent_pace(const weft_descent *descent, double epoch, int64_t step)
 {
-    weft_pace pace = {.step = step, .lr = weft_descent_rate(descent, epoch)};
+    weft_pace pace = {.step = step, .lr = rate_at(descent, epoch)};
     if (descent->optimizer != WEFT_DESCENT_ADAM) return pace;
     double t = (double)step + 1;
     pace.rate = (real)(pace.lr / (1 - pow(descent->beta1, t)));

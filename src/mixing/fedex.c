@@ -12,7 +12,7 @@
 typedef struct fedex_mixing {
     weft_near near;
     int sched, diff;
-    double eta, discount, cutoff, floor, alpha;
+    double eta, discount, cutoff, alpha;
 } fedex_mixing;
 
 /* In the order of the choices of option "sched". */
@@ -39,8 +39,7 @@ static const weft_opt fedex_opts[] = {
     WEFT_REAL_OPT("cutoff", fedex_mixing, cutoff, "0", 0, 100,
                   "entropy (nats) below which the most probable configuration gets "
                   "probability 1; 0: never"),
-    WEFT_REAL_OPT("floor", fedex_mixing, floor, "0", 0, 1,
-                  "in divisions, probabilities below floor / k are replaced by floor / k"),
+    WEFT_NEAR_FLOOR_OPT(fedex_mixing, "0"),
     {0},
 };
 
@@ -67,7 +66,7 @@ static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job
         .schedule = schedule,
         .eta = schedule == WEFT_UPDATE_RACING ? fedex->alpha : fedex->eta,
         .discount = fedex->discount < 0 ? weft_rng_unit(rng.v[0]) : fedex->discount,
-        .floor = fedex->floor,
+        .floor = fedex->near.floor,
         .cutoff = fedex->cutoff,
         .diff = fedex->diff};
 }

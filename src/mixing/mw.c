@@ -7,13 +7,13 @@
  * reduced more often, and probabilities converge to values proportional to 1 / score. The
  * default divides by the probability of the draw, subtracts the mean score of past rounds,
  * and has step size sqrt(2 ln k / rounds). With `racing` all configurations have equal
- * probabilities until they are eliminated (space.h). */
+ * probabilities until they are eliminated (mix.h). */
 #include "near.h"
 
 typedef struct mw_mixing {
     weft_near near;
     int literal, known, racing;
-    double eta, floor, alpha;
+    double eta, alpha;
     double rounds; /* largest total of a trial */
 } mw_mixing;
 
@@ -26,8 +26,7 @@ static const weft_opt mw_opts[] = {
                   "if the total is not known"),
     WEFT_REAL_OPT("eta", mw_mixing, eta, "0", 0, 1e6,
                   "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)"),
-    WEFT_REAL_OPT("floor", mw_mixing, floor, "0.01", 0, 1,
-                  "in divisions, probabilities below floor / k are replaced by floor / k"),
+    WEFT_NEAR_FLOOR_OPT(mw_mixing, "0.01"),
     WEFT_BOOL_OPT("racing", mw_mixing, racing, "no",
                   "no steps, but elimination of significantly worse configurations"),
     WEFT_REAL_OPT(
@@ -61,7 +60,7 @@ static weft_mix_update update_of(const mw_mixing *mw)
                              .eta = mw->eta,
                              .horizon = mw->known ? mw->rounds : 0,
                              .discount = 1,
-                             .floor = mw->floor};
+                             .floor = mw->near.floor};
 }
 
 static void mw_make(void *self, int64_t id, const double *conf, weft_job *job)

@@ -158,13 +158,6 @@ static weft_status forest_setup(void *self, const weft_space *space, uint64_t se
     return WEFT_OK;
 }
 
-static void forest_pending(void *self, int64_t number, const double *conf, double resource)
-{
-    forest_sampler *forest = self;
-    (void)resource;
-    weft_past_pending(&forest->past, number, conf);
-}
-
 static int64_t forest_enough(const void *self, const char **option)
 {
     const forest_sampler *forest = self;
@@ -386,6 +379,6 @@ const weft_sampler weft_sampler_forest = {
     .setup = forest_setup,
     .propose = forest_propose,
     .told = weft_past_told,
-    .pending = forest_pending,
+    .pending = weft_past_pending,
     .enough = forest_enough,
 };

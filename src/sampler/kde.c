@@ -35,10 +35,7 @@ static const weft_opt kde_opts[] = {
                   "candidates are drawn from kernels that are this many times as wide"),
     WEFT_REAL_OPT("least", kde_sampler, least, "1e-3", 1e-12, 1,
                   "least width of a kernel, in units of the axis's length"),
-    WEFT_BOOL_OPT(
-        "per_cost", kde_sampler, per_cost, "no",
-        "maximise the expected improvement per virtual second, or per operation where "
-        "virtual seconds are the resource; both are predicted from earlier trials"),
+    WEFT_PER_COST_OPT(kde_sampler),
     {0},
 };
 
@@ -62,13 +59,6 @@ static int64_t kde_enough(const void *self, const char **option)
 {
     *option = "points";
     return enough(self);
-}
-
-static void kde_pending(void *self, int64_t number, const double *conf, double resource)
-{
-    kde_sampler *kde = self;
-    (void)resource;
-    weft_past_pending(&kde->past, number, conf);
 }
 
 /* ---- densities ---- */
@@ -207,6 +197,6 @@ const weft_sampler weft_sampler_kde = {
     .setup = kde_setup,
     .propose = kde_propose,
     .told = weft_past_told,
-    .pending = kde_pending,
+    .pending = weft_past_pending,
     .enough = kde_enough,
 };

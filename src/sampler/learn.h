@@ -43,7 +43,7 @@ typedef struct weft_past_level {
     weft_past_result *result; /* [n] the best first */
 } weft_past_level;
 
-/* The first member of a sampler's state, so that its `told` is weft_past_told. */
+/* The first member of a sampler's state. */
 typedef struct weft_past {
     const weft_space *space;
     weft_axis_type *type; /* [dim] integers with very many values count as reals */
@@ -57,10 +57,9 @@ typedef struct weft_past {
 
 /* No trials, no results. space and mem are borrowed; what comes is owned by mem. */
 void weft_past_setup(weft_past *past, const weft_space *space, weft_arena *mem);
-/* To be called by `pending` of a sampler. Returns 1 if the trial is new: it is then
- * trial[n - 1]. */
-int weft_past_pending(weft_past *past, int64_t number, const double *conf);
-/* `told` of a sampler, which begins with its weft_past. Cost O(results of its level). */
+/* `pending` and `told` of a sampler, which begins with its weft_past: a new trial is
+ * trial[n - 1]. Cost O(results of its level). */
+void weft_past_pending(void *self, int64_t number, const double *conf, double resource);
 void weft_past_told(void *self, int64_t number, const weft_observation *observed);
 /* The results of the largest resource with at least `enough` results; NULL: no resource has
  * so many. */
@@ -78,6 +77,13 @@ double weft_past_place(const weft_past *past, int a, double value);
 double weft_past_value(const weft_past *past, int a, double at);
 
 /* ---- durations, for samplers that prefer configurations which cost less ---- */
+
+/* Row of an option table. */
+#define WEFT_PER_COST_OPT(object)                                                          \
+    WEFT_BOOL_OPT(                                                                         \
+        "per_cost", object, per_cost, "no",                                                \
+        "maximise the expected improvement per virtual second, or per operation where "    \
+        "virtual seconds are the resource; both are predicted from earlier trials")
 
 /* A model of the logarithm of the virtual seconds of a configuration: a sum over its axes.
  */

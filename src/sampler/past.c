@@ -73,21 +73,21 @@ void weft_past_setup(weft_past *past, const weft_space *space, weft_arena *mem)
     for (int a = 0; a < space->dim; a++) past->type[a] = type_of(&space->axis[a]);
 }
 
-int weft_past_pending(weft_past *past, int64_t number, const double *conf)
+void weft_past_pending(void *self, int64_t number, const double *conf, double resource)
 {
+    weft_past *past = self;
+    (void)resource;
     size_t dim = (size_t)past->space->dim;
     if (past->n == 0) past->first = number;
     int64_t at = number - past->first;
     weft_check(at >= 0 && at <= past->n, "trial %lld comes out of turn", (long long)number);
-    int new = at == past->n;
-    if (new) {
+    if (at == past->n) {
         past->trial =
             weft_grow(past->mem, past->trial, sizeof *past->trial, past->n++, &past->room);
         past->trial[at].conf = WEFT_NEW(past->mem, double, dim);
         if (dim > 0) memcpy(past->trial[at].conf, conf, dim * sizeof *conf);
     }
     past->trial[at].in_flight = 1;
-    return new;
 }
 
 /* The level of a resource, made if there is none yet. */

@@ -73,10 +73,7 @@ static const weft_opt tpe_opts[] = {
                   "the ends of an axis count as neighbours for the width of a kernel"),
     WEFT_BOOL_OPT("liar", tpe_sampler, liar, "yes",
                   "trials in flight count as bad, so that parallel proposals differ"),
-    WEFT_BOOL_OPT(
-        "per_cost", tpe_sampler, per_cost, "no",
-        "maximise the expected improvement per virtual second, or per operation where "
-        "virtual seconds are the resource; both are predicted from earlier trials"),
+    WEFT_PER_COST_OPT(tpe_sampler),
     {0},
 };
 
@@ -112,8 +109,9 @@ static void place_trial(tpe_sampler *tpe, int a, int64_t trial, double value)
 static void tpe_pending(void *self, int64_t number, const double *conf, double resource)
 {
     tpe_sampler *tpe = self;
-    (void)resource;
-    if (!weft_past_pending(&tpe->past, number, conf)) return;
+    int64_t known = tpe->past.n;
+    weft_past_pending(&tpe->past, number, conf, resource);
+    if (tpe->past.n == known) return;
     for (int a = 0; a < tpe->past.space->dim; a++)
         place_trial(tpe, a, tpe->past.n - 1, conf[a]);
 }

@@ -5,7 +5,7 @@
  * are large, where here there are some hundreds of points, and each tree must depend on
  * (seed, tree) alone. */
 #include "forest.h"
-#include "weft/rng.h"
+#include "weft/shuffle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ struct grower {
     struct drawn *draw;    /* [n] */
     double *inverse;       /* [n + 1] 1 / count */
     char *right;           /* [n] */
-    int *shuffle;          /* [dim] */
+    int64_t *shuffle;      /* [dim] */
     struct segment *stack; /* [nodes] */
     int nodes;
     uint64_t seed;
@@ -177,15 +177,13 @@ static struct split find_split(struct grower *grower, int tree,
     int dim = grower->trees->dim;
     double least = 1 + 1e-12; /* a smaller gain may be rounding error */
     struct split best = {sum * sum * grower->inverse[count] * least + 1e-300, -1, 0, 0, 0};
-    weft_rng4 rng = {{0}};
+    int tries = grower->rule->tries < dim ? grower->rule->tries : dim;
+    weft_rng_row key = {grower->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1,
+                        (uint64_t)segment->node, 0};
     for (int a = 0; a < dim; a++) grower->shuffle[a] = a;
-    for (int i = 0; i < grower->rule->tries && i < dim; i++) {
-        if (i % 4 == 0)
-            rng = weft_rng_at(grower->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1,
-                              (uint64_t)segment->node, (uint64_t)(i / 4));
-        int j = i + (int)(weft_rng_unit(rng.v[i % 4]) * (dim - i)), a = grower->shuffle[j];
-        grower->shuffle[j] = grower->shuffle[i];
-        grower->shuffle[i] = a;
+    weft_shuffle_first(tries, dim, &key, grower->shuffle);
+    for (int i = 0; i < tries; i++) {
+        int a = (int)grower->shuffle[i];
         if (grower->trees->levels[a] > 0)
             split_category(grower, a, segment, sum, count, &best);
         else
@@ -326,7 +324,7 @@ void weft_trees_grow(weft_trees *trees, const weft_trees_rule *rule, int n, int 
                             .draw = WEFT_NEW(mem, struct drawn, n),
                             .inverse = WEFT_NEW(mem, double, n + 1),
                             .right = WEFT_NEW(mem, char, n),
-                            .shuffle = WEFT_NEW(mem, int, dim),
+                            .shuffle = WEFT_NEW(mem, int64_t, dim),
                             .stack = WEFT_NEW(mem, struct segment, 2 * n + 1),
                             .seed = seed};
     for (int i = 0; i < n; i++)

@@ -1,10 +1,71 @@
-/* The configurations of a space: those of a list, points of a grid, random draws. */
-#include "axis.h"
+/* The configurations of a space: those of a list, points of a grid, random draws; and the
+ * conditions of axes that exist only where others have certain values, "1 .. 3 when kind =
+ * tfidf". Reads these conditions, orders the axes so that each comes after those that its
+ * conditions name, and tells which axes a configuration has. */
+#include "axes.h"
 #include "weft/hash.h"
+#include "weft/log.h"
 #include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- which axes exist ---- */
+
+static int is_met(const weft_axis_when *when, double value)
+{
+    if (isnan(value)) return 0;
+    for (int i = 0; i < when->nvalue; i++)
+        if (!(fabs(when->value[i] - value) > 0)) return 1;
+    return when->nvalue == 0 && value >= when->lo && value <= when->hi;
+}
+
+int weft_space_is_active(const weft_space *space, const double *conf, int a)
+{
+    const weft_axis *axis = &space->axis[a];
+    for (int i = 0; i < axis->nwhen; i++)
+        if (!is_met(&axis->when[i], conf[axis->when[i].axis])) return 0;
+    return 1;
+}
+
+void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, double *conf)
+{
+    for (int i = 0; i < space->dim; i++) {
+        int a = space->order[i];
+        if (space->axis[a].nwhen == 0) continue;
+        if (!weft_space_is_active(space, conf, a)) {
+            conf[a] = (double)NAN;
+            continue;
+        }
+        if (!isnan(conf[a])) continue;
+        weft_rng4 rng =
+            weft_rng_at(seed, WEFT_RNG_SPACE, key, weft_axis_key(&space->axis[a]), 1);
+        conf[a] = weft_axis_draw(&space->axis[a], weft_rng_unit(rng.v[0]));
+    }
+}
+
+/* 1: the number is one of the axis. */
+static int is_on(const weft_axis *axis, double value)
+{
+    int listed = axis->nvalue == 0;
+    for (int i = 0; i < axis->nvalue; i++)
+        listed |= !(axis->value[i] < value || axis->value[i] > value);
+    int whole = axis->opt->type == WEFT_REAL || !(fabs(round(value) - value) > 0);
+    return listed &&
+           (axis->nvalue > 0 || (value >= axis->lo && value <= axis->hi && whole));
+}
+
+int weft_space_misfit(const weft_space *space, const double *conf)
+{
+    for (int i = 0; i < space->dim; i++) {
+        int a = space->order[i], active = weft_space_is_active(space, conf, a);
+        if (active == isnan(conf[a])) return a;
+        if (active && space->source == 0 && !is_on(&space->axis[a], conf[a])) return a;
+    }
+    return -1;
+}
+
+/* ---- configurations ---- */
 
 enum { RANDOM }; /* the first of the choices of space.source */
 
@@ -74,4 +135,330 @@ void weft_space_perturb(const weft_space *space, const double *centre, double ep
         conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(rng.v[0]));
     }
     weft_space_settle(space, seed, weft_hash(&i, sizeof i, place), conf);
+}
+
+/* ---- reading conditions ---- */
+
+struct reader {
+    weft_space *space;
+    const weft_conf *conf;
+    const weft_kind *const *kinds;
+    int nkind;
+    weft_arena *mem;
+    char *removed; /* [dim] 1: no configuration meets its condition */
+};
+
+/* The option that a condition names. */
+struct named {
+    const weft_kind *kind;
+    const weft_opt *opt; /* NULL: there is none */
+};
+
+static struct named find_in(const weft_kind *kind, const char *key)
+{
+    for (const weft_opt *opt = kind->opts; opt->name; opt++)
+        if (weft_opt_is(opt, key)) return (struct named){kind, opt};
+    return (struct named){kind, NULL};
+}
+
+/* The name known[n] of an option to which the key is nearest, as a whole or, if the key has
+ * no section, by last[n], the name without its section. */
+static const char *nearest(const char *key, const char *const *known,
+                           const char *const *last, int n)
+{
+    if (strchr(key, '.')) return weft_nearest(key, known, n);
+    const char *found = weft_nearest(key, last, n);
+    for (int i = 0; i < n; i++)
+        if (last[i] == found) return known[i];
+    return found;
+}
+
+/* Finds the option "key", in the section of the axis, or "section.key". */
+static weft_status find_option(const struct reader *reader, const weft_entry *entry,
+                               const char *key, struct named *out)
+{
+    const int room = weft_space_nopt(reader->kinds, reader->nkind);
+    const char **known = WEFT_NEW(reader->mem, const char *, room);
+    const char **last = WEFT_NEW(reader->mem, const char *, room);
+    int n = 0;
+    for (int j = 0; j < reader->nkind; j++) {
+        const weft_kind *kind = reader->kinds[j];
+        size_t len = strlen(kind->name);
+        int same = strcmp(kind->name, entry->section) == 0;
+        if (same) *out = find_in(kind, key);
+        if (same && out->opt) return WEFT_OK;
+        for (const weft_opt *opt = kind->opts; opt->name; opt++) {
+            char name[64];
+            weft_opt_name(opt, name, sizeof name);
+            known[n] = weft_arena_text(reader->mem, "%s.%s", kind->name, name);
+            last[n] = known[n] + len + 1;
+            n++;
+        }
+        if (strncmp(key, kind->name, len) != 0 || key[len] != '.') continue;
+        *out = find_in(kind, key + len + 1);
+        if (out->opt) return WEFT_OK;
+    }
+    return weft_entry_fail(entry,
+                           "\"when %s\": no section with ranges has such an option; did "
+                           "you mean %s?",
+                           key, nearest(key, known, last, n));
+}
+
+/* 1 if the value is one of "x | y". */
+static int is_among(const char *value, const char *words)
+{
+    for (const char *at = words; at;) {
+        size_t n = strcspn(at, "|");
+        const char *next = at[n] ? at + n + 1 : NULL;
+        at = weft_trim(at, &n);
+        if (strlen(value) == n && strncmp(at, value, n) == 0) return 1;
+        at = next;
+    }
+    return 0;
+}
+
+/* *met 1: an option that is not an axis meets the condition. */
+static weft_status check_fixed(const struct reader *reader, const weft_entry *entry,
+                               struct named named, const char *text, int *met)
+{
+    const weft_entry *given =
+        weft_conf_find(reader->conf, named.kind->name, named.opt->name);
+    const char *value = given ? given->value : named.opt->def;
+    if (named.opt->type == WEFT_TEXT) {
+        *met = is_among(value, text);
+        return WEFT_OK;
+    }
+    weft_axis range = {.opt = named.opt};
+    double number;
+    TRY(weft_space_range(entry, text, &range, reader->mem));
+    if (weft_opt_parse(named.opt, value, &number) != WEFT_OK)
+        return weft_entry_fail(given ? given : entry, "%s", weft_error());
+    weft_axis_when when = {
+        .nvalue = range.nvalue, .lo = range.lo, .hi = range.hi, .value = range.value};
+    *met = is_met(&when, number);
+    return WEFT_OK;
+}
+
+/* 1 if some value of the axis meets the condition. */
+static int can_be_met(const weft_axis *axis, const weft_axis_when *when)
+{
+    for (int i = 0; i < axis->nvalue; i++)
+        if (is_met(when, axis->value[i])) return 1;
+    if (axis->nvalue > 0) return 0;
+    if (when->nvalue == 0) return when->lo <= axis->hi && when->hi >= axis->lo;
+    for (int i = 0; i < when->nvalue; i++) {
+        double v = when->value[i];
+        if (v >= axis->lo && v <= axis->hi &&
+            (axis->opt->type != WEFT_REAL || axis->hi <= axis->lo))
+            return 1;
+    }
+    return 0;
+}
+
+/* Adds the condition `text` on the option `of`, which is an axis. */
+static weft_status add_condition(struct reader *reader, const weft_entry *entry,
+                                 weft_axis *axis, struct named named, const char *text)
+{
+    const weft_axis *other =
+        &reader->space->axis[weft_space_axis_of(reader->space, named.opt)];
+    weft_axis range = {.opt = named.opt};
+    TRY(weft_space_range(entry, text, &range, reader->mem));
+    double *value = WEFT_NEW(reader->mem, double, range.nvalue);
+    if (range.nvalue > 0) memcpy(value, range.value, (size_t)range.nvalue * sizeof *value);
+    weft_axis_when condition = {(int)(other - reader->space->axis), range.nvalue, range.lo,
+                                range.hi, value};
+    char name[128];
+    weft_axis_name(other, name, sizeof name);
+    if (!can_be_met(other, &condition))
+        return weft_entry_fail(entry, "no value of the axis %s is \"%s\"", name, text);
+    if (other->opt->role < axis->opt->role)
+        return weft_entry_fail(entry,
+                               "%s may change where this option must not, so it cannot "
+                               "decide whether there is one",
+                               name);
+    weft_axis_when *when = WEFT_NEW(reader->mem, weft_axis_when, axis->nwhen + 1);
+    if (axis->nwhen > 0) memcpy(when, axis->when, (size_t)axis->nwhen * sizeof *when);
+    when[axis->nwhen++] = condition;
+    axis->when = when;
+    return WEFT_OK;
+}
+
+/* Reads one condition "key = range", which ends before `end`. */
+static weft_status read_condition(struct reader *reader, const weft_entry *entry, int a,
+                                  const char *from, const char *end)
+{
+    const char *equals = strchr(from, '=');
+    size_t nkey = (size_t)(equals - from), ntext = (size_t)(end - equals - 1);
+    from = weft_trim(from, &nkey);
+    const char *text = weft_trim(equals + 1, &ntext);
+    const char *key = weft_arena_text(reader->mem, "%.*s", (int)nkey, from);
+    text = weft_arena_text(reader->mem, "%.*s", (int)ntext, text);
+    struct named named;
+    TRY(find_option(reader, entry, key, &named));
+    if (weft_space_axis_of(reader->space, named.opt) >= 0)
+        return add_condition(reader, entry, &reader->space->axis[a], named, text);
+    int met;
+    TRY(check_fixed(reader, entry, named, text, &met));
+    if (!met && reader->space->list)
+        return weft_entry_fail(entry,
+                               "no configuration has this option, but the list %s has a "
+                               "column of it; take one of them out",
+                               reader->space->file);
+    if (!met && !reader->removed[a])
+        weft_log(WEFT_INFO, "%s.%s has no range in this run, as %s is not %s",
+                 entry->section, entry->key, key, text);
+    reader->removed[a] |= !met;
+    return WEFT_OK;
+}
+
+static weft_status read_conditions(struct reader *reader)
+{
+    for (int a = 0; a < reader->space->dim; a++) {
+        const weft_axis *axis = &reader->space->axis[a];
+        const weft_entry *entry =
+            weft_conf_find(reader->conf, axis->section, axis->opt->name);
+        const char *at = entry ? weft_clause(entry->value, "when") : NULL;
+        while (at) {
+            const char *from = at + strlen("when");
+            at = weft_clause(from, "and");
+            TRY(read_condition(reader, entry, a, from, at ? at : from + strlen(from)));
+        }
+    }
+    return WEFT_OK;
+}
+
+/* ---- axes that never exist, order ---- */
+
+static int depends_on_removed(const struct reader *reader, const weft_axis *axis)
+{
+    for (int i = 0; i < axis->nwhen; i++)
+        if (reader->removed[axis->when[i].axis]) return 1;
+    return 0;
+}
+
+/* Removes the axes whose conditions no configuration meets. */
+static void remove_axes(struct reader *reader)
+{
+    weft_space *space = reader->space;
+    for (int more = 1; more;) {
+        more = 0;
+        for (int a = 0; a < space->dim; a++)
+            if (!reader->removed[a] && depends_on_removed(reader, &space->axis[a]))
+                more = reader->removed[a] = 1;
+    }
+    int *to = WEFT_NEW(reader->mem, int, space->dim);
+    int n = 0;
+    for (int a = 0; a < space->dim; a++) {
+        to[a] = n;
+        if (!reader->removed[a]) space->axis[n++] = space->axis[a];
+    }
+    space->dim = n;
+    for (int a = 0; a < n; a++)
+        for (int i = 0; i < space->axis[a].nwhen; i++)
+            space->axis[a].when[i].axis = to[space->axis[a].when[i].axis];
+}
+
+static weft_status put_in_order(weft_space *space, const weft_conf *conf, weft_arena *mem)
+{
+    space->order = WEFT_NEW(mem, int, space->dim);
+    char *placed = WEFT_NEW(mem, char, space->dim);
+    for (int n = 0; n < space->dim;) {
+        int next = -1;
+        for (int a = 0; a < space->dim && next < 0; a++) {
+            int ready = !placed[a];
+            for (int i = 0; i < space->axis[a].nwhen; i++)
+                ready &= placed[space->axis[a].when[i].axis];
+            if (ready) next = a;
+        }
+        if (next < 0) {
+            int a = 0;
+            while (placed[a]) a++;
+            const weft_axis *axis = &space->axis[a];
+            return weft_entry_fail(weft_conf_find(conf, axis->section, axis->opt->name),
+                                   "whether there is such an option would depend on "
+                                   "itself; change one \"when\"");
+        }
+        placed[next] = 1;
+        space->order[n++] = next;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_space_when(weft_space *space, const weft_conf *conf,
+                            const weft_kind *const *kinds, int nkind, weft_arena *mem)
+{
+    struct reader reader = {space, conf, kinds,
+                            nkind, mem,  WEFT_NEW(mem, char, space->dim + 1)};
+    TRY(read_conditions(&reader));
+    remove_axes(&reader);
+    return put_in_order(space, conf, mem);
+}
+
+/* ---- grids ---- */
+
+/* Moves to the next point of a grid; axes that do not exist there stay at their first
+ * value. Returns 0 after the last. */
+static int next_point(const weft_space *space, const int64_t *levels, int64_t *at,
+                      double *conf)
+{
+    int i = space->dim - 1;
+    for (; i >= 0; i--) {
+        int a = space->order[i];
+        if (!isnan(conf[a]) && at[a] + 1 < levels[a]) break;
+    }
+    if (i < 0) return 0;
+    at[space->order[i]]++;
+    for (int j = i; j < space->dim; j++) {
+        int a = space->order[j];
+        if (j > i) at[a] = 0;
+        conf[a] = weft_space_is_active(space, conf, a)
+                      ? weft_axis_point(&space->axis[a], at[a], levels[a])
+                      : (double)NAN;
+    }
+    return 1;
+}
+
+int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t *levels = WEFT_NEW(tmp, int64_t, space->dim),
+            *at = WEFT_NEW(tmp, int64_t, space->dim);
+    double *conf = WEFT_NEW(tmp, double, space->dim);
+    int64_t n = 0, room = 0;
+    for (int i = 0; i < space->dim; i++) {
+        int a = space->order[i];
+        levels[a] = weft_axis_levels(&space->axis[a], space->levels);
+        conf[a] = weft_space_is_active(space, conf, a)
+                      ? weft_axis_point(&space->axis[a], 0, levels[a])
+                      : (double)NAN;
+    }
+    size_t row = (size_t)space->dim * sizeof *conf;
+    do {
+        space->list = weft_grow(mem, space->list, row, n, &room);
+        memcpy(space->list + n++ * space->dim, conf, row);
+    } while (n <= most && next_point(space, levels, at, conf));
+    weft_arena_free(tmp);
+    space->listed = n;
+    return n;
+}
+
+/* ---- lists ---- */
+
+weft_status weft_space_check_list(const weft_space *space)
+{
+    for (int64_t i = 0; i < space->count; i++)
+        for (int a = 0; a < space->dim; a++) {
+            const double *conf = space->list + i * space->dim;
+            int active = weft_space_is_active(space, conf, a);
+            if (space->axis[a].nwhen == 0 || active == !isnan(conf[a])) continue;
+            char name[128];
+            weft_axis_name(&space->axis[a], name, sizeof name);
+            return weft_fail(WEFT_ECONF,
+                             "%s: configuration %lld has %s %s, by the \"when\" beside its "
+                             "range; expected %s",
+                             space->file, (long long)i,
+                             active ? "no value of" : "a value of", name,
+                             active ? "one" : "\"-\"");
+        }
+    return WEFT_OK;
 }

@@ -1,7 +1,7 @@
 /* Lists of configurations: TAB separated text, read with libcsv line by line, so that every
- * message can name the line. */
-#include "list.h"
-#include "axis.h"
+ * message can name the line; those that stand in the input itself; and those that a random
+ * search begins with, of space.first. */
+#include "axes.h"
 #include "weft/hash.h"
 
 #include <csv.h>
@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- tables ---- */
 
 /* The state of the reader. */
 struct table {
@@ -249,6 +251,90 @@ static void describe_axis(const weft_space *space, int a)
     }
 }
 
+/* ---- configurations in the input itself, in the form of weft_space_show ---- */
+
+enum { MOST_NAMES = 64 }; /* options that they name */
+
+struct names {
+    int n;
+    const char *name[MOST_NAMES];
+};
+
+/* The next word before a comma or the end, [*n] characters; 0: there is none. */
+static int next_word(const char **at, const char **word, size_t *n)
+{
+    *at += strspn(*at, " \t");
+    *n = strcspn(*at, " \t,");
+    *word = *at;
+    *at += *n;
+    return *n > 0;
+}
+
+static int place_of(const struct names *names, const char *word, size_t n)
+{
+    int i = 0;
+    while (i < names->n &&
+           (strlen(names->name[i]) != n || strncmp(names->name[i], word, n) != 0))
+        i++;
+    return i;
+}
+
+/* Collects the options that are named. */
+static weft_status find_names(const char *text, struct names *names, weft_arena *mem)
+{
+    const char *word;
+    size_t n;
+    for (const char *at = text; *at; at += *at == ',')
+        while (next_word(&at, &word, &n)) {
+            const char *end = memchr(word, '=', n);
+            size_t length = end ? (size_t)(end - word) : 0;
+            if (length == 0 || length + 1 == n)
+                return weft_fail(WEFT_ECONF,
+                                 "[space]: '%.*s' where section.key=value is expected: "
+                                 "configurations are separated by commas",
+                                 (int)n, word);
+            if (place_of(names, word, length) < names->n) continue;
+            if (names->n == MOST_NAMES)
+                return weft_fail(WEFT_ECONF,
+                                 "[space]: the configurations name more than %d options; "
+                                 "write them to a file, separated by TAB",
+                                 MOST_NAMES);
+            names->name[names->n++] = weft_arena_text(mem, "%.*s", (int)length, word);
+        }
+    return WEFT_OK;
+}
+
+/* The configurations "rff.gamma=1 rff.kernel=laplacian, rff.gamma=10" as a list as of a
+ * file; "-" where one does not say a value. Cost O(configurations^2). */
+static weft_status list_of_text(const char *text, char **list, weft_arena *mem)
+{
+    struct names names = {0};
+    TRY(find_names(text, &names, mem));
+    *list = weft_arena_text(mem, "%s", "");
+    for (int i = 0; i < names.n; i++)
+        *list = weft_arena_text(mem, "%s%s%s", *list, i ? "\t" : "", names.name[i]);
+    for (const char *at = text; *at; at += *at == ',') {
+        const char *value[MOST_NAMES] = {0}, *word;
+        size_t n;
+        while (next_word(&at, &word, &n)) {
+            size_t length = strcspn(word, "=");
+            int i = place_of(&names, word, length);
+            if (value[i])
+                return weft_fail(WEFT_ECONF, "[space]: a configuration has %s twice; %s",
+                                 names.name[i], "separate configurations by commas");
+            value[i] =
+                weft_arena_text(mem, "%.*s", (int)(n - length - 1), word + length + 1);
+        }
+        for (int i = 0; i < names.n; i++)
+            *list = weft_arena_text(mem, "%s%s%s", *list, i ? "\t" : "\n",
+                                    value[i] ? value[i] : "-");
+    }
+    *list = weft_arena_text(mem, "%s\n", *list);
+    return WEFT_OK;
+}
+
+/* ---- the list ---- */
+
 /* Opens the list that space->file names, or is. */
 static weft_status open_list(weft_space *space, FILE **in, weft_arena *mem)
 {
@@ -261,7 +347,7 @@ static weft_status open_list(weft_space *space, FILE **in, weft_arena *mem)
                          "as space.file or space.first names it",
                          space->file, strerror(errno));
     }
-    TRY(weft_space_inline(space->file, &text, mem));
+    TRY(list_of_text(space->file, &text, mem));
     space->file = "[space]";
     *in = fmemopen(text, strlen(text), "r");
     weft_check(*in != NULL, "fmemopen: %s", strerror(errno));
@@ -290,4 +376,82 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
     space->listed = space->count;
     for (int a = 0; a < space->dim; a++) describe_axis(space, a);
     return WEFT_OK;
+}
+
+/* ---- the first configurations of a random search ---- */
+
+/* A random configuration i with the values v[n] of the axes at[n], where they are not NAN.
+ */
+static weft_status complete_config(const weft_space *space, const char *file, int64_t i,
+                                   const int *at, int n, const double *v, double *conf)
+{
+    char name[128], value[64], range[256];
+    weft_space_config(space, i, conf);
+    for (int c = 0; c < n; c++)
+        if (!isnan(v[c])) conf[at[c]] = v[c];
+    weft_space_settle(space, (uint64_t)space->seed, (uint64_t)i, conf);
+    int misfit = weft_space_misfit(space, conf);
+    for (int c = 0; c < n; c++) {
+        int absent = isnan(conf[at[c]]) && !isnan(v[c]);
+        if (!absent && at[c] != misfit) continue;
+        weft_axis_name(&space->axis[at[c]], name, sizeof name);
+        weft_opt_show(space->axis[at[c]].opt, v[c], value, sizeof value);
+        weft_axis_show(space, at[c], range, sizeof range);
+        return weft_fail(WEFT_ECONF,
+                         "%s: configuration %lld has %s = %s, which is not in %s%s; %s",
+                         file, (long long)i, name, value, range,
+                         absent ? ", as this condition is not met" : "",
+                         absent ? "write \"-\" there" : "widen the range, or change it");
+    }
+    return WEFT_OK;
+}
+
+/* Reads the list. */
+static weft_status read_first(weft_space *space, const weft_kind *const *kinds, int nkind,
+                              weft_arena *mem)
+{
+    weft_space known = {.file = space->first};
+    known.axis = WEFT_NEW(mem, weft_axis, weft_space_nopt(kinds, nkind));
+    TRY(weft_space_list(&known, kinds, nkind, mem));
+    int *at = WEFT_NEW(mem, int, known.dim);
+    for (int c = 0; c < known.dim; c++) {
+        char name[128];
+        weft_axis_name(&known.axis[c], name, sizeof name);
+        at[c] = weft_space_axis_of(space, known.axis[c].opt);
+        if (at[c] < 0)
+            return weft_fail(WEFT_ECONF,
+                             "%s: column \"%s\" is no axis of this search; delete it, or "
+                             "give %s a range",
+                             known.file, name, name);
+    }
+    double *list = WEFT_NEW(mem, double, known.count * space->dim);
+    for (int64_t i = 0; i < known.count; i++)
+        TRY(complete_config(space, known.file, i, at, known.dim, known.list + i * known.dim,
+                            list + i * space->dim));
+    space->list = list;
+    space->listed = known.count;
+    return WEFT_OK;
+}
+
+/* Keys of the user's, which have no defaults, are drawn. */
+static void take_defaults(weft_space *space, weft_arena *mem)
+{
+    double *conf = WEFT_NEW(mem, double, space->dim);
+    weft_space_config(space, 0, conf);
+    weft_space_defaults(space, conf);
+    space->list = conf;
+    space->listed = 1;
+}
+
+weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds, int nkind,
+                             weft_arena *mem)
+{
+    if (strcmp(space->first, "defaults") == 0) {
+        if (space->dim > 0) take_defaults(space, mem);
+        return WEFT_OK;
+    }
+    weft_status st = read_first(space, kinds, nkind, mem);
+    if (st == WEFT_OK) return st;
+    return weft_fail(
+        st, "%s; or begin without known configurations, by space.first=", weft_error());
 }

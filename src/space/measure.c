@@ -134,8 +134,10 @@ static double auc_of(const weft_predictions *predictions, const weft_truth *trut
 
 /* ---- numbers ---- */
 
-weft_fit_quality weft_fit_quality_of(const weft_predictions *predictions,
-                                     const weft_truth *truth, int k)
+/* Of the numbers predicted for target k, as scikit-learn's mean_squared_error and r2_score.
+ * Cost O(n). */
+static weft_fit_quality fit_of(const weft_predictions *predictions, const weft_truth *truth,
+                               int k)
 {
     double total = 0, mean = 0, error = 0, spread = 0;
     const double *target = truth->target;
@@ -163,7 +165,7 @@ static double r2_of(const weft_predictions *predictions, const weft_truth *truth
     double sum = 0;
     int there = 0;
     for (int k = 0; k < predictions->classes; k++) {
-        weft_fit_quality one = weft_fit_quality_of(predictions, truth, k);
+        weft_fit_quality one = fit_of(predictions, truth, k);
         if (fit) fit[k] = one;
         if (isnan(one.r2)) continue;
         sum += one.r2;

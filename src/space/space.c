@@ -1,10 +1,7 @@
 /* Search spaces: the options whose entry is a range are the axes; configurations are drawn
  * at random, laid on a grid, or read from a list. */
+#include "axes.h"
 #include "weft/log.h"
-
-#include "axis.h"
-#include "list.h"
-#include "when.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,15 +99,14 @@ static weft_status include(const weft_space *space, int64_t at, const weft_entry
 static weft_status widen(weft_space *space, const weft_opt *opt, const weft_entry *entry,
                          weft_arena *mem)
 {
-    weft_axis *axis = space->axis, *end = axis + space->dim;
-    while (axis < end && axis->opt != opt) axis++;
-    if (axis == end)
+    int a = weft_space_axis_of(space, opt);
+    if (a < 0)
         return weft_entry_fail(entry,
                                "the list %s has no such column; give the option one value",
                                space->file);
-    weft_axis range = {.section = axis->section, .opt = opt};
+    weft_axis *axis = &space->axis[a], range = {.section = axis->section, .opt = opt};
     TRY(parse_range(entry, &range, mem));
-    TRY(include(space, axis - space->axis, entry, &range, mem));
+    TRY(include(space, a, entry, &range, mem));
     range.lo = fmin(range.lo, axis->lo);
     range.hi = fmax(range.hi, axis->hi);
     range.log = range.log && range.lo > 0;

@@ -1,0 +1,381 @@
+/* Files: directory trees that are copied, written through to the disk, removed; the names
+ * of a run's files; files that are no text, known by their first bytes; texts of CSV files
+ * (RFC 4180). */
+#ifdef __linux__
+#define _GNU_SOURCE /* syncfs */
+#endif
+#include "weft/arena.h"
+#include "weft/csv.h"
+#include "weft/filenames.h"
+#include "weft/magic.h"
+#include "weft/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- directory trees ---- */
+
+/* Symbolic links are copied as links and never followed; sockets, pipes and devices are
+ * left out. */
+
+/* A walk through a tree. `visit` is called for each file and directory, with `at` its path
+ * below the root ("" the root itself, "/a/b"), for a directory before its contents. */
+struct walk {
+    const char *root, *to;
+    weft_status (*visit)(const struct walk *walk, const char *at, const struct stat *info,
+                         weft_arena *tmp);
+    weft_arena *mem;
+    int64_t n, room;
+    const char **dir; /* [n] directories found so far, paths below the root */
+    int64_t *synced;  /* number of files and directories that sync_one has met */
+};
+
+static weft_status tree_fail(const char *what, const char *path, int err)
+{
+    return weft_fail(WEFT_EFILE,
+                     "cannot %s %s: %s; check its permissions, and the space there", what,
+                     path, strerror(err));
+}
+
+static weft_status visit(struct walk *walk, const char *at)
+{
+    struct stat info;
+    weft_arena *tmp = weft_arena_new();
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
+    weft_status st = WEFT_OK;
+    if (lstat(path, &info) != 0)
+        st = tree_fail("read", path, errno);
+    else
+        st = walk->visit(walk, at, &info, tmp);
+    if (st == WEFT_OK && S_ISDIR(info.st_mode)) {
+        walk->dir =
+            weft_grow(walk->mem, walk->dir, sizeof *walk->dir, walk->n, &walk->room);
+        walk->dir[walk->n++] = weft_arena_text(walk->mem, "%s", at);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+static weft_status visit_all(struct walk *walk, const char *at)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
+    DIR *dir = opendir(path);
+    weft_status st = dir ? WEFT_OK : tree_fail("read", path, errno);
+    for (const struct dirent *entry = dir ? readdir(dir) : NULL; entry && st == WEFT_OK;
+         entry = readdir(dir))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            st = visit(walk, weft_arena_text(tmp, "%s/%s", at, entry->d_name));
+    if (dir) closedir(dir);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Visits the root and all that is in it, breadth first. */
+static weft_status walk_tree(struct walk *walk)
+{
+    TRY(visit(walk, ""));
+    for (int64_t i = 0; i < walk->n; i++) TRY(visit_all(walk, walk->dir[i]));
+    return WEFT_OK;
+}
+
+/* ---- copies ---- */
+
+static int copy_bytes(int in, int out, char *buffer, size_t n)
+{
+    for (;;) {
+        ssize_t got = read(in, buffer, n);
+        if (got == 0) return 0;
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno;
+        for (ssize_t done = 0; done < got;) {
+            ssize_t put = write(out, buffer + done, (size_t)(got - done));
+            if (put < 0 && errno != EINTR) return errno;
+            if (put > 0) done += put;
+        }
+    }
+}
+
+/* Copies a file with its mode and the time of its last change. */
+static weft_status copy_file(const char *from, const char *to, const struct stat *info,
+                             weft_arena *tmp)
+{
+    enum { PIECE = 1 << 20 };
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    if (in < 0) return tree_fail("read", from, errno);
+    mode_t mode = info->st_mode & 07777;
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0200);
+    int err = out < 0 ? errno : copy_bytes(in, out, WEFT_NEW(tmp, char, PIECE), PIECE);
+    const struct timespec times[2] = {info->st_atim, info->st_mtim};
+    if (out >= 0 && err == 0 && (fchmod(out, mode) != 0 || futimens(out, times) != 0))
+        err = errno;
+    if (out >= 0 && close(out) != 0 && err == 0) err = errno;
+    close(in);
+    return err == 0 ? WEFT_OK : tree_fail("write", to, err);
+}
+
+static weft_status copy_link(const char *from, const char *to, weft_arena *tmp)
+{
+    enum { MOST = 4096 };
+    char *text = WEFT_NEW(tmp, char, MOST + 1);
+    if (readlink(from, text, MOST) < 0) return tree_fail("read", from, errno);
+    return symlink(text, to) == 0 ? WEFT_OK : tree_fail("write", to, errno);
+}
+
+static weft_status copy(const struct walk *walk, const char *at, const struct stat *info,
+                        weft_arena *tmp)
+{
+    const char *from = weft_arena_text(tmp, "%s%s", walk->root, at);
+    const char *to = weft_arena_text(tmp, "%s%s", walk->to, at);
+    if (S_ISREG(info->st_mode)) return copy_file(from, to, info, tmp);
+    if (S_ISLNK(info->st_mode)) return copy_link(from, to, tmp);
+    if (!S_ISDIR(info->st_mode)) return WEFT_OK;
+    int made = mkdir(to, (info->st_mode & 0777) | 0700);
+    return made == 0 || (*at == '\0' && errno == EEXIST) ? WEFT_OK
+                                                         : tree_fail("make", to, errno);
+}
+
+weft_status weft_tree_copy(const char *from, const char *to)
+{
+    struct walk walk = {.root = from, .to = to, .visit = copy, .mem = weft_arena_new()};
+    weft_status st = walk_tree(&walk);
+    weft_arena_free(walk.mem);
+    return st;
+}
+
+/* ---- durability ---- */
+
+/* More files than these are written through by one call for their file system, which takes
+ * as long as a few of them, but for what others have just written there. */
+enum { FEW = 100 };
+
+static weft_status sync_one(const struct walk *walk, const char *at,
+                            const struct stat *info, weft_arena *tmp)
+{
+    if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return WEFT_OK;
+    if (++*walk->synced > FEW) return WEFT_OK;
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno == EACCES ? WEFT_OK : tree_fail("read", path, errno);
+    int err = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    close(fd);
+    return err == 0 ? WEFT_OK : tree_fail("write", path, err);
+}
+
+static weft_status sync_all(const char *path)
+{
+#ifdef __linux__
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return tree_fail("read", path, errno);
+    int err = syncfs(fd) == 0 ? 0 : errno;
+    close(fd);
+    return err == 0 ? WEFT_OK : tree_fail("write", path, err);
+#else
+    (void)path;
+    sync();
+    return WEFT_OK;
+#endif
+}
+
+weft_status weft_tree_sync(const char *path)
+{
+    int64_t n = 0;
+    struct walk walk = {
+        .root = path, .visit = sync_one, .mem = weft_arena_new(), .synced = &n};
+    weft_status st = walk_tree(&walk);
+    weft_arena_free(walk.mem);
+    return st == WEFT_OK && n > FEW ? sync_all(path) : st;
+}
+
+/* ---- removal ---- */
+
+/* Removes one file or directory; one that cannot be removed stays. */
+static weft_status remove_one(const struct walk *walk, const char *at,
+                              const struct stat *info, weft_arena *tmp)
+{
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
+    if (S_ISDIR(info->st_mode))
+        chmod(path, 0700);
+    else
+        unlink(path);
+    return WEFT_OK;
+}
+
+void weft_tree_remove(const char *path)
+{
+    if (unlink(path) == 0 || errno == ENOENT) return;
+    struct walk walk = {.root = path, .visit = remove_one, .mem = weft_arena_new()};
+    const char *before = weft_arena_text(walk.mem, "%s", weft_error());
+    weft_status st = walk_tree(&walk);
+    if (st != WEFT_OK) weft_error_set(before);
+    while (walk.n-- > 0) rmdir(weft_arena_text(walk.mem, "%s%s", path, walk.dir[walk.n]));
+    weft_arena_free(walk.mem);
+}
+
+/* ---- names of a run's files ---- */
+
+const char *const weft_run_names[] = {
+    WEFT_JOURNAL_NAME,    WEFT_TEAM_NAME,    WEFT_STATE_NAME,  WEFT_FILES_NAME,
+    WEFT_CHECKPOINT_NAME, WEFT_CLAIM_NAME,   WEFT_TICKET_NAME, WEFT_STALLED_NAME,
+    WEFT_WORKER_NAME,     WEFT_PROGRAM_NAME, WEFT_LOCK_NAME,   NULL};
+const char *const weft_failed_names[] = {WEFT_JOURNAL_NAME, WEFT_TEAM_NAME, WEFT_STATE_NAME,
+                                         WEFT_FAILED_NAME, NULL};
+/* Of a process, then those without. */
+const char *const weft_name_endings[] = {WEFT_TEMP_NAME,  WEFT_SCRATCH_NAME, WEFT_ROWS_NAME,
+                                         WEFT_ASIDE_NAME, WEFT_LOG_NAME,     NULL};
+enum { OF_PROCESS = 3 };
+
+/* The rest of a name behind what the format prints; NULL: it begins otherwise. */
+static const char *rest_behind(const char *name, const char *format)
+{
+    while (*format) {
+        if (*format != '%') {
+            if (*name++ != *format++) return NULL;
+            continue;
+        }
+        format += strcspn(format, "dx");
+        size_t n = strspn(name, *format++ == 'x' ? "0123456789abcdef" : "0123456789");
+        if (n == 0) return NULL;
+        name += n;
+    }
+    return name;
+}
+
+int weft_is_named(const char *name, const char *format)
+{
+    const char *rest = rest_behind(name, format);
+    return rest && *rest == '\0';
+}
+
+/* 1 if the text is endings, one or more, or none. */
+static int is_endings(const char *text)
+{
+    while (*text) {
+        const char *rest = NULL;
+        for (int i = 0; weft_name_endings[i]; i++) {
+            const char *other = rest_behind(text, weft_name_endings[i]);
+            if (other && (!rest || other > rest)) rest = other; /* the longest */
+        }
+        if (!rest) return 0;
+        text = rest;
+    }
+    return 1;
+}
+
+static int is_in_table(const char *const *table, const char *name)
+{
+    for (int i = 0; table[i]; i++) {
+        const char *rest = rest_behind(name, table[i]);
+        if (rest && is_endings(rest)) return 1;
+    }
+    return 0;
+}
+
+int weft_is_of_run(const char *name)
+{
+    return is_in_table(weft_run_names, name);
+}
+
+int weft_is_of_failed(const char *name)
+{
+    return is_in_table(weft_failed_names, name);
+}
+
+int weft_is_temporary(const char *ending, unsigned *host, long long *process)
+{
+    for (int i = 0; i < OF_PROCESS; i++) {
+        const char *rest = rest_behind(ending, weft_name_endings[i]);
+        if (!rest || !is_endings(rest)) continue;
+        const char *number = strchr(ending + 1, '.') + 1;
+        *host = (unsigned)strtoul(number, NULL, 16);
+        *process = strtoll(strchr(number, '.') + 1, NULL, 10);
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- files that are no text ---- */
+
+#define GZIP   "unpack it by gunzip"
+#define TABLE  "write it as text, as analysis/totable.py or pandas' to_csv does"
+#define ARRAY  "write it as text, as numpy.savetxt does"
+#define PACKED "unpack it"
+
+static const struct {
+    const char *bytes;
+    int n, at; /* bytes, and where in the file they stand */
+    const char *kind, *remedy;
+} known[] = {
+    {"\x1f\x8b", 2, 0, "compressed by gzip", GZIP},
+    {"1AY&SY", 6, 4, "compressed by bzip2", "unpack it by bunzip2"},
+    {"\xfd"
+     "7zXZ",
+     5, 0, "compressed by xz", "unpack it by unxz"},
+    {"\x28\xb5\x2f\xfd", 4, 0, "compressed by zstd", "unpack it by unzstd"},
+    {"PK\x03\x04", 4, 0, "a zip archive (.zip, .npz, .xlsx)",
+     "unpack it, or write its table as text"},
+    {"7z\xbc\xaf", 4, 0, "a 7z archive", PACKED},
+    {"ustar", 5, 257, "a tar archive", "unpack it by tar xf"},
+    {"\x89HDF\r\n", 6, 0, "an HDF5 file",
+     "write its arrays as text; a file that weft packed is read as it is, by run.data"},
+    {"\x93NUMPY", 6, 0, "an array of NumPy (.npy)", ARRAY},
+    {"\x80\x02", 2, 0, "a pickle of Python", TABLE},
+    {"\x80\x03", 2, 0, "a pickle of Python", TABLE},
+    {"\x80\x04", 2, 0, "a pickle of Python", TABLE},
+    {"\x80\x05", 2, 0, "a pickle of Python", TABLE},
+    {"PAR1", 4, 0, "a Parquet file", TABLE},
+    {"ARROW1", 6, 0, "an Arrow file", TABLE},
+    {"SQLite format 3", 16, 0, "a data base of SQLite", "write its table as text"},
+    {"%PDF-", 5, 0, "a PDF document", "write its text to a file"},
+    {"\xba\x16\x4f\x2f", 4, 0, "a model of fastText (.bin)", "give its vectors, the .vec"},
+    {"\xff\xfe", 2, 0, "text in UTF-16", "convert it by iconv -f UTF-16 -t UTF-8"},
+    {"\xfe\xff", 2, 0, "text in UTF-16", "convert it by iconv -f UTF-16 -t UTF-8"}};
+
+weft_status weft_text_only(const char *path, const char *text, size_t n)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t at = (size_t)known[i].at, end = at + (size_t)known[i].n;
+        if (n < end || memcmp(text + at, known[i].bytes, end - at) != 0) continue;
+        return weft_fail(WEFT_EDATA, "%s is %s where text in UTF-8 is expected; %s", path,
+                         known[i].kind, known[i].remedy);
+    }
+    return WEFT_OK;
+}
+
+/* ---- texts of CSV files ---- */
+
+const char *weft_csv_number(double x, char *text)
+{
+    enum { SURE = 15, ENOUGH = 17 }; /* digits that a double keeps, and that tell it */
+    if (isnan(x)) x = NAN;           /* without a sign */
+    int whole = fabs(x) < 1e17 && floor(x) >= x;
+    snprintf(text, WEFT_CSV_NUMBER, "%.*g", whole ? ENOUGH : SURE, x);
+    for (int n = SURE + 1; n <= ENOUGH && fabs(strtod(text, NULL) - x) > 0; n++)
+        snprintf(text, WEFT_CSV_NUMBER, "%.*g", n, x);
+    return text;
+}
+
+void weft_csv_quote(FILE *file, const char *text)
+{
+    putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', file);
+        putc(*text, file);
+    }
+    putc('"', file);
+}
+
+void weft_csv_text(FILE *file, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n"))
+        weft_csv_quote(file, text);
+    else
+        fputs(text, file);
+}
