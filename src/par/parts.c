@@ -1,10 +1,14 @@
-/* Vectors of which each rank owns a part: the sum over ranks of the own part (reduce and
+/* Distribution of rows over ranks, in blocks, and of jobs of known cost: of clients over
+ * ranks, of groups of rows over partitions.
+ *
+ * Vectors of which each rank owns a part: the sum over ranks of the own part (reduce and
  * scatter), and all parts for all ranks (gather). The ranks of a node read each other's
  * numbers in shared memory, which takes a tenth of the time of messages; between nodes go
  * the sums of whole nodes, each number once and not for each rank. Where memory is not
  * shared, by MPI's collectives. */
-#include "nodes.h"
-#include "timer.h"
+#include "handle.h"
+#include "weft/heap.h"
+#include "weft/team.h"
 
 #include <stdlib.h>
 #include <sys/statvfs.h>
@@ -16,12 +20,6 @@
 enum { AT_ONCE = 4096 };       /* numbers that stay in cache while they are summed */
 #define MOST ((size_t)1 << 28) /* numbers for which MPI's counts suffice */
 
-#ifdef WEFT_DOUBLE
-#define REAL_MPI MPI_DOUBLE
-#else
-#define REAL_MPI MPI_FLOAT
-#endif
-
 struct weft_parts {
     weft_arena *mem;
     size_t bytes;
@@ -30,6 +28,60 @@ struct weft_parts {
     char **of;               /* [ranks of the node] memory of each, where it is shared */
     const weft_nodes *nodes; /* where it is shared */
 };
+
+/* ---- who has what ---- */
+
+void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
+{
+    int64_t blocks = (n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    int64_t each = blocks / size, more = blocks % size;
+    int64_t begin = rank * each + (rank < more ? rank : more);
+    int64_t end = begin + each + (rank < more);
+    *first = begin * WEFT_BLOCK < n ? begin * WEFT_BLOCK : n;
+    *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
+}
+
+struct item {
+    double cost;
+    int64_t i;
+};
+
+static int larger_first(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    if (a->cost > b->cost) return -1;
+    if (a->cost < b->cost) return 1;
+    return a->i < b->i ? -1 : 1;
+}
+
+/* 1 if bin a gets the next job rather than b. */
+static int is_emptier(const void *left, const void *right, const void *loads)
+{
+    const int a = *(const int *)left, b = *(const int *)right;
+    const double *load = loads;
+    if (load[a] < load[b] || load[a] > load[b]) return load[a] < load[b];
+    return a < b;
+}
+
+void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed, int *bin)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct item *todo = WEFT_NEW(tmp, struct item, n);
+    double *load = WEFT_NEW(tmp, double, bins);
+    int *order = WEFT_NEW(tmp, int, bins);
+    for (int b = 0; b < bins; b++) order[b] = b;
+    weft_heap heap = {
+        .n = bins, .size = sizeof *order, .at = order, .before = is_emptier, .of = load};
+    for (int64_t i = 0; i < n; i++) todo[i] = (struct item){cost[i], i};
+    qsort(todo, (size_t)n, sizeof *todo, larger_first);
+    for (int64_t e = 0; e < n; e++) {
+        int least = order[0];
+        load[least] += speed ? todo[e].cost / speed[least] : todo[e].cost;
+        bin[todo[e].i] = least;
+        weft_heap_settle(&heap, 0);
+    }
+    weft_arena_free(tmp);
+}
 
 /* ---- memory ---- */
 
