@@ -81,7 +81,7 @@ static void stalled_path(int rank, char path[LINE * 4])
 }
 
 /* Waits; 1 if the watchdog is to end. */
-static int nap(double seconds)
+static int nap_or_end(double seconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until); /* is never set back */
@@ -185,7 +185,7 @@ static void *watch(void *unused)
     char path[LINE * 4];
     stalled_path(dog.rank, path);
     unlink(path);
-    while (!nap(step)) {
+    while (!nap_or_end(step)) {
         weft_activity a = weft_activity_now();
         if (weft_now() - a.since < limit) {
             if (limit > dog.seconds && weft_now() - a.since < dog.seconds) {
@@ -196,7 +196,7 @@ static void *watch(void *unused)
         }
         if (!say_stalled(&a, weft_now())) continue;
         limit *= 2;
-        if (nap(pause)) break;
+        if (nap_or_end(pause)) break;
         weft_activity b = weft_activity_now();
         if (b.since == a.since) warn_stalled(&b);
     }

@@ -54,7 +54,7 @@ struct weft_peers {
 
 /* Exchanges a first message with every other leader, because MPI makes a connection only if
  * both sides take part. */
-static void connect(const weft_peers *peers)
+static void connect_all(const weft_peers *peers)
 {
     for (int step = 1; step < peers->size; step++) {
         int to = (peers->rank + step) % peers->size;
@@ -78,7 +78,7 @@ weft_peers *weft_peers_join(const weft_team *team, int parts, weft_arena *mem)
     MPI_Comm_size(comm, &peers->size);
     peers->from = WEFT_NEW(mem, weft_sender, peers->size);
     for (int i = 0; i < peers->size; i++) peers->from[i].sent = -1;
-    connect(peers);
+    connect_all(peers);
     return peers;
 }
 

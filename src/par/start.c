@@ -222,11 +222,6 @@ void weft_par_library(char *text, size_t n)
 
 /* ---- teams within a team: neighbours, as even as possible, the first ones larger ---- */
 
-int weft_team_size(int size, int parts, int part)
-{
-    return size / parts + (part < size % parts);
-}
-
 int weft_team_first(int size, int parts, int part)
 {
     int more = size % parts;
