@@ -4,7 +4,7 @@
 #define WEFT_TEST_PROMOTER_H
 
 #include "durations.h"
-#include "host/signals.h"
+#include "host/host.h"
 #include "sched/sched.h"
 #include "scratch.h"
 #include "weft/clock.h"

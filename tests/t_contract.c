@@ -5,7 +5,7 @@
  * with other ranks and teams. An axis exists in some configurations only. Schedules and
  * samplers with planted faults are detected.
  * RUN: np=1 np=4 */
-#include "host/signals.h"
+#include "host/host.h"
 #include "sched/sched.h"
 #include "tuner_case.h"
 

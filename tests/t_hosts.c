@@ -1,6 +1,6 @@
 /* What is said of ranks on several hosts.
  * RUN: np=1 */
-#include "host/hosts.h"
+#include "host/host.h"
 #include "tap.h"
 
 #include <string.h>

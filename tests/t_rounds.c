@@ -3,7 +3,7 @@
  * digest. The task is a toy whose state depends on all its rounds and whose mixture
  * changes.
  * RUN: np=1 np=2 np=3 np=4 */
-#include "host/signals.h"
+#include "host/host.h"
 #include "parts.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"

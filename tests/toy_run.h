@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_TOY_RUN_H
 #define WEFT_TEST_TOY_RUN_H
 
-#include "host/signals.h"
+#include "host/host.h"
 #include "parts.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"

@@ -70,8 +70,7 @@ weft_activity weft_activity_now(void);
 
 /* Division of `size` ranks into `parts` teams of consecutive ranks, 1 <= parts <= size, as
  * equal as possible: the first size % parts ones are larger by one. The functions return
- * the size of a part, its first rank, and the part of a rank. */
-int weft_team_size(int size, int parts, int part);
+ * the first rank of a part, and the part of a rank. */
 int weft_team_first(int size, int parts, int part);
 int weft_team_of(int size, int parts, int rank);
 /* *own: the team that this rank belongs to, with its own ranks and times. Collective over

@@ -1,6 +1,6 @@
 /* The commands except `list`: each passes its arguments to the layer that does the work. */
 #include "cli.h"
-#include "host/doctor.h"
+#include "host/host.h"
 #include "result/result.h"
 #include "rundir/rundir.h"
 #include "weft/data.h"

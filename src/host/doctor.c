@@ -1,14 +1,12 @@
 /* `weft doctor`: describes this program, the launcher, the machine and the file system,
  * with the remedy for each problem found. */
-#include "doctor.h"
-#include "hosts.h"
-#include "locks.h"
-#include "placement.h"
+#include "host.h"
 #include "weft/cpu.h"
 #include "weft/file.h"
 #include "weft/filenames.h"
 #include "weft/log.h"
 #include "weft/par.h"
+#include "weft/team.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,23 +1,66 @@
-/* A thread that checks whether this rank makes progress. A rank that does not writes to a
- * file of the run's directory, DIR/stalled-RANK, whether it computes or waits for others,
- * in which phase and for how long. Some time later the lowest of these ranks reads the
- * files of the others in its team and names, in one warning, the ranks that the others wait
- * for: those that compute, and those without a file, which are stopped or whose node is
- * lost. */
-#include "watchdog.h"
+/* What may end a run: signals, and that it makes no progress.
+ *
+ * The handler of signals only stores the number; the run checks it between jobs, between
+ * rounds, and after the search until the run file is written. SLURM sends SIGUSR1 or
+ * SIGTERM before the end of a job's time, a user sends SIGINT.
+ *
+ * A thread checks whether this rank makes progress. A rank that does not writes to a file
+ * of the run's directory, DIR/stalled-RANK, whether it computes or waits for others, in
+ * which phase and for how long. Some time later the lowest of these ranks reads the files
+ * of the others in its team and names, in one warning, the ranks that the others wait for:
+ * those that compute, and those without a file, which are stopped or whose node is lost. */
+#include "host.h"
 #include "weft/clock.h"
 #include "weft/filenames.h"
 #include "weft/log.h"
 #include "weft/par.h"
+#include "weft/team.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- signals ---- */
+
+static const int caught[] = {SIGTERM, SIGUSR1, SIGINT};
+#define NCAUGHT (int)(sizeof caught / sizeof *caught)
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+    signal_seen = number;
+}
+
+void weft_signals_catch(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &action, NULL);
+    /* The handler is removed after the first signal: a second Ctrl-C ends the program. */
+    action.sa_flags |= (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+}
+
+void weft_signals_free(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &action, NULL);
+    signal_seen = 0;
+}
+
+int weft_signals_seen(void)
+{
+    return (int)signal_seen;
+}
+
+/* ---- the watchdog ---- */
 
 enum { MAX_NAMED = 4, LINE = 256 };
 
@@ -32,13 +75,13 @@ static struct {
     const char *dir;
 } dog = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void name_of(int rank, char path[LINE * 4])
+static void stalled_path(int rank, char path[LINE * 4])
 {
     snprintf(path, LINE * 4, "%s/" WEFT_STALLED_NAME, dog.dir, rank);
 }
 
 /* Waits; 1 if the watchdog is to end. */
-static int nap(double seconds)
+static int nap_or_end(double seconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until); /* is never set back */
@@ -69,7 +112,7 @@ static void describe(const weft_activity *activity, double now, char text[LINE])
 static int say_stalled(const weft_activity *activity, double now)
 {
     char path[LINE * 4], text[LINE];
-    name_of(dog.rank, path);
+    stalled_path(dog.rank, path);
     describe(activity, now, text);
     FILE *file = fopen(path, "w");
     if (!file) return 0;
@@ -83,7 +126,7 @@ static int say_stalled(const weft_activity *activity, double now)
 static char read_stalled(int rank, char text[LINE])
 {
     char path[LINE * 4], kind = 0;
-    name_of(rank, path);
+    stalled_path(rank, path);
     FILE *file = fopen(path, "r");
     if (!file) return 0;
     if (fscanf(file, "%c ", &kind) == 1 && fgets(text, LINE, file))
@@ -96,14 +139,14 @@ static char read_stalled(int rank, char text[LINE])
 
 /* Adds a rank to the list of those that are waited for; the first ones with what they
  * do. */
-static void add(char *list, size_t size, int *n, int rank, const char *what)
+static void add_rank(char *list, size_t size, int *n, int rank, const char *what)
 {
     size_t at = strlen(list);
     if (++*n <= MAX_NAMED) snprintf(list + at, size - at, "; rank %d %s", rank, what);
 }
 
 /* Prints the warning; called by the lowest rank that is stalled. */
-static void report(const weft_activity *activity)
+static void warn_stalled(const weft_activity *activity)
 {
     char list[(MAX_NAMED + 1) * LINE] = "", text[LINE], more[64] = "";
     int named = 0, waiting = 0;
@@ -111,10 +154,10 @@ static void report(const weft_activity *activity)
         char kind = read_stalled(r, text);
         if (kind && r < dog.rank) return;
         waiting += kind == 'w';
-        if (kind == 'c') add(list, sizeof list, &named, r, text);
+        if (kind == 'c') add_rank(list, sizeof list, &named, r, text);
         if (!kind)
-            add(list, sizeof list, &named, r,
-                "says nothing: it is stopped, or its node is lost");
+            add_rank(list, sizeof list, &named, r,
+                     "says nothing: it is stopped, or its node is lost");
     }
     if (named > MAX_NAMED)
         snprintf(more, sizeof more, "; and %d more ranks", named - MAX_NAMED);
@@ -140,9 +183,9 @@ static void *watch(void *unused)
                                                                   visible */
     double limit = dog.seconds; /* doubled after each warning about the same stall */
     char path[LINE * 4];
-    name_of(dog.rank, path);
+    stalled_path(dog.rank, path);
     unlink(path);
-    while (!nap(step)) {
+    while (!nap_or_end(step)) {
         weft_activity a = weft_activity_now();
         if (weft_now() - a.since < limit) {
             if (limit > dog.seconds && weft_now() - a.since < dog.seconds) {
@@ -153,9 +196,9 @@ static void *watch(void *unused)
         }
         if (!say_stalled(&a, weft_now())) continue;
         limit *= 2;
-        if (nap(pause)) break;
+        if (nap_or_end(pause)) break;
         weft_activity b = weft_activity_now();
-        if (b.since == a.since) report(&b);
+        if (b.since == a.since) warn_stalled(&b);
     }
     unlink(path);
     return NULL;

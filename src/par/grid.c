@@ -3,7 +3,6 @@
  * holds no more than its share and one panel. Blackford et al., "ScaLAPACK Users'
  * Guide", SIAM 1997: block-cyclic layout in chapter 4. */
 #include "handle.h"
-#include "timer.h"
 
 #include <limits.h>
 #include <string.h>
@@ -35,17 +34,15 @@ void descinit_(int *desc, const int *m, const int *n, const int *mb, const int *
                const int *row, const int *col, const int *context, const int *ld,
                int *info);
 #ifdef WEFT_DOUBLE
-#define REAL_MPI MPI_DOUBLE
-#define PPOTRF   pdpotrf_
-#define PPOTRS   pdpotrs_
-#define POTRF    dpotrf_
-#define POTRS    dpotrs_
+#define PPOTRF pdpotrf_
+#define PPOTRS pdpotrs_
+#define POTRF  dpotrf_
+#define POTRS  dpotrs_
 #else
-#define REAL_MPI MPI_FLOAT
-#define PPOTRF   pspotrf_
-#define PPOTRS   pspotrs_
-#define POTRF    spotrf_
-#define POTRS    spotrs_
+#define PPOTRF pspotrf_
+#define PPOTRS pspotrs_
+#define POTRF  spotrf_
+#define POTRS  spotrs_
 #endif
 void PPOTRF(const char *uplo, const int *n, real *a, const int *ia, const int *ja,
             const int *desca, int *info);

@@ -1,4 +1,5 @@
-/* The communicator of a team, which other layers see as a number. Private to par. */
+/* What the files of src/par share, and the simulated start of the tests: the communicator
+ * of a team, which other layers see as a number, its nodes, and the account of time. */
 #ifndef WEFT_PAR_HANDLE_H
 #define WEFT_PAR_HANDLE_H
 
@@ -6,6 +7,12 @@
 #include <string.h>
 
 #include "weft/team.h"
+
+#ifdef WEFT_DOUBLE
+#define REAL_MPI MPI_DOUBLE
+#else
+#define REAL_MPI MPI_FLOAT
+#endif
 
 static inline MPI_Comm comm_of(const weft_team *team)
 {
@@ -23,5 +30,29 @@ static inline void set_comm(weft_team *team, MPI_Comm comm)
 
 /* Frees the memory of weft_parts_buffer, if there is any. Collective. */
 void weft_parts_close(weft_team *team);
+
+/* Nodes of `ranks` consecutive ranks each. A rank has a place on its node, from 0, and
+ * exchanges with the ranks in the same place of other nodes what its node has or needs: so
+ * all ranks of a node take part in what goes over its connection, once and not for each. */
+struct weft_nodes {
+    weft_arena *mem;
+    int count, ranks; /* nodes; 1 and the size of the team also where they are uneven */
+    int whole;        /* 1: the ranks of a node can share memory */
+    int node, place;  /* of this rank */
+    MPI_Comm near;    /* ranks of this node */
+    MPI_Comm far;     /* ranks in the same place of all nodes, ordered by node */
+};
+
+/* The nodes of a team, found at the first call. Collective. */
+const weft_nodes *weft_nodes_of(weft_team *team);
+void weft_nodes_close(weft_team *team); /* Collective */
+/* 1 if all ranks of the communicator are on one node. Collective. */
+int weft_one_node(MPI_Comm comm);
+
+/* Waits for the other ranks, so that the next collective does not include their delay. Time
+ * before the barrier counts as computing, time in it as waiting. Collective. */
+void weft_timer_begin(weft_team *team);
+/* After the collective: time since is communication, of so many bytes. */
+void weft_timer_end(weft_team *team, size_t bytes);
 
 #endif

@@ -1,10 +1,14 @@
-/* Vectors of which each rank owns a part: the sum over ranks of the own part (reduce and
+/* Distribution of rows over ranks, in blocks, and of jobs of known cost: of clients over
+ * ranks, of groups of rows over partitions.
+ *
+ * Vectors of which each rank owns a part: the sum over ranks of the own part (reduce and
  * scatter), and all parts for all ranks (gather). The ranks of a node read each other's
  * numbers in shared memory, which takes a tenth of the time of messages; between nodes go
  * the sums of whole nodes, each number once and not for each rank. Where memory is not
  * shared, by MPI's collectives. */
-#include "nodes.h"
-#include "timer.h"
+#include "handle.h"
+#include "weft/heap.h"
+#include "weft/team.h"
 
 #include <stdlib.h>
 #include <sys/statvfs.h>
@@ -16,12 +20,6 @@
 enum { AT_ONCE = 4096 };       /* numbers that stay in cache while they are summed */
 #define MOST ((size_t)1 << 28) /* numbers for which MPI's counts suffice */
 
-#ifdef WEFT_DOUBLE
-#define REAL_MPI MPI_DOUBLE
-#else
-#define REAL_MPI MPI_FLOAT
-#endif
-
 struct weft_parts {
     weft_arena *mem;
     size_t bytes;
@@ -30,6 +28,60 @@ struct weft_parts {
     char **of;               /* [ranks of the node] memory of each, where it is shared */
     const weft_nodes *nodes; /* where it is shared */
 };
+
+/* ---- who has what ---- */
+
+void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
+{
+    int64_t blocks = (n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    int64_t each = blocks / size, more = blocks % size;
+    int64_t begin = rank * each + (rank < more ? rank : more);
+    int64_t end = begin + each + (rank < more);
+    *first = begin * WEFT_BLOCK < n ? begin * WEFT_BLOCK : n;
+    *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
+}
+
+struct item {
+    double cost;
+    int64_t i;
+};
+
+static int larger_first(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    if (a->cost > b->cost) return -1;
+    if (a->cost < b->cost) return 1;
+    return a->i < b->i ? -1 : 1;
+}
+
+/* 1 if bin a gets the next job rather than b. */
+static int is_emptier(const void *left, const void *right, const void *loads)
+{
+    const int a = *(const int *)left, b = *(const int *)right;
+    const double *load = loads;
+    if (load[a] < load[b] || load[a] > load[b]) return load[a] < load[b];
+    return a < b;
+}
+
+void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed, int *bin)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct item *todo = WEFT_NEW(tmp, struct item, n);
+    double *load = WEFT_NEW(tmp, double, bins);
+    int *order = WEFT_NEW(tmp, int, bins);
+    for (int b = 0; b < bins; b++) order[b] = b;
+    weft_heap heap = {
+        .n = bins, .size = sizeof *order, .at = order, .before = is_emptier, .of = load};
+    for (int64_t i = 0; i < n; i++) todo[i] = (struct item){cost[i], i};
+    qsort(todo, (size_t)n, sizeof *todo, larger_first);
+    for (int64_t e = 0; e < n; e++) {
+        int least = order[0];
+        load[least] += speed ? todo[e].cost / speed[least] : todo[e].cost;
+        bin[todo[e].i] = least;
+        weft_heap_settle(&heap, 0);
+    }
+    weft_arena_free(tmp);
+}
 
 /* ---- memory ---- */
 
@@ -55,7 +107,7 @@ static int can_share(weft_team *team, size_t bytes)
 }
 
 /* Each rank's memory is near it: its pages are first written by their owner. */
-static void share(weft_parts *parts, weft_team *team)
+static void share_memory(weft_parts *parts, weft_team *team)
 {
     const weft_nodes *nodes = parts->nodes = weft_nodes_of(team);
     MPI_Info info;
@@ -95,7 +147,7 @@ void *weft_parts_buffer(weft_team *team, size_t bytes)
     weft_parts *parts = WEFT_NEW(mem, weft_parts, 1);
     *parts = (weft_parts){.mem = mem, .bytes = bytes, .win = MPI_WIN_NULL};
     if (team->size > 1 && can_share(team, bytes))
-        share(parts, team);
+        share_memory(parts, team);
     else
         parts->own = weft_arena_alloc(mem, bytes, 1);
     team->parts = parts;
@@ -104,7 +156,7 @@ void *weft_parts_buffer(weft_team *team, size_t bytes)
 }
 
 /* A barrier of a node after which each rank sees what the others have written before it. */
-static void meet(const weft_parts *parts)
+static void meet_node(const weft_parts *parts)
 {
     MPI_Win_sync(parts->win);
     MPI_Barrier(parts->nodes->near);
@@ -120,7 +172,7 @@ void *weft_parts_of(const weft_team *team, int rank)
 void weft_parts_meet(weft_team *team)
 {
     weft_timer_begin(team);
-    meet(team->parts);
+    meet_node(team->parts);
     weft_timer_end(team, 0);
 }
 
@@ -190,8 +242,8 @@ static struct packed packed_new(const weft_team *team, struct group group,
 }
 
 /* Copies the parts of rank r of the group into the packed ones; back 1: from them. */
-static void copy(const weft_team *team, struct group group, int r,
-                 const struct vectors *vectors, const struct packed *packed, int back)
+static void copy_part(const weft_team *team, struct group group, int r,
+                      const struct vectors *vectors, const struct packed *packed, int back)
 {
     int64_t first, count;
     weft_deal((int64_t)vectors->n, group.first + r * group.step, team->size, &first,
@@ -209,23 +261,24 @@ static void reduce_scatter(const weft_team *team, struct group group,
 {
     weft_arena *tmp = weft_arena_new();
     struct packed packed = packed_new(team, group, vectors, tmp);
-    for (int r = 0; r < group.size; r++) copy(team, group, r, vectors, &packed, 0);
+    for (int r = 0; r < group.size; r++) copy_part(team, group, r, vectors, &packed, 0);
     MPI_Reduce_scatter(MPI_IN_PLACE, packed.x, packed.count, type, MPI_SUM, group.comm);
     packed.at[group.own] = 0;
-    copy(team, group, group.own, vectors, &packed, 1);
+    copy_part(team, group, group.own, vectors, &packed, 1);
     weft_arena_free(tmp);
 }
 
 /* All parts of the group's ranks. */
-static void gather(const weft_team *team, struct group group, const struct vectors *vectors)
+static void gather_parts(const weft_team *team, struct group group,
+                         const struct vectors *vectors)
 {
     weft_arena *tmp = weft_arena_new();
     struct packed packed = packed_new(team, group, vectors, tmp);
-    copy(team, group, group.own, vectors, &packed, 0);
+    copy_part(team, group, group.own, vectors, &packed, 0);
     MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, packed.x, packed.count, packed.at, REAL_MPI,
                    group.comm);
     for (int r = 0; r < group.size; r++)
-        if (r != group.own) copy(team, group, r, vectors, &packed, 1);
+        if (r != group.own) copy_part(team, group, r, vectors, &packed, 1);
     weft_arena_free(tmp);
 }
 
@@ -257,7 +310,7 @@ static void add_f64(size_t n, const double *x, double *sum)
     for (size_t i = 0; i < n; i++) sum[i] += x[i];
 }
 
-static void add(size_t n, MPI_Datatype type, const void *from, void *to)
+static void add_numbers(size_t n, MPI_Datatype type, const void *from, void *to)
 {
     if (type == MPI_INT32_T) add_i32(n, from, to);
     if (type == MPI_INT64_T) add_i64(n, from, to);
@@ -272,8 +325,8 @@ static void add_others(const weft_parts *parts, size_t at, size_t n, MPI_Datatyp
     for (size_t i = 0; i < n; i += AT_ONCE) {
         size_t from = at + i * width, many = n - i < AT_ONCE ? n - i : AT_ONCE;
         for (int k = 1; k < nodes->ranks; k++)
-            add(many, type, parts->of[(nodes->place + k) % nodes->ranks] + from,
-                parts->own + from);
+            add_numbers(many, type, parts->of[(nodes->place + k) % nodes->ranks] + from,
+                        parts->own + from);
     }
 }
 
@@ -283,7 +336,7 @@ static void sum_shared(const weft_team *team, const struct vectors *vectors, siz
 {
     const weft_parts *parts = team->parts;
     const weft_nodes *nodes = parts->nodes;
-    meet(parts);
+    meet_node(parts);
     for (int b = 0; b < nodes->count; b++) {
         int64_t first, count;
         weft_deal((int64_t)vectors->n, b * nodes->ranks + nodes->place, team->size, &first,
@@ -293,11 +346,11 @@ static void sum_shared(const weft_team *team, const struct vectors *vectors, siz
             add_others(parts, at + from * vectors->width, (size_t)count, type);
         }
     }
-    meet(parts);
+    meet_node(parts);
     if (nodes->count > 1) reduce_scatter(team, far_of(nodes), vectors, type);
 }
 
-static void sum(weft_team *team, void *x, int c, size_t n, MPI_Datatype type)
+static void sum_vectors(weft_team *team, void *x, int c, size_t n, MPI_Datatype type)
 {
     const struct vectors vectors = {.x = x, .c = c, .n = n, .width = width_of(type)};
     size_t all = (size_t)c * n, at = place_of(team->parts, x, all, vectors.width);
@@ -315,7 +368,7 @@ void weft_parts_sum_i32(weft_team *team, int32_t *x, size_t n)
     if (too_many(team->parts, n))
         weft_sum_i32(team, x, n);
     else
-        sum(team, x, 1, n, MPI_INT32_T);
+        sum_vectors(team, x, 1, n, MPI_INT32_T);
 }
 
 void weft_parts_sum_i64(weft_team *team, int64_t *x, size_t n)
@@ -324,7 +377,7 @@ void weft_parts_sum_i64(weft_team *team, int64_t *x, size_t n)
     if (too_many(team->parts, n))
         weft_sum_i64(team, x, n);
     else
-        sum(team, x, 1, n, MPI_INT64_T);
+        sum_vectors(team, x, 1, n, MPI_INT64_T);
 }
 
 void weft_parts_sum_whole_f64(weft_team *team, double *x, int c, size_t n)
@@ -333,7 +386,7 @@ void weft_parts_sum_whole_f64(weft_team *team, double *x, int c, size_t n)
     if (too_many(team->parts, (size_t)c * n))
         weft_sum_whole_f64(team, x, (size_t)c * n);
     else
-        sum(team, x, c, n, MPI_DOUBLE);
+        sum_vectors(team, x, c, n, MPI_DOUBLE);
 }
 
 /* ---- joining ---- */
@@ -355,15 +408,15 @@ static void join_shared(const weft_team *team, real *x, int c, size_t n)
     const weft_nodes *nodes = parts->nodes;
     const struct vectors vectors = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
     weft_check((size_t)c * n * sizeof *x <= parts->bytes, "vectors larger than the buffer");
-    if (nodes->count > 1) gather(team, far_of(nodes), &vectors);
+    if (nodes->count > 1) gather_parts(team, far_of(nodes), &vectors);
     for (int k = 0; k < nodes->ranks; k++) {
         int place = (nodes->place + k) % nodes->ranks;
         real *theirs = (real *)(void *)parts->of[place];
         for (int r = place; r < team->size; r += nodes->ranks)
             copy_real(team, r, c, n, k == 0 ? x : theirs, k == 0 ? theirs : x);
-        if (k == 0) meet(parts);
+        if (k == 0) meet_node(parts);
     }
-    meet(parts);
+    meet_node(parts);
 }
 
 /* Vectors that are too long for MPI's counts. */
@@ -388,6 +441,6 @@ void weft_parts_join(weft_team *team, real *x, int c, size_t n)
     if (team->parts->of)
         join_shared(team, x, c, n);
     else
-        gather(team, all_of(team), &vectors);
+        gather_parts(team, all_of(team), &vectors);
     weft_timer_end(team, (size_t)c * n * sizeof *x);
 }

@@ -1,5 +1,6 @@
-/* Start and end of MPI, and what started this process. */
-#include "nodes.h"
+/* Processes: start and end of MPI and what started this one, teams of ranks within a team,
+ * and the connection of two ranks. */
+#include "handle.h"
 #include "weft/clock.h"
 #include "weft/cpu.h"
 #include "weft/log.h"
@@ -7,6 +8,7 @@
 
 #include <cblas.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,4 +218,84 @@ void weft_par_library(char *text, size_t n)
     int used;
     MPI_Get_library_version(all, &used);
     snprintf(text, n, "%.*s", (int)strcspn(all, ",\n"), all);
+}
+
+/* ---- teams within a team: neighbours, as even as possible, the first ones larger ---- */
+
+int weft_team_first(int size, int parts, int part)
+{
+    int more = size % parts;
+    return part * (size / parts) + (part < more ? part : more);
+}
+
+int weft_team_of(int size, int parts, int rank)
+{
+    int part = 0;
+    while (part + 1 < parts && weft_team_first(size, parts, part + 1) <= rank) part++;
+    return part;
+}
+
+void weft_team_split(const weft_team *team, int parts, weft_team *own)
+{
+    int part = weft_team_of(team->size, parts, team->rank);
+    *own = (weft_team){.since = weft_now(),
+                       .first = team->first + weft_team_first(team->size, parts, part)};
+    MPI_Comm comm;
+    MPI_Comm_split(comm_of(team), part, team->rank, &comm);
+    MPI_Comm_rank(comm, &own->rank);
+    MPI_Comm_size(comm, &own->size);
+    set_comm(own, comm);
+}
+
+void weft_team_free(weft_team *team)
+{
+    weft_parts_close(team);
+    weft_nodes_close(team);
+    MPI_Comm comm = comm_of(team);
+    MPI_Comm_free(&comm);
+    set_comm(team, comm);
+}
+
+void weft_times_move(weft_team *from, weft_team *to)
+{
+    weft_times_close(from);
+    to->since = from->since;
+}
+
+/* ---- latency and rate of a connection ---- */
+
+enum { SHORT = 8, LONG = 4 << 20 }; /* bytes of a message */
+enum { TRIES = 50, TRIPS = 20 };    /* of a short message; the best of TRIES counts */
+
+/* Seconds of the best of some round trips between ranks a and b, who call it. */
+static double best_trip(const weft_team *team, int a, int b, char *bytes, int n, int tries,
+                        int trips)
+{
+    double best = INFINITY;
+    int other = team->rank == a ? b : a;
+    for (int i = 0; i < tries; i++) {
+        double start = weft_now();
+        for (int j = 0; j < trips; j++) {
+            if (team->rank == a) MPI_Send(bytes, n, MPI_BYTE, other, 0, comm_of(team));
+            MPI_Recv(bytes, n, MPI_BYTE, other, 0, comm_of(team), MPI_STATUS_IGNORE);
+            if (team->rank == b) MPI_Send(bytes, n, MPI_BYTE, other, 0, comm_of(team));
+        }
+        best = fmin(best, (weft_now() - start) / trips);
+    }
+    return best;
+}
+
+weft_trip weft_trip_try(weft_team *team, int a, int b)
+{
+    weft_trip trip = {0};
+    if (team->rank == a || team->rank == b) {
+        weft_arena *tmp = weft_arena_new();
+        char *bytes = WEFT_NEW(tmp, char, LONG);
+        best_trip(team, a, b, bytes, LONG, 1, 1); /* touches the pages */
+        trip.latency = best_trip(team, a, b, bytes, SHORT, TRIES, TRIPS) / 2;
+        trip.rate = 2.0 * LONG / best_trip(team, a, b, bytes, LONG, 10, 1);
+        weft_arena_free(tmp);
+    }
+    weft_bcast(team, &trip, sizeof trip, a);
+    return trip;
 }

@@ -1,7 +1,6 @@
 /* The log lines of a run that starts: ranks and hosts, memory, disk, what is searched. */
 #include "greet.h"
-#include "host/hosts.h"
-#include "host/locks.h"
+#include "host/host.h"
 #include "setup.h"
 #include "weft/cpu.h"
 #include "weft/file.h"

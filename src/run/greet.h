@@ -2,7 +2,7 @@
 #ifndef WEFT_RUN_GREET_H
 #define WEFT_RUN_GREET_H
 
-#include "host/placement.h"
+#include "host/host.h"
 #include "instance.h"
 
 /* Logs ranks and hosts with their memory and disk, and what is searched by what; warns of

@@ -1,7 +1,7 @@
 /* run.refit: the run is set up once more with the train and valid parts as one, and does
  * the job that trains the winner's configuration alone, as long as was best. */
 #include "refit.h"
-#include "host/signals.h"
+#include "host/host.h"
 #include "sched/sched.h"
 #include "setup.h"
 #include "weft/clock.h"

@@ -2,7 +2,7 @@
  * search space, the data. All errors that the user can correct are found here, before
  * training starts. */
 #include "setup.h"
-#include "host/signals.h"
+#include "host/host.h"
 #include "keys.h"
 #include "price.h"
 #include "sched/sched.h"

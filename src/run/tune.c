@@ -1,9 +1,7 @@
 /* A tuning run from its configuration to its run file, started or resumed. */
 #include "conclude.h"
 #include "greet.h"
-#include "host/hosts.h"
-#include "host/signals.h"
-#include "host/watchdog.h"
+#include "host/host.h"
 #include "keys.h"
 #include "longer.h"
 #include "result/result.h"

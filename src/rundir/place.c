@@ -3,7 +3,7 @@
  * start and the relative paths of its input file begin, also where it is resumed from
  * another directory. All checks are made before anything is trained. No file that the run
  * reads is overwritten, and from NAME.d only files that weft wrote are removed. */
-#include "host/core.h"
+#include "host/host.h"
 #include "rundir.h"
 #include "weft/file.h"
 #include "weft/filenames.h"

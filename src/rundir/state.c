@@ -171,8 +171,8 @@ static weft_status take_kept(const weft_rundir *rundir, const weft_state_id *id,
     return st;
 }
 
-static weft_status load(const weft_rundir *rundir, const weft_state_id *id, double seconds,
-                        weft_state *state)
+static weft_status load_state(const weft_rundir *rundir, const weft_state_id *id,
+                              double seconds, weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
     const char *path = state_name(rundir, id, tmp);
@@ -205,7 +205,7 @@ weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
                                    weft_state *state)
 {
     weft_times_close(team);
-    weft_status st = team->rank == 0 ? load(rundir, id, seconds, state) : WEFT_OK;
+    weft_status st = team->rank == 0 ? load_state(rundir, id, seconds, state) : WEFT_OK;
     weft_times_io(team);
     TRY(weft_agree(st, team));
     weft_state_bcast(team, state);

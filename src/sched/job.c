@@ -5,7 +5,7 @@
  * At intervals the team polls whether to stop or to write a checkpoint. Its first rank
  * determines from its clock the number of units until the next poll, so that the units in
  * between have no overhead. */
-#include "host/signals.h"
+#include "host/host.h"
 #include "inner.h"
 #include "rundir/rundir.h"
 #include "weft/clock.h"

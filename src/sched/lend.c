@@ -166,7 +166,7 @@ weft_flight *weft_lend_came(weft_sched *sched)
 }
 
 /* Between two of this team's jobs. */
-static void give(weft_sched *sched, int64_t job)
+static void give_state(weft_sched *sched, int64_t job)
 {
     const weft_job_record *record;
     weft_cached *cached = weft_cache_find(sched, job, &record);
@@ -183,7 +183,7 @@ int weft_lend_notice(weft_sched *sched, const weft_message *message)
     memcpy(&notice, message->data, sizeof notice);
     if (notice.what == WANTED) {
         if (notice.team == sched->crew.group && sched->team->rank == 0)
-            give(sched, notice.job);
+            give_state(sched, notice.job);
         return 1;
     }
     weft_lent *lent = lent_of(sched);

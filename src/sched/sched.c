@@ -11,7 +11,7 @@
  * team waits for another only if the next result in virtual time is missing. The ranks of a
  * team act together: their leader, the first rank, tells them what was received and
  * claimed. */
-#include "host/core.h"
+#include "host/host.h"
 #include "inner.h"
 #include "rundir/rundir.h"
 #include "weft/clock.h"

@@ -179,7 +179,8 @@ int weft_trust_notice(weft_sched *sched, const weft_message *message)
 
 /* ---- a job has ended ---- */
 
-static void warn(const weft_sched *sched, const weft_job_record *record, const char *then)
+static void warn_failed(const weft_sched *sched, const weft_job_record *record,
+                        const char *then)
 {
     if (sched->team->rank == 0)
         weft_log(WEFT_WARN, "job %lld, trial %lld failed: %s%s", (long long)record->job.id,
@@ -187,7 +188,7 @@ static void warn(const weft_sched *sched, const weft_job_record *record, const c
 }
 
 /* Notes that this team has failed at a job while none has succeeded. */
-static void doubt(weft_sched *sched, int64_t job)
+static void note_doubt(weft_sched *sched, int64_t job)
 {
     weft_trust *trust = sched->trust;
     int at = 0;
@@ -225,7 +226,7 @@ static void set_aside(weft_sched *sched)
 }
 
 /* Repeats a job that succeeded. Collective over team. */
-static weft_status probe(weft_sched *sched, int *works)
+static weft_status probe_example(weft_sched *sched, int *works)
 {
     weft_trust *trust = sched->trust;
     weft_activity_set("repeats a job that succeeded", trust->example.job.id, -1);
@@ -269,15 +270,15 @@ weft_status weft_trust_ended(weft_sched *sched, const weft_job_record *record, i
         *counts = 0;
         then = "; it is tried again";
     } else if (trust->works && trust->left == 0) {
-        warn(sched, record, "");
+        warn_failed(sched, record, "");
         then = NULL;
-        TRY(probe(sched, counts));
+        TRY(probe_example(sched, counts));
     } else if (!trust->works && turn.hops + 1 < sched->teams) {
         *counts = 0;
         then = "; the next team tries it, because no job has succeeded yet";
-        doubt(sched, record->job.id);
+        note_doubt(sched, record->job.id);
     }
-    if (then) warn(sched, record, then);
+    if (then) warn_failed(sched, record, then);
     if (!*counts) {
         hand_on(sched, record->job.id, 1);
         return WEFT_OK;

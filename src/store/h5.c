@@ -2,7 +2,6 @@
  * renamed when complete; HDF5's own error report is replaced by a message of one line. */
 #include "h5.h"
 #include "file.h"
-#include "seal.h"
 #include "weft/file.h"
 #include "weft/log.h"
 
@@ -45,7 +44,7 @@ static weft_h5 closed(const char *path, weft_arena *mem)
                      .mem = mem};
 }
 
-/* Makes HDF5 read and write the file by the driver of driver.c. */
+/* Makes HDF5 read and write the file by the driver of seal.c. */
 static void choose_driver(const weft_h5 *file, hid_t list)
 {
     weft_h5io *io = WEFT_NEW(file->mem, weft_h5io, 1);

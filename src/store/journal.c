@@ -8,17 +8,30 @@
  * of a damaged payload is still known. A record is one write(2). What follows the last
  * whole head, or its payload where that is cut short, is a torn write and is cut at open;
  * damage before it is reported and left as it is. A lock keeps two processes from
- * continuing the same run. */
+ * continuing the same run.
+ *
+ * Group commit: a thread writes a journal, and the files that its records rely on, through
+ * to the disk, so that whoever appends to the journal does not wait for the disk. What is
+ * added during a commit belongs to the next one. The thread calls neither MPI nor HDF5 and
+ * receives no signals. If it cannot be made, the caller commits. */
 #include "weft/journal.h"
 #include "file.h"
+#include "weft/clock.h"
+#include "weft/commit.h"
+#include "weft/file.h"
 #include "weft/hash.h"
 #include "weft/log.h"
+#include "weft/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MARK 0x52464557u /* "WEFR" */
@@ -54,7 +67,7 @@ static int append(int fd, const void *data, size_t bytes)
     return ftruncate(fd, start) != 0 && n > 0 ? errno : err;
 }
 
-static weft_status lock(weft_journal *journal)
+static weft_status lock_journal(weft_journal *journal)
 {
     int err = weft_file_lock(journal->fd);
     if (err == 0) return WEFT_OK;
@@ -69,7 +82,7 @@ static weft_status lock(weft_journal *journal)
                      journal->path);
 }
 
-static weft_status begin(weft_journal *journal)
+static weft_status begin_journal(weft_journal *journal)
 {
     int err = append(journal->fd, magic, sizeof magic);
     return err == 0 ? WEFT_OK : weft_file_fail("write", journal->path, err);
@@ -77,7 +90,7 @@ static weft_status begin(weft_journal *journal)
 
 static weft_status begin_synced(weft_journal *journal)
 {
-    TRY(begin(journal));
+    TRY(begin_journal(journal));
     int err = fsync(journal->fd) != 0 ? errno : weft_file_sync_dir(journal->path);
     return err == 0 ? WEFT_OK : weft_file_fail("write", journal->path, err);
 }
@@ -101,8 +114,8 @@ static int is_whole(const char *text, size_t limit, size_t at, struct frame *fra
 }
 
 /* The first position from `at` on that is so; limit: there is none. */
-static size_t find(int (*is)(const char *, size_t, size_t, struct frame *),
-                   const char *text, size_t limit, size_t at)
+static size_t find_frame(int (*is)(const char *, size_t, size_t, struct frame *),
+                         const char *text, size_t limit, size_t at)
 {
     static const uint32_t mark = MARK;
     struct frame frame;
@@ -138,12 +151,12 @@ static size_t read_records(const char *text, size_t size, weft_record **rec, int
     *n = 0;
     while (end < size) {
         weft_record record;
-        if (end >= whole) whole = find(is_whole, text, size, end);
+        if (end >= whole) whole = find_frame(is_whole, text, size, end);
         if (is_frame(text, end < whole ? whole : size, end, &frame)) {
             record = record_of(&frame, text + end + sizeof frame, end == whole, mem);
             end += sizeof frame + (size_t)frame.bytes;
         } else {
-            size_t next = find(is_frame, text, whole, end + 1);
+            size_t next = find_frame(is_frame, text, whole, end + 1);
             if (next == size) break;
             record = (weft_record){.bytes = next - end};
             end = next;
@@ -181,8 +194,8 @@ static weft_status check_magic(const char *path, const char *text, size_t size)
     return WEFT_OK;
 }
 
-static weft_status load(weft_journal *journal, weft_record **rec, int64_t *n,
-                        weft_arena *mem)
+static weft_status load_records(weft_journal *journal, weft_record **rec, int64_t *n,
+                                weft_arena *mem)
 {
     struct stat info;
     if (fstat(journal->fd, &info) != 0) return weft_file_fail("read", journal->path, errno);
@@ -201,7 +214,7 @@ static weft_status load(weft_journal *journal, weft_record **rec, int64_t *n,
     return cut(journal, size, end);
 }
 
-/* ---- public ---- */
+/* ---- journals ---- */
 
 int weft_journal_is(const char *path)
 {
@@ -218,7 +231,7 @@ static weft_status open_locked(weft_journal *journal, const char *path, weft_are
     journal->path = weft_arena_text(mem, "%s", path);
     journal->fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0666);
     if (journal->fd < 0) return weft_file_fail("open the journal", path, errno);
-    return lock(journal);
+    return lock_journal(journal);
 }
 
 weft_status weft_journal_open(weft_journal *journal, const char *path, weft_record **rec,
@@ -227,7 +240,7 @@ weft_status weft_journal_open(weft_journal *journal, const char *path, weft_reco
     *rec = NULL;
     *n = 0;
     weft_status st = open_locked(journal, path, mem);
-    if (st == WEFT_OK) st = load(journal, rec, n, mem);
+    if (st == WEFT_OK) st = load_records(journal, rec, n, mem);
     if (st != WEFT_OK) weft_journal_close(journal);
     return st;
 }
@@ -240,7 +253,7 @@ weft_status weft_journal_extend(weft_journal *journal, const char *path, int *fr
     if (st == WEFT_OK && fstat(journal->fd, &info) != 0)
         st = weft_file_fail("read", journal->path, errno);
     *fresh = st == WEFT_OK && info.st_size == 0;
-    if (*fresh) st = begin(journal);
+    if (*fresh) st = begin_journal(journal);
     if (st != WEFT_OK) weft_journal_close(journal);
     return st;
 }
@@ -303,4 +316,211 @@ void weft_journal_close(weft_journal *journal)
         close(journal->fd);
     }
     journal->fd = -1;
+}
+
+/* ---- one commit ---- */
+
+#define PAUSE_SECONDS 1.0 /* between two commits, at least, */
+#define SHARE         0.1 /* and so long that commits take at most this share of the time */
+
+enum { MESSAGE = 1024 };
+
+/* A list of paths. */
+struct names {
+    const char **path; /* [n] */
+    int64_t n, room;
+};
+
+/* What one commit is to do beside the journal. */
+struct batch {
+    weft_arena *mem;
+    struct names files;    /* to be written through before the journal, */
+    struct names obsolete; /* to be removed after it */
+};
+
+struct weft_commit {
+    weft_journal *journal;
+    pthread_t thread;
+    int threaded;         /* 0: no thread could be made */
+    int named;            /* 1: the journal's directory entry is durable */
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t wake;  /* of the thread */
+    pthread_cond_t served;
+    struct batch next;   /* of the next commit */
+    int64_t asked, done; /* requests; of these, requests that a commit has served */
+    int now;             /* 1: someone waits for the commit */
+    int ends;
+    double due;     /* time of the next commit */
+    weft_status st; /* of the first commit that failed; none follows it */
+    char text[MESSAGE];
+};
+
+static struct batch batch_new(void)
+{
+    return (struct batch){.mem = weft_arena_new()};
+}
+
+static void add_name(struct batch *batch, struct names *list, const char *path)
+{
+    list->path =
+        weft_grow(batch->mem, list->path, sizeof *list->path, list->n, &list->room);
+    list->path[list->n++] = weft_arena_text(batch->mem, "%s", path);
+}
+
+/* Files, their names, then the journal. */
+static weft_status write_through(weft_commit *commit, const struct batch *batch)
+{
+    const char *journal = commit->journal->path;
+    for (int64_t i = 0; i < batch->files.n; i++) TRY(weft_file_sync(batch->files.path[i]));
+    int err = batch->files.n > 0 || !commit->named ? weft_file_sync_dir(journal) : 0;
+    if (err != 0) return weft_file_fail("write the directory of", journal, err);
+    commit->named = 1;
+    return weft_journal_sync(commit->journal);
+}
+
+/* Commits all that was added until now. The lock is held, but not during the commit. */
+static void commit_all(weft_commit *commit)
+{
+    struct batch batch = commit->next;
+    int64_t asked = commit->asked;
+    commit->next = batch_new();
+    commit->now = 0;
+    pthread_mutex_unlock(&commit->lock);
+    double start = weft_now();
+    weft_status st = write_through(commit, &batch);
+    for (int64_t i = 0; i < batch.obsolete.n && st == WEFT_OK; i++)
+        weft_tree_remove(batch.obsolete.path[i]);
+    weft_arena_free(batch.mem);
+    double end = weft_now();
+    pthread_mutex_lock(&commit->lock);
+    commit->due = end + fmax(PAUSE_SECONDS, (end - start) / SHARE);
+    commit->done = asked;
+    commit->st = st;
+    if (st != WEFT_OK) snprintf(commit->text, sizeof commit->text, "%s", weft_error());
+}
+
+/* ---- the thread ---- */
+
+/* Waits for a request and then until it is due; returns 0 if there is to be no further
+ * commit. The lock is held. */
+static int is_due(weft_commit *commit)
+{
+    while (!commit->ends && commit->st == WEFT_OK) {
+        double left = commit->due - weft_now();
+        if (commit->asked == commit->done) {
+            pthread_cond_wait(&commit->wake, &commit->lock);
+        } else if (left <= 0 || commit->now) {
+            return 1;
+        } else {
+            struct timespec until;
+            clock_gettime(CLOCK_MONOTONIC, &until);
+            double t = (double)until.tv_nsec * 1e-9 + left;
+            until.tv_sec += (time_t)t;
+            until.tv_nsec = (long)((t - floor(t)) * 1e9);
+            pthread_cond_timedwait(&commit->wake, &commit->lock, &until);
+        }
+    }
+    return 0;
+}
+
+static void *serve(void *self)
+{
+    weft_commit *commit = self;
+    pthread_mutex_lock(&commit->lock);
+    while (is_due(commit)) {
+        commit_all(commit);
+        pthread_cond_signal(&commit->served);
+    }
+    pthread_mutex_unlock(&commit->lock);
+    return NULL;
+}
+
+static void start_thread(weft_commit *commit)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* is never set back */
+    pthread_cond_init(&commit->wake, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_cond_init(&commit->served, NULL);
+    pthread_mutex_init(&commit->lock, NULL);
+    sigset_t all, old; /* signals are handled by the main thread */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    commit->threaded = pthread_create(&commit->thread, NULL, serve, commit) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* ---- commits ---- */
+
+weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem)
+{
+    weft_commit *commit = WEFT_NEW(mem, weft_commit, 1);
+    *commit = (weft_commit){.journal = journal, .next = batch_new()};
+    start_thread(commit);
+    return commit;
+}
+
+void weft_commit_file(weft_commit *commit, const char *path)
+{
+    pthread_mutex_lock(&commit->lock);
+    add_name(&commit->next, &commit->next.files, path);
+    pthread_mutex_unlock(&commit->lock);
+}
+
+void weft_commit_remove(weft_commit *commit, const char *path)
+{
+    pthread_mutex_lock(&commit->lock);
+    add_name(&commit->next, &commit->next.obsolete, path);
+    pthread_mutex_unlock(&commit->lock);
+}
+
+/* The status so far. Unlocks. */
+static weft_status leave(weft_commit *commit)
+{
+    weft_status st = commit->st;
+    if (st != WEFT_OK) weft_error_set(commit->text);
+    pthread_mutex_unlock(&commit->lock);
+    return st;
+}
+
+weft_status weft_commit_soon(weft_commit *commit)
+{
+    pthread_mutex_lock(&commit->lock);
+    int known =
+        commit->asked++ > commit->done; /* to the thread: it waits until it is due */
+    if (!commit->threaded && commit->st == WEFT_OK && weft_now() >= commit->due)
+        commit_all(commit);
+    if (commit->threaded && !known) pthread_cond_signal(&commit->wake);
+    return leave(commit);
+}
+
+weft_status weft_commit_now(weft_commit *commit)
+{
+    pthread_mutex_lock(&commit->lock);
+    int64_t last = ++commit->asked;
+    commit->now = 1;
+    pthread_cond_signal(&commit->wake);
+    while (commit->done < last && commit->st == WEFT_OK)
+        if (commit->threaded)
+            pthread_cond_wait(&commit->served, &commit->lock);
+        else
+            commit_all(commit);
+    return leave(commit);
+}
+
+weft_status weft_commit_end(weft_commit *commit)
+{
+    pthread_mutex_lock(&commit->lock);
+    commit->ends = 1;
+    pthread_cond_signal(&commit->wake);
+    pthread_mutex_unlock(&commit->lock);
+    if (commit->threaded) pthread_join(commit->thread, NULL);
+    pthread_mutex_lock(&commit->lock);
+    weft_status st = leave(commit);
+    pthread_cond_destroy(&commit->wake);
+    pthread_cond_destroy(&commit->served);
+    pthread_mutex_destroy(&commit->lock);
+    weft_arena_free(commit->next.mem);
+    return st;
 }

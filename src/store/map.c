@@ -9,7 +9,6 @@
  * weft_h5_sound reports it. */
 #include "file.h"
 #include "h5.h"
-#include "seal.h"
 #include "weft/h5map.h"
 #include "weft/log.h"
 
@@ -225,7 +224,7 @@ static int64_t rows_in(const weft_h5map *map, int64_t piece)
     return left < map->per ? left : map->per;
 }
 
-/* The place from which driver.c read a row for HDF5, -1 if it did not read it in one piece;
+/* The place from which seal.c read a row for HDF5, -1 if it did not read it in one piece;
  * HDF5 (1.10) looks through all chunks when it is asked for the place of one. */
 static weft_status place_of_row(const weft_h5map *map, int64_t row, int64_t *at)
 {

@@ -1,8 +1,176 @@
-/* Rows of HDF5 datasets: written, appended and read, in pieces; lists of texts. Called for
- * datasets that h5.c has made. */
+/* What an HDF5 file has: objects by name, their attributes, texts and numbers; rows of
+ * datasets, written, appended and read in pieces, and lists of texts, of datasets that h5.c
+ * has made; and datasets of files that other programs wrote. */
 #include "h5.h"
+#include "weft/h5other.h"
 
 #include <string.h>
+
+#if H5_VERSION_GE(1, 12, 0)
+typedef H5O_info2_t object_info;
+#define VISIT(file, call, ctx)                                                             \
+    H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, call, ctx, H5O_INFO_BASIC)
+#else
+typedef H5O_info_t object_info;
+#define VISIT(file, call, ctx) H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, call, ctx)
+#endif
+
+/* ---- objects ---- */
+
+/* The length of the beginning of a name, "/train" of "/train/x", that is a link to
+ * something by its name, in this file or in another, as weft makes none; 0: there is no
+ * such link. */
+static int named_link(const weft_h5 *file, const char *name)
+{
+    weft_arena *tmp = weft_arena_new();
+    int found = 0;
+    for (const char *end = name; *end != '\0' && found == 0;) {
+        H5L_info_t link;
+        end += 1 + strcspn(end + 1, "/");
+        const char *part = weft_arena_text(tmp, "%.*s", (int)(end - name), name);
+        if (H5Lget_info(file->file, part, &link, H5P_DEFAULT) < 0) break;
+        if (link.type != H5L_TYPE_HARD) found = (int)(end - name);
+    }
+    weft_arena_free(tmp);
+    return found;
+}
+
+weft_status weft_h5_own(const weft_h5 *file, const char *name)
+{
+    int length = named_link(file, name);
+    if (length == 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%.*s of %s is a soft or external link, which weft does not follow; "
+                     "put what it leads to in its place, or make the file again",
+                     length, name, file->path);
+}
+
+int weft_h5_has(weft_h5 *file, const char *name)
+{
+    const char *at = strchr(name, '@');
+    weft_arena *tmp = weft_arena_new();
+    const char *object =
+        weft_arena_text(tmp, "%.*s", at ? (int)(at - name) : (int)strlen(name), name);
+    int has = named_link(file, object) > 0; /* so that it is opened, which refuses it */
+    if (!has)
+        has = H5Oexists_by_name(file->file, object, H5P_DEFAULT) > 0 &&
+              (!at || H5Aexists_by_name(file->file, object, at + 1, H5P_DEFAULT) > 0);
+    weft_arena_free(tmp);
+    return has;
+}
+
+/* ---- attributes ---- */
+
+/* Writes a new attribute of an open object. */
+static weft_status write_attr(const weft_h5 *file, hid_t object, const char *key,
+                              hid_t type, const void *data)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attr = H5Acreate2(object, key, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    weft_status st = WEFT_OK;
+    if (attr < 0 || H5Awrite(attr, type, data) < 0)
+        st = weft_h5_fail(file, "write attribute", key);
+    weft_h5_drop(attr);
+    weft_h5_drop(space);
+    return st;
+}
+
+weft_status weft_h5_text_attr(const weft_h5 *file, hid_t object, const char *key,
+                              const char *text)
+{
+    hid_t type = weft_h5_text_type();
+    weft_status st = write_attr(file, object, key, type, &text);
+    weft_h5_drop(type);
+    return st;
+}
+
+/* Writes an attribute of the object `name` in place of an older one. */
+static weft_status put_attr(const weft_h5 *file, const char *name, const char *key,
+                            hid_t type, const void *data)
+{
+    hid_t object = H5Oopen(file->file, name, H5P_DEFAULT);
+    if (object < 0) return weft_h5_fail(file, "open", name);
+    if (H5Aexists(object, key) > 0) H5Adelete(object, key);
+    weft_status st = write_attr(file, object, key, type, data);
+    weft_h5_drop(object);
+    return st;
+}
+
+weft_status weft_h5_put_attr(weft_h5 *file, const char *name, const char *key,
+                             const char *text)
+{
+    hid_t type = weft_h5_text_type();
+    weft_status st = put_attr(file, name, key, type, &text);
+    weft_h5_drop(type);
+    return st;
+}
+
+weft_status weft_h5_put_num(weft_h5 *file, const char *name, const char *key, double x)
+{
+    return put_attr(file, name, key, H5T_NATIVE_DOUBLE, &x);
+}
+
+weft_status weft_h5_put_long(weft_h5 *file, const char *name, const char *key, int64_t x)
+{
+    return put_attr(file, name, key, H5T_NATIVE_INT64, &x);
+}
+
+/* Reads one scalar attribute of the class of type (text or number). */
+static weft_status read_attr(const weft_h5 *file, const char *name, const char *key,
+                             hid_t type, void *data)
+{
+    TRY(weft_h5_own(file, name));
+    hid_t attr = H5Aopen_by_name(file->file, name, key, H5P_DEFAULT, H5P_DEFAULT);
+    if (attr < 0)
+        return weft_fail(WEFT_EFILE,
+                         "%s has no attribute %s@%s; it is another kind of file, or "
+                         "of another version of weft",
+                         file->path, name, key);
+    hid_t found = H5Aget_type(attr), space = H5Aget_space(attr);
+    int text = H5Tget_class(type) == H5T_STRING;
+    int fits = text ? H5Tis_variable_str(found) > 0 : H5Tget_class(found) != H5T_STRING;
+    weft_status st = WEFT_OK;
+    if (!fits || H5Sget_simple_extent_npoints(space) != 1)
+        st = weft_fail(WEFT_EFILE,
+                       "attribute %s@%s of %s is not one %s; make the file again", name,
+                       key, file->path, text ? "text" : "number");
+    if (st == WEFT_OK && H5Aread(attr, type, data) < 0)
+        st = weft_h5_fail(file, "read attribute", key);
+    weft_h5_drop(space);
+    weft_h5_drop(found);
+    weft_h5_drop(attr);
+    return st;
+}
+
+weft_status weft_h5_read_attr(weft_h5 *file, const char *name, const char *key,
+                              const char **text)
+{
+    hid_t type = weft_h5_text_type(), scalar = H5Screate(H5S_SCALAR);
+    char *raw = NULL;
+    weft_status st = read_attr(file, name, key, type, &raw);
+    if (st == WEFT_OK) *text = weft_arena_text(file->mem, "%s", raw != NULL ? raw : "");
+    if (raw != NULL) H5Dvlen_reclaim(type, scalar, H5P_DEFAULT, &raw);
+    weft_h5_drop(scalar);
+    weft_h5_drop(type);
+    return st;
+}
+
+weft_status weft_h5_find_attr(weft_h5 *file, const char *name, const char *key,
+                              const char **text)
+{
+    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", name, key))) return WEFT_OK;
+    return weft_h5_read_attr(file, name, key, text);
+}
+
+weft_status weft_h5_read_num(weft_h5 *file, const char *name, const char *key, double *x)
+{
+    return read_attr(file, name, key, H5T_NATIVE_DOUBLE, x);
+}
+
+weft_status weft_h5_read_long(weft_h5 *file, const char *name, const char *key, int64_t *x)
+{
+    return read_attr(file, name, key, H5T_NATIVE_INT64, x);
+}
 
 /* ---- open datasets ---- */
 
@@ -229,14 +397,19 @@ weft_status weft_h5_shape(weft_h5 *file, const char *name, int *nd, int64_t *dim
 
 /* ---- texts ---- */
 
+static void copy_texts(char *const *raw, int64_t n, const char **text, weft_arena *mem)
+{
+    for (int64_t i = 0; i < n; i++)
+        text[i] = weft_arena_text(mem, "%s", raw[i] != NULL ? raw[i] : "");
+}
+
 /* Rows [first, first + count) of a list of texts into text[count]. */
 static weft_status read_texts(const weft_h5set *set, int64_t first, int64_t count,
                               const char **text, weft_arena *mem)
 {
     char **raw = WEFT_NEW(mem, char *, count);
     TRY(weft_h5_set_rows(set, WEFT_H5_TEXT, first, count, raw));
-    for (int64_t i = 0; i < count; i++)
-        text[i] = weft_arena_text(mem, "%s", raw[i] != NULL ? raw[i] : "");
+    copy_texts(raw, count, text, mem);
     hsize_t size = (hsize_t)count;
     hid_t type = weft_h5_text_type(), space = H5Screate_simple(1, &size, NULL);
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
@@ -260,5 +433,151 @@ weft_status weft_h5_read_texts(weft_h5 *file, const char *name, const char ***te
     *text = WEFT_NEW(file->mem, const char *, *n);
     weft_status st = *n > 0 ? read_texts(&set, 0, *n, *text, file->mem) : WEFT_OK;
     weft_h5_set_close(&set);
+    return st;
+}
+
+/* ---- datasets of other programs ---- */
+
+struct found {
+    const char **name; /* [n] */
+    int64_t n, room;
+    weft_arena *mem;
+};
+
+static herr_t on_object(hid_t at, const char *name, const object_info *info, void *ctx)
+{
+    struct found *found = ctx;
+    (void)at;
+    if (info->type != H5O_TYPE_DATASET) return 0;
+    found->name =
+        weft_grow(found->mem, found->name, sizeof *found->name, found->n, &found->room);
+    found->name[found->n++] = weft_arena_text(found->mem, "/%s", name);
+    return 0;
+}
+
+weft_status weft_h5_list(weft_h5 *file, const char ***name, int64_t *n)
+{
+    struct found found = {.mem = file->mem};
+    if (VISIT(file->file, on_object, &found) < 0) return weft_h5_fail(file, "list", "");
+    *name = found.name;
+    *n = found.n;
+    return WEFT_OK;
+}
+
+/* The type as which all numbers of that one are read without loss. */
+static int type_of(hid_t type, weft_h5type *to)
+{
+    size_t bytes = H5Tget_size(type);
+    int unsign = H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
+    switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+        *to = WEFT_H5_I64;
+        if (bytes == sizeof(int64_t) && unsign) *to = WEFT_H5_U64;
+        if (bytes == 1 && unsign) *to = WEFT_H5_U8;
+        return bytes <= sizeof(int64_t);
+    case H5T_ENUM: *to = WEFT_H5_F32; return bytes == 1;
+    case H5T_FLOAT:
+        *to = bytes <= sizeof(float) ? WEFT_H5_F32 : WEFT_H5_F64;
+        return bytes <= sizeof(double);
+    case H5T_STRING: *to = WEFT_H5_TEXT; return 1;
+    default: return 0;
+    }
+}
+
+/* The place of numbers that are in the file as in memory; -1. */
+static int64_t place_of(const weft_h5set *set, hid_t type, weft_h5type as)
+{
+    if (as == WEFT_H5_TEXT) return -1;
+    hid_t own = weft_h5_type(as), create = H5Fget_create_plist(set->file->file);
+    hsize_t before = 1;
+    H5Pget_userblock(create, &before);
+    int alike = before == 0 && H5Tequal(own, type) > 0;
+    weft_h5_drop(create);
+    weft_h5_drop(own);
+    haddr_t at = alike ? H5Dget_offset(set->set) : HADDR_UNDEF;
+    return at == HADDR_UNDEF ? -1 : (int64_t)at;
+}
+
+/* EFILE where the numbers are compressed in a way that this library does not read. */
+static weft_status check_filters(const weft_h5set *set, hid_t list)
+{
+    char name[64] = "";
+    for (int i = 0; i < H5Pget_nfilters(list); i++) {
+        size_t values = 0;
+        unsigned flags;
+        H5Z_filter_t filter = H5Pget_filter2(list, (unsigned)i, &flags, &values, NULL,
+                                             sizeof name, name, NULL);
+        if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+        return weft_fail(WEFT_EFILE,
+                         "%s of %s is compressed by %s, which this HDF5 does not read; "
+                         "write it with compression = gzip, or none",
+                         set->name, set->file->path, *name ? name : "a plug-in");
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_h5_set_kind(const weft_h5set *set, weft_h5kind *kind)
+{
+    hid_t type = H5Dget_type(set->set), list = H5Dget_create_plist(set->set);
+    hsize_t chunk[WEFT_H5_DIMS] = {1};
+    int known = type_of(type, &kind->type);
+    if (H5Pget_layout(list) == H5D_CHUNKED) H5Pget_chunk(list, WEFT_H5_DIMS, chunk);
+    kind->rows = (int64_t)chunk[0];
+    kind->at = known ? place_of(set, type, kind->type) : -1;
+    weft_status st = check_filters(set, list);
+    weft_h5_drop(list);
+    weft_h5_drop(type);
+    if (known || st != WEFT_OK) return st;
+    return weft_fail(WEFT_EFILE,
+                     "%s of %s is of records or other things than numbers and texts; write "
+                     "it as numbers, or as CSV",
+                     set->name, set->file->path);
+}
+
+/* n texts of `size` bytes each, without what fills them up. */
+static weft_status read_fixed(const weft_h5set *set, hid_t type, const char **text,
+                              int64_t n, weft_arena *mem)
+{
+    size_t size = H5Tget_size(type);
+    char *all = weft_arena_alloc(mem, (size_t)n, size);
+    if (n > 0 && H5Dread(set->set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) < 0)
+        return weft_h5_fail(set->file, "read", set->name);
+    int blanks = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
+    for (int64_t i = 0; i < n; i++) {
+        const char *at = all + (size_t)i * size;
+        size_t bytes = strnlen(at, size);
+        while (blanks && bytes > 0 && at[bytes - 1] == ' ') bytes--;
+        text[i] = weft_arena_text(mem, "%.*s", (int)bytes, at);
+    }
+    return WEFT_OK;
+}
+
+/* n texts of variable length, in whatever character set. */
+static weft_status read_variable(const weft_h5set *set, hid_t type, const char **text,
+                                 int64_t n, weft_arena *mem)
+{
+    char **raw = WEFT_NEW(mem, char *, n);
+    if (n > 0 && H5Dread(set->set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) < 0)
+        return weft_h5_fail(set->file, "read", set->name);
+    copy_texts(raw, n, text, mem);
+    if (n > 0) H5Dvlen_reclaim(type, set->space, H5P_DEFAULT, raw);
+    return WEFT_OK;
+}
+
+weft_status weft_h5_set_texts(const weft_h5set *set, const char ***text, int64_t *n,
+                              weft_arena *mem)
+{
+    hid_t type = H5Dget_type(set->set);
+    *n = set->dims[0];
+    for (int i = 1; i < set->nd; i++) *n *= set->dims[i];
+    *text = WEFT_NEW(mem, const char *, *n);
+    weft_status st = WEFT_OK;
+    if (H5Tget_class(type) != H5T_STRING)
+        st = weft_fail(WEFT_EFILE, "%s of %s is not of texts", set->name, set->file->path);
+    else if (H5Tis_variable_str(type) > 0)
+        st = read_variable(set, type, *text, *n, mem);
+    else
+        st = read_fixed(set, type, *text, *n, mem);
+    weft_h5_drop(type);
     return st;
 }

@@ -1,5 +1,7 @@
-/* Checksums of all bytes of an HDF5 file, its own metadata included. They follow the end of
- * the file as HDF5 knows it, so that other programs read it as usual:
+/* Checksums of all bytes of an HDF5 file, its own metadata included; the file driver by
+ * which HDF5 reads through them; and what all calls of HDF5 share: failures of one line,
+ * handles and types. The checksums follow the end of the file as HDF5 knows it, so that
+ * other programs read it as usual:
  *
  *     file[bytes]  sum[nblock] u64  { bytes u64, BLOCK u64, sum u64, magic[8] }
  *
@@ -9,14 +11,20 @@
  * own length; bytes after that which are no seal are a damaged one. Each block is compared
  * when it is first read, so that ranks that read only some rows or clients compare only the
  * blocks they use, once. BLOCK bounds the cost of a small read; the sums are 1/8000 of the
- * file. */
-#include "seal.h"
+ * file.
+ *
+ * The driver never reports a failed write to HDF5: the first error is stored for
+ * weft_h5_commit and later writes are ignored, because HDF5 (1.10) crashes at the end of
+ * the process if a file could not be closed. Bytes that are read are compared with their
+ * checksums before HDF5 gets them. */
 #include "file.h"
+#include "h5.h"
 #include "weft/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,24 +51,34 @@ static uint64_t sum_of(const struct tail *tail, const uint64_t *sum)
     return weft_hash(sum, (size_t)blocks_of(tail->bytes) * sizeof *sum, head);
 }
 
+/* Reads n bytes from `at` on. *left: how many of them the file does not have. 0, or the
+ * errno. */
+static int read_most(int fd, int64_t at, size_t n, char *to, size_t *left)
+{
+    *left = n;
+    while (*left > 0) {
+        ssize_t got = pread(fd, to, *left, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got < 0 ? errno : 0;
+        to += got;
+        at += got;
+        *left -= (size_t)got;
+    }
+    return 0;
+}
+
 /* Reads exactly n bytes. 0, or the errno. */
 static int read_at(int fd, int64_t at, size_t n, void *to)
 {
-    for (char *byte = to; n > 0;) {
-        ssize_t got = pread(fd, byte, n, (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return got < 0 ? errno : EIO;
-        byte += got;
-        at += got;
-        n -= (size_t)got;
-    }
-    return 0;
+    size_t left;
+    int err = read_most(fd, at, n, to, &left);
+    return err == 0 && left > 0 ? EIO : err;
 }
 
 /* ---- writing ---- */
 
 /* The sums of the blocks of a file. 0, or the errno. */
-static int compute(int fd, int64_t bytes, uint64_t *sum, weft_arena *tmp)
+static int compute_sums(int fd, int64_t bytes, uint64_t *sum, weft_arena *tmp)
 {
     char *piece = WEFT_NEW(tmp, char, PIECE);
     for (int64_t at = 0; at < bytes; at += PIECE) {
@@ -74,14 +92,14 @@ static int compute(int fd, int64_t bytes, uint64_t *sum, weft_arena *tmp)
     return 0;
 }
 
-static int append(int fd, weft_arena *tmp)
+static int append_seal(int fd, weft_arena *tmp)
 {
     struct stat info;
     if (fstat(fd, &info) != 0) return errno;
     struct tail tail = {.bytes = (int64_t)info.st_size, .block = BLOCK};
     memcpy(tail.magic, magic, sizeof magic);
     uint64_t *sum = WEFT_NEW(tmp, uint64_t, blocks_of(tail.bytes));
-    int err = compute(fd, tail.bytes, sum, tmp);
+    int err = compute_sums(fd, tail.bytes, sum, tmp);
     tail.sum = sum_of(&tail, sum);
     if (err == 0 && lseek(fd, 0, SEEK_END) < 0) err = errno;
     if (err == 0)
@@ -94,7 +112,7 @@ int weft_seal_append(const char *path)
     int fd = open(path, O_RDWR);
     if (fd < 0) return errno;
     weft_arena *tmp = weft_arena_new();
-    int err = append(fd, tmp);
+    int err = append_seal(fd, tmp);
     if (close(fd) != 0 && err == 0) err = errno;
     weft_arena_free(tmp);
     return err;
@@ -127,7 +145,7 @@ static struct superblock superblock_of(int fd)
 
 /* Reads the seal at the end of a file of `size` bytes. 0, or the errno: EBADMSG if it is
  * damaged, EBUSY if a program writes to the file, which may then have any bytes. */
-static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
+static int take_seal(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 {
     struct tail tail;
     int64_t own = (int64_t)sizeof tail;
@@ -157,7 +175,7 @@ weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
     if (fd < 0) return weft_file_fail("open", path, errno);
     struct stat info;
     int err = fstat(fd, &info) != 0 ? errno : 0;
-    if (err == 0) err = take(fd, (int64_t)info.st_size, out, mem);
+    if (err == 0) err = take_seal(fd, (int64_t)info.st_size, out, mem);
     close(fd);
     if (err == EBUSY)
         return weft_fail(
@@ -182,7 +200,7 @@ static int64_t length_of(const weft_seal *seal, int64_t b)
     return seal->bytes - b * BLOCK < BLOCK ? seal->bytes - b * BLOCK : BLOCK;
 }
 
-static int compare(weft_seal *seal, int64_t b, const char *data)
+static int compare_block(weft_seal *seal, int64_t b, const char *data)
 {
     seal->sound[b] = weft_hash(data, (size_t)length_of(seal, b), 0) == seal->sum[b];
     if (seal->sound[b]) return 0;
@@ -195,7 +213,7 @@ static int read_part(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
 {
     int64_t b = at / BLOCK;
     int err = read_at(fd, b * BLOCK, (size_t)length_of(seal, b), seal->block);
-    if (err == 0) err = compare(seal, b, seal->block);
+    if (err == 0) err = compare_block(seal, b, seal->block);
     if (err == 0) memcpy(to, seal->block + at % BLOCK, n);
     return err;
 }
@@ -223,7 +241,7 @@ int weft_seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
         if (some > 0) {
             err = read_at(fd, at, (size_t)some, to);
             for (int64_t b = at / BLOCK; b * BLOCK < at + some && err == 0; b++)
-                if (!seal->sound[b]) err = compare(seal, b, to + (b * BLOCK - at));
+                if (!seal->sound[b]) err = compare_block(seal, b, to + (b * BLOCK - at));
         } else {
             some = BLOCK - at % BLOCK < rest ? BLOCK - at % BLOCK : rest;
             err = read_part(seal, fd, at, (size_t)some, to);
@@ -240,7 +258,7 @@ int weft_seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
 int weft_seal_check(weft_seal *seal, const char *file, int64_t at, int64_t n)
 {
     for (int64_t b = at / BLOCK; b * BLOCK < at + n; b++)
-        if (!seal->sound[b] && compare(seal, b, file + b * BLOCK) != 0) return 0;
+        if (!seal->sound[b] && compare_block(seal, b, file + b * BLOCK) != 0) return 0;
     return 1;
 }
 
@@ -262,4 +280,224 @@ weft_status weft_seal_fail(const weft_seal *seal)
                      "whole",
                      seal->path, (long long)(seal->bad * BLOCK),
                      (long long)(seal->bad * BLOCK + length_of(seal, seal->bad) - 1));
+}
+
+/* ---- the driver ---- */
+
+/* An open file; begins as HDF5 wants it. */
+struct handle {
+    H5FD_t head;
+    int fd;
+    weft_h5io io;     /* members are owned by the weft_h5 */
+    haddr_t eoa, eof; /* ends of the space that HDF5 has allocated, and of what was
+                         written */
+};
+
+static void keep_error(struct handle *handle, int failed)
+{
+    if (failed && *handle->io.error == 0) *handle->io.error = errno;
+}
+
+/* Bytes that HDF5 sees: the file without its checksums. */
+static haddr_t sealed_length(const struct handle *handle)
+{
+    struct stat info;
+    if (handle->io.seal != NULL) return (haddr_t)handle->io.seal->bytes;
+    return fstat(handle->fd, &info) == 0 ? (haddr_t)info.st_size : 0;
+}
+
+static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t limit)
+{
+    (void)limit;
+    const weft_h5io *const *io = H5Pget_driver_info(list);
+    int writes = (flags & H5F_ACC_RDWR) != 0;
+    int fd = open(name, writes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY, 0666);
+    if (fd < 0) {
+        *(*io)->error = errno;
+        return NULL;
+    }
+    struct handle *handle = calloc(1, sizeof *handle);
+    weft_check(handle != NULL, "out of memory");
+    handle->fd = fd;
+    handle->io = **io;
+    handle->eof = sealed_length(handle);
+    return &handle->head;
+}
+
+static herr_t driver_close(H5FD_t *file)
+{
+    struct handle *handle = (struct handle *)file;
+    keep_error(handle, close(handle->fd) != 0);
+    free(handle);
+    return 0;
+}
+
+static herr_t driver_query(const H5FD_t *file, unsigned long *flags)
+{
+    (void)file;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
+             H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
+             H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    return 0;
+}
+
+static haddr_t driver_eoa(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const struct handle *)file)->eoa;
+}
+
+static herr_t driver_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t end)
+{
+    (void)type;
+    ((struct handle *)file)->eoa = end;
+    return 0;
+}
+
+static haddr_t driver_eof(const H5FD_t *file, H5FD_mem_t type)
+{
+    (void)type;
+    return ((const struct handle *)file)->eof;
+}
+
+/* Reads bytes; those beyond the end of the file are zero. 0, or the errno. */
+static int read_plain(const struct handle *handle, off_t at, size_t n, char *to)
+{
+    size_t left;
+    int err = read_most(handle->fd, at, n, to, &left);
+    if (err == 0) memset(to + (n - left), 0, left);
+    return err;
+}
+
+static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
+                          void *to)
+{
+    (void)list;
+    const struct handle *handle = (const struct handle *)file;
+    if (type == H5FD_MEM_DRAW) *handle->io.raw = (weft_h5raw){(int64_t)at, n};
+    errno = handle->io.seal != NULL
+                ? weft_seal_read(handle->io.seal, handle->fd, (int64_t)at, n, to)
+                : read_plain(handle, (off_t)at, n, to);
+    keep_error((struct handle *)file, errno != 0);
+    return errno != 0 ? -1 : 0;
+}
+
+static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
+                           const void *from)
+{
+    (void)type;
+    (void)list;
+    struct handle *handle = (struct handle *)file;
+    for (const char *byte = from; n > 0 && *handle->io.error == 0;) {
+        ssize_t put = pwrite(handle->fd, byte, n, (off_t)at);
+        if (put < 0 && errno == EINTR) continue;
+        keep_error(handle, put < 0);
+        if (put < 0) break;
+        byte += put;
+        at += (haddr_t)put;
+        n -= (size_t)put;
+    }
+    if (at + n > handle->eof) handle->eof = at + n;
+    return 0;
+}
+
+static herr_t driver_truncate(H5FD_t *file, hid_t list, hbool_t closing)
+{
+    (void)list;
+    (void)closing;
+    struct handle *handle = (struct handle *)file;
+    if (*handle->io.error == 0)
+        keep_error(handle, ftruncate(handle->fd, (off_t)handle->eoa) != 0);
+    handle->eof = handle->eoa;
+    return 0;
+}
+
+static const H5FD_class_t driver = {
+#ifdef H5FD_CLASS_VERSION
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)600, /* a number of those left to applications */
+#endif
+    .name = "weft",
+    .maxaddr = INT64_MAX,
+    .fc_degree = H5F_CLOSE_STRONG,
+    .fapl_size = sizeof(weft_h5io *),
+    .open = driver_open,
+    .close = driver_close,
+    .query = driver_query,
+    .get_eoa = driver_eoa,
+    .set_eoa = driver_set_eoa,
+    .get_eof = driver_eof,
+    .read = driver_read,
+    .write = driver_write,
+    .truncate = driver_truncate,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+/* Registered once and for good: HDF5 uses a driver after it has let go of its last file. */
+static hid_t registered = -1;
+
+void weft_h5_driver(hid_t list, const weft_h5io *io)
+{
+    if (registered < 0) registered = H5FDregister(&driver);
+    weft_check(registered >= 0 && H5Pset_driver(list, registered, &io) >= 0,
+               "HDF5 takes no driver");
+}
+
+/* ---- failures, handles and types ---- */
+
+static herr_t keep_first(unsigned depth, const H5E_error2_t *error, void *text)
+{
+    if (depth == 0) snprintf(text, 512, "%s", error->desc != NULL ? error->desc : "");
+    return 0;
+}
+
+weft_status weft_h5_fail(const weft_h5 *file, const char *what, const char *name)
+{
+    char text[512] = "";
+    const char *remedy = "make the file again";
+    int err = *file->error;
+    if (file->seal != NULL && file->seal->bad >= 0) return weft_seal_fail(file->seal);
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
+    if (err != 0) remedy = weft_file_remedy(err);
+    return weft_fail(WEFT_EFILE, "cannot %s %s%s%s: %s; %s", what, name,
+                     *name ? " of " : "", file->path, err != 0 ? strerror(err) : text,
+                     remedy);
+}
+
+herr_t weft_h5_drop(hid_t handle)
+{
+    return handle >= 0 && H5Idec_ref(handle) < 0 ? -1 : 0;
+}
+
+hid_t weft_h5_text_type(void)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    weft_check(type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+                   H5Tset_cset(type, H5T_CSET_UTF8) >= 0,
+               "HDF5 has no text type");
+    return type;
+}
+
+size_t weft_h5_size(weft_h5type type)
+{
+    static const size_t size[] = {[WEFT_H5_U8] = 1,  [WEFT_H5_I32] = 4,
+                                  [WEFT_H5_U32] = 4, [WEFT_H5_I64] = 8,
+                                  [WEFT_H5_U64] = 8, [WEFT_H5_F32] = 4,
+                                  [WEFT_H5_F64] = 8, [WEFT_H5_TEXT] = sizeof(char *)};
+    return size[type];
+}
+
+hid_t weft_h5_type(weft_h5type type)
+{
+    switch (type) {
+    case WEFT_H5_U8: return H5Tcopy(H5T_NATIVE_UINT8);
+    case WEFT_H5_I32: return H5Tcopy(H5T_NATIVE_INT32);
+    case WEFT_H5_U32: return H5Tcopy(H5T_NATIVE_UINT32);
+    case WEFT_H5_I64: return H5Tcopy(H5T_NATIVE_INT64);
+    case WEFT_H5_U64: return H5Tcopy(H5T_NATIVE_UINT64);
+    case WEFT_H5_F32: return H5Tcopy(H5T_NATIVE_FLOAT);
+    case WEFT_H5_F64: return H5Tcopy(H5T_NATIVE_DOUBLE);
+    case WEFT_H5_TEXT: return weft_h5_text_type();
+    default: weft_die("no HDF5 type %d", (int)type);
+    }
 }
