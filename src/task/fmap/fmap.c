@@ -253,10 +253,8 @@ static int passes_of(const fmap_task *fmap, const struct work *work)
 enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS, RESIDUAL, ITERATIONS };
 static const weft_metric fmap_metrics[] = {
     {"valid_loss", "mean validation loss under the mixture", "loss", NULL},
-    {"valid_error",
-     "share of wrong answers under the mixture; of numbers, mean squared error over the "
-     "variance of the training targets, which is 1 - R2",
-     "1", "error %"},
+    {"valid_error", "share of wrong answers under the mixture" WEFT_ERROR_OF_NUMBERS, "1",
+     "error %"},
     {"train_loss", "objective of the fit per training sample; mean over folds", "loss",
      NULL},
     {"residual", "relative residual of the fit; largest of the folds", "1", NULL},
@@ -269,10 +267,7 @@ static const weft_metric fmap_scores[] = {
      "mean loss; of numbers, mean squared error; with folds, over their models, and in "
      "place of valid what each holds out",
      "loss", "loss"},
-    {"error",
-     "share of wrong answers; of numbers, mean squared error over the variance of the "
-     "training targets, which is 1 - R2",
-     "1", "error %"},
+    {"error", "share of wrong answers" WEFT_ERROR_OF_NUMBERS, "1", "error %"},
     WEFT_QUALITY_SCORES,
     {0}};
 

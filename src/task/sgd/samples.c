@@ -273,7 +273,6 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
     int bytes = sgd->env.data->form == WEFT_BYTES && !sgd->pool.x;
     int pairs = sgd->pairs.of != NULL;
     return (sgd_work){.net = sgd->net->work(model->self, most, tmp),
-                      .most = most,
                       .x = WEFT_NEW(tmp, const float *, most),
                       .row = WEFT_NEW(tmp, float, bytes ? most * sgd->shape.d : 0),
                       .text = WEFT_NEW(tmp, const uint8_t *, most),
@@ -285,8 +284,7 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       .theta = WEFT_NEW(tmp, real, model->contexts ? model->table.at : 0),
                       .label = WEFT_NEW(tmp, int32_t, most),
                       .target = WEFT_NEW(tmp, const double *, most),
-                      .weight = WEFT_NEW(tmp, double, most),
-                      .tmp = tmp};
+                      .weight = WEFT_NEW(tmp, double, most)};
 }
 
 const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n)

@@ -72,9 +72,7 @@ enum {
 static const weft_metric sgd_metrics[] = {
     {"valid_loss", "mean loss on the development part, of the weights that are kept",
      "loss", NULL},
-    {"valid_error",
-     "share of wrong answers on the development part; of numbers, mean squared error over "
-     "the variance of the training targets, which is 1 - R2",
+    {"valid_error", "share of wrong answers on the development part" WEFT_ERROR_OF_NUMBERS,
      "1", "error %"},
     {"train_loss", "mean over the samples of the last epoch, as they were trained on",
      "loss", NULL},
@@ -103,10 +101,8 @@ static const weft_metric sgd_scores[] = {
      "mean loss; with folds, over their networks, and in place of valid what each holds "
      "out",
      "loss", "loss"},
-    {"error",
-     "share of wrong answers, of the same samples; of numbers, mean squared error over the "
-     "variance of the training targets, which is 1 - R2",
-     "1", "error %"},
+    {"error", "share of wrong answers, of the same samples" WEFT_ERROR_OF_NUMBERS, "1",
+     "error %"},
     WEFT_QUALITY_SCORES,
     {"bleu", "translations: BLEU as sacrebleu's, mean over directions", "0 to 100", "BLEU"},
     {"chrf", "translations: chrF2 as sacrebleu's, mean over directions", "0 to 100",

@@ -202,7 +202,7 @@ static void join_weights(struct course *course, real *x)
 
 /* ---- steps ---- */
 
-/* Changes all weights by the gradient course->p.out. */
+/* Changes all weights by the gradient course->pieces.out. */
 static void change_weights(struct course *course, weft_pace pace, real *w, real *slots)
 {
     int64_t from = course->pieces.part;
