@@ -168,7 +168,7 @@ static weft_status check_form(const sgd_task *sgd, int form)
                          "context.form = pair is of languages, and %s has clients; choose "
                          "each or generated",
                          path);
-    if (sgd->folds == 0) return WEFT_OK;
+    if (sgd->opts.folds == 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "context.form with sgd.folds: weights by client are of one network; "
                      "take out sgd.folds");
@@ -359,7 +359,7 @@ static weft_status model_new(const sgd_task *sgd, const double *conf, weft_arena
         if (table.rows > 0) model->table = table;
     }
     model->slots = weft_descent_slots(&model->train.descent);
-    model->copies = sgd->keep == SGD_KEEP_BEST ? 2 : 1;
+    model->copies = sgd->opts.keep == SGD_KEEP_BEST ? 2 : 1;
     find_layers(sgd, model);
     TRY(contexts_new(sgd, &context, model, mem, &model->contexts));
     if (!model->contexts) return WEFT_OK;
@@ -416,7 +416,7 @@ static weft_status check_layers(const sgd_task *sgd, const sgd_model *model)
         return weft_fail(WEFT_ECONF,
                          "train.l2_%d = %g, but sgd.model = %s has weights in %d layers%s; "
                          "take it out",
-                         i + 1, model->train.l2[i], sgd->net_name, model->layers,
+                         i + 1, model->train.l2[i], sgd->opts.net_name, model->layers,
                          sgd->env.space->dim > 0 ? " at most" : "");
     }
     return WEFT_OK;
@@ -441,7 +441,7 @@ static double memory_of(const sgd_task *sgd, const sgd_model *model)
 {
     double gradient = (double)sgd_gradient_size(sgd, model, model->train.batch);
     return (double)sizeof(real) *
-           ((double)sgd_state_size(sgd, model) + gradient * (sgd->parts + 1) +
+           ((double)sgd_state_size(sgd, model) + gradient * (sgd->opts.parts + 1) +
             (model->contexts ? (double)model->table.at : 0));
 }
 
@@ -458,12 +458,14 @@ void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     if (model.contexts) moved = (double)model.n;
     for (int f = 0; f < sgd->nfold; f++) {
         double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
-        double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch + partial);
+        double own =
+            sgd->opts.steps > 0 ? (double)sgd->opts.steps : ceil(n / batch + partial);
         steps += own;
         samples += own * batch + (double)sgd->at[f].dev.n / 3;
     }
     double all = (double)sgd->first[WEFT_TEST], most = fmin(model.train.batch, all);
-    double once = sgd->steps > 0 ? (double)sgd->steps : ceil(all / most + partial);
+    double once =
+        sgd->opts.steps > 0 ? (double)sgd->opts.steps : ceil(all / most + partial);
     *out = (weft_cost){
         .again = once * (most * flops + 10.0 * moved),
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
@@ -583,5 +585,6 @@ weft_status sgd_check_memory(const sgd_task *sgd)
         "sgd.model = %s has up to %lld weights, whose training in %d pieces "
         "takes %.3g GB; run.memory allows %g GB a rank: make the model smaller, "
         "or allow more",
-        sgd->net_name, (long long)model.n, sgd->parts, bytes / 1e9, sgd->env.memory / 1e9);
+        sgd->opts.net_name, (long long)model.n, sgd->opts.parts, bytes / 1e9,
+        sgd->env.memory / 1e9);
 }

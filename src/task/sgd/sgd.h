@@ -16,6 +16,14 @@ enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
 enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
 enum { SGD_SCORE_BLEU = 6 };               /* in the table of scores; then chrF */
 
+/* Section [sgd]. */
+typedef struct sgd_options {
+    const char *net_name;
+    int score, keep, parts, literal, target; /* score: weft_measure */
+    int64_t steps, patience, folds, fold;
+    double dev;
+} sgd_options;
+
 /* Section [train]. */
 typedef struct sgd_train {
     weft_descent descent;
@@ -69,11 +77,8 @@ typedef struct sgd_pool {
 } sgd_pool;
 
 typedef struct sgd_task {
-    const char *net_name;
+    sgd_options opts;
     weft_word_keys words;
-    int score, keep, parts, literal, target; /* score: weft_measure */
-    int64_t steps, patience, folds, fold;
-    double dev;
     sgd_train train;
     const weft_net *net;
     void *fixed; /* the network's instance without its axes; not set up */
