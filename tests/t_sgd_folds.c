@@ -22,9 +22,7 @@ static weft_data data = {.class_name = names, .classes = CLASSES};
 static sgd_task task_of(int64_t folds, int64_t fold, double dev, uint64_t seed,
                         weft_arena *mem)
 {
-    return (sgd_task){.folds = folds,
-                      .fold = fold,
-                      .dev = dev,
+    return (sgd_task){.opts = {.folds = folds, .fold = fold, .dev = dev},
                       .shape = {.form = WEFT_REALS, .classes = CLASSES},
                       .env = {.data = &data, .space = &space, .seed = seed, .mem = mem},
                       .pool = {.label = label},
@@ -35,7 +33,7 @@ static sgd_task divided(int64_t folds, int64_t fold, double dev, int literal, ui
                         weft_arena *mem)
 {
     sgd_task task = task_of(folds, fold, dev, seed, mem);
-    task.literal = literal;
+    task.opts.literal = literal;
     weft_check(sgd_divide(&task) == WEFT_OK, "%s", weft_error());
     return task;
 }
@@ -151,13 +149,13 @@ static void test_groups(weft_arena *mem)
     ok(good, "a group is in one part of a fold");
     ok(are_marked(BOTH, 1, held), "it is held out by one fold");
     ok(even, "folds of groups have about as many rows, parts for development a tenth");
-    other.folds = 0;
-    other.dev = 0.25;
+    other.opts.folds = 0;
+    other.opts.dev = 0.25;
     weft_check(sgd_divide(&other) == WEFT_OK, "%s", weft_error());
     ok(are_whole(other.at) && other.at->dev.n + other.at->train.n == TRAIN &&
            labs(other.at->dev.n - TRAIN / 4) <= 4,
        "without folds, too, a part for development has whole groups");
-    few.folds = n + 1;
+    few.opts.folds = n + 1;
     ok(sgd_divide(&few) == WEFT_ECONF && strstr(weft_error(), "one a group"),
        "more folds than groups are refused: %s", weft_error());
 }
@@ -218,19 +216,19 @@ static void test_scores(void)
     } hand[] = {{50, 100, -0.693147}, {1848, 10000, -1.688481}, {0, 1000, -7.600902}};
     for (int i = 0; i < 3; i++) {
         sgd_sums sums = {.loss = 3, .wrong = hand[i].wrong, .count = hand[i].count};
-        sgd_task task = {.score = WEFT_BY_LOG_ERROR};
+        sgd_task task = {.opts.score = WEFT_BY_LOG_ERROR};
         is_near(sgd_sums_score(&task, &sums), hand[i].log, 1e-6, "ln of %g errors in %g",
                 sums.wrong, sums.count);
-        task.score = WEFT_BY_ACCURACY;
+        task.opts.score = WEFT_BY_ACCURACY;
         is_near(sgd_sums_score(&task, &sums), sums.wrong / sums.count, 0,
                 "the error rate is %g", sums.wrong / sums.count);
-        task.score = WEFT_BY_LOSS;
+        task.opts.score = WEFT_BY_LOSS;
         is_near(sgd_sums_score(&task, &sums), 3 / sums.count, 0, "and the mean loss %g",
                 3 / sums.count);
-        for (task.score = 0; task.score <= WEFT_BY_LOG_ERROR; task.score++) {
-            sums.loss = task.score == 1 ? (double)NAN : INFINITY;
+        for (task.opts.score = 0; task.opts.score <= WEFT_BY_LOG_ERROR; task.opts.score++) {
+            sums.loss = task.opts.score == 1 ? (double)NAN : INFINITY;
             ok(isinf(sgd_sums_score(&task, &sums)) && sgd_sums_score(&task, &sums) > 0,
-               "score %d is INFINITY where the loss is not finite", task.score);
+               "score %d is INFINITY where the loss is not finite", task.opts.score);
         }
     }
 }

@@ -21,6 +21,11 @@ int halt_is_due(const weft_env *env, double *asked);
 /* The result of a job of one configuration: its loss, share of wrong answers (NAN: not
  * known) and cost. */
 void weft_result_single(weft_result *res, double loss, double wrong, double cost);
+/* What a metric says of errors, after "share of wrong answers". */
+#define WEFT_ERROR_OF_NUMBERS                                                              \
+    "; of numbers, mean squared error over the variance of the training targets, which "   \
+    "is "                                                                                  \
+    "1 - R2"
 /* The measures of all predictions together, from metric[first] of the scores on, confusion
  * and fit; owned by mem. */
 void weft_scores_judge(const weft_predictions *said, const weft_truth *truth, int first,
@@ -28,6 +33,7 @@ void weft_scores_judge(const weft_predictions *said, const weft_truth *truth, in
 
 /* ---- documents ---- */
 
+/* Keys of tasks that train networks over words. */
 typedef struct weft_word_keys {
     const char *vectors;
     int tokenizer, dim;

@@ -23,11 +23,12 @@ void weft_yajl_put(yajl_gen json, const char *text)
     yajl_gen_string(json, (const unsigned char *)text, strlen(text));
 }
 
-const char *weft_yajl_end(yajl_gen json, size_t *n, weft_arena *mem)
+const char *weft_yajl_end(yajl_gen json, weft_arena *mem)
 {
     const unsigned char *text;
-    yajl_gen_get_buf(json, &text, n);
-    const char *copy = weft_arena_text(mem, "%.*s", (int)*n, (const char *)text);
+    size_t n;
+    yajl_gen_get_buf(json, &text, &n);
+    const char *copy = weft_arena_text(mem, "%.*s", (int)n, (const char *)text);
     yajl_gen_free(json);
     return copy;
 }
@@ -121,7 +122,6 @@ static int is_plain(const char *text)
 const char *weft_parameters_json(int n, const char *const *name, const char *const *value,
                                  weft_arena *mem)
 {
-    size_t size;
     yajl_gen json = weft_yajl_new();
     yajl_gen_map_open(json);
     for (int i = 0; i < n; i++) {
@@ -132,7 +132,7 @@ const char *weft_parameters_json(int n, const char *const *name, const char *con
             weft_yajl_put(json, value[i]);
     }
     yajl_gen_map_close(json);
-    return weft_yajl_end(json, &size, mem);
+    return weft_yajl_end(json, mem);
 }
 
 const char *weft_values_json(const weft_env *env, const double *conf, weft_arena *mem)

@@ -13,8 +13,8 @@
 yajl_gen weft_yajl_new(void);
 /* A text, in quotes. */
 void weft_yajl_put(yajl_gen json, const char *text);
-/* What was made; *n: its bytes. Frees json. Owned by mem. */
-const char *weft_yajl_end(yajl_gen json, size_t *n, weft_arena *mem);
+/* What was made. Frees json. Owned by mem. */
+const char *weft_yajl_end(yajl_gen json, weft_arena *mem);
 /* The value of a key; NULL: there is none. */
 yajl_val weft_yajl_find(yajl_val in, const char *key);
 /* A number; NAN for null or nothing. Returns 0 for anything else. */
@@ -40,8 +40,7 @@ const char *weft_values_json(const weft_env *env, const double *conf, weft_arena
 
 /* ---- numbers ---- */
 
-/* Names of numbers that programs print or tell begin with a letter, and go on with others.
- */
+/* Names of numbers that programs print or tell: a letter, then letters and others. */
 #define WEFT_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 #define WEFT_NAME_DIGITS  "0123456789"
 #define WEFT_NAME_INNER   WEFT_NAME_DIGITS ".-/"

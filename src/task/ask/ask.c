@@ -248,10 +248,9 @@ static weft_status ask_setup(void *self, const weft_env *env)
 
 static const char *quoted(const char *text, weft_arena *tmp)
 {
-    size_t n;
     yajl_gen json = weft_yajl_new();
     weft_yajl_put(json, text);
-    return weft_yajl_end(json, &n, tmp);
+    return weft_yajl_end(json, tmp);
 }
 
 static void say_error(ask_task *ask, const char *why, weft_arena *tmp)

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOG_NAME "weft.log"
+#define LOG_NAME     "weft.log"
+#define ATTEMPT_LOGS 100 /* of attempts that failed, which are kept */
 
 const char *attempt_path(const char *dir, int64_t trial, int64_t job, weft_arena *mem)
 {

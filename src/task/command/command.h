@@ -65,8 +65,7 @@ WEFT_CHECKED weft_status attempt_make(const char *path, const char **attempt,
                                       weft_arena *tmp);
 
 /* Moves the log of an attempt that failed to the directory `failed`, as TRIAL-JOB.log,
- * unless ATTEMPT_LOGS are there already. Returns its path, owned by tmp, or NULL. */
-#define ATTEMPT_LOGS 100
+ * unless there are enough already. Returns its path, owned by tmp, or NULL. */
 const char *attempt_keep_log(const char *attempt, const char *failed, int64_t trial,
                              int64_t job, weft_arena *tmp);
 

@@ -372,11 +372,10 @@ static yajl_gen begin_request(const char *ask, int64_t job)
 /* Sends it, and waits for a line. */
 static weft_status send_request(command_serve *serve, yajl_gen json, const char **line)
 {
-    size_t n;
     weft_arena *tmp = weft_arena_new();
     yajl_gen_map_close(json);
-    const char *text = weft_arena_text(tmp, "%s\n", weft_yajl_end(json, &n, tmp));
-    weft_status st = weft_link_ask(serve->link, text, n + 1, line);
+    const char *text = weft_arena_text(tmp, "%s\n", weft_yajl_end(json, tmp));
+    weft_status st = weft_link_ask(serve->link, text, strlen(text), line);
     weft_arena_free(tmp);
     return st;
 }

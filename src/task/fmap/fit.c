@@ -71,8 +71,9 @@ static int was_ahead(fmap_task *fmap, const weft_job *job, const fmap_fold *fold
  * sparse have classes and equal weights. */
 static int is_lone(const fmap_task *fmap, const weft_job *job)
 {
-    return fmap->feature->sparse && fmap->model->serial && fmap->unit != FMAP_ITERATIONS &&
-           job->mix.k == 1 && job->resource > 0 && !(job->feature_fraction < 1);
+    return fmap->feature->sparse && fmap->model->serial &&
+           fmap->opts.unit != FMAP_ITERATIONS && job->mix.k == 1 && job->resource > 0 &&
+           !(job->feature_fraction < 1);
 }
 
 /* 1: it is known which rows the job fits, and they are those of `other`, which is known. */
@@ -275,11 +276,11 @@ weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     if (matrix.empty && (fmap->env.space->count == 1 || fmap->env.whole))
         st = weft_fail(WEFT_EDATA, "%s: %s; change one of these", fmap->env.data->path,
                        matrix.empty);
-    else if (!matrix.empty && fmap->unit == FMAP_ITERATIONS)
+    else if (!matrix.empty && fmap->opts.unit == FMAP_ITERATIONS)
         fit_piece(fmap, job, arms, &matrix, w, aux, fitted, tmp);
     else if (!matrix.empty)
         fmap->model->fit(arms->solver, &matrix, &arms->fold->answers,
-                         arms->k > 1 ? fmap->slack : 1, w, fitted, tmp);
+                         arms->k > 1 ? fmap->opts.slack : 1, w, fitted, tmp);
     if (matrix.finish && !matrix.empty) matrix.finish(&matrix, fmap->outputs, w);
     weft_arena_free(tmp);
     return st;

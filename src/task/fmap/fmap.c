@@ -27,29 +27,29 @@ enum { AUTO, SPLIT, FULL };
 #define TELL    400
 
 static const weft_opt fmap_opts[] = {
-    WEFT_TEXT_OPT("feature", fmap_task, feature_name, "rff",
+    WEFT_TEXT_OPT("feature", fmap_task, opts.feature_name, "rff",
                   "feature map: rff or nystrom (rows of numbers), ngram (documents)"),
-    WEFT_TEXT_OPT("model", fmap_task, model_name, "ridge",
+    WEFT_TEXT_OPT("model", fmap_task, opts.model_name, "ridge",
                   "linear model: ridge, logistic or svm"),
     WEFT_CHOICE_OPT(
-        "validation", fmap_task, validation, "auto", "auto|split|full",
+        "validation", fmap_task, opts.validation, "auto", "auto|split|full",
         "validation samples: divided among the maps (split), all scored by each map "
         "(full), or by as many maps as cost little beside the fit (auto)"),
-    WEFT_CHOICE_OPT("score", fmap_task, score, "accuracy", WEFT_MEASURES,
+    WEFT_CHOICE_OPT("score", fmap_task, opts.score, "accuracy", WEFT_MEASURES,
                     "score by which maps are compared: " WEFT_MEASURES_ABOUT
                     "Maps that share a fit have it of their own validation rows each; with "
                     "folds it is of all that they hold out. Of equal scores the lower mean "
                     "loss wins"),
     WEFT_CHOICE_OPT(
-        "resource", fmap_task, unit, "fits", "fits|iterations|rows",
+        "resource", fmap_task, opts.unit, "fits", "fits|iterations|rows",
         "unit of resource: a fit to its optimum; an iteration of ridge's conjugate "
         "gradients, so that schedules can stop fits of one map early; or a training row: "
         "a map is fitted to some rows of each class, and anew to more if it goes on"),
-    WEFT_LONG_OPT("folds", fmap_task, folds, "0", 0, 1000,
+    WEFT_LONG_OPT("folds", fmap_task, opts.folds, "0", 0, 1000,
                   "cross-validation over the train and valid parts in that many folds, "
                   "each with a fit of its own; groups of rows stay whole; 0: none"),
     WEFT_REAL_OPT(
-        "slack", fmap_task, slack, "3", 1, 1000,
+        "slack", fmap_task, opts.slack, "3", 1, 1000,
         "tolerance of fits shared by several maps, as a multiple of the model's own"),
     {0},
 };
@@ -60,7 +60,7 @@ static const weft_opt fmap_opts[] = {
 static int64_t fmap_resource(const void *self)
 {
     const fmap_task *fmap = self;
-    return fmap->unit == FMAP_ITERATIONS ? PASSES : 1;
+    return fmap->opts.unit == FMAP_ITERATIONS ? PASSES : 1;
 }
 
 /* Rows for training, of each of the folds at least. */
@@ -68,27 +68,27 @@ static int64_t fmap_most(const void *self, const char *data)
 {
     const fmap_task *fmap = self;
     int64_t rows[WEFT_NPART] = {0}, classes;
-    if (fmap->unit != FMAP_ROWS) return 0;
+    if (fmap->opts.unit != FMAP_ROWS) return 0;
     weft_arena *tmp = weft_arena_new();
     weft_status st = weft_data_sizes(data, rows, &classes, tmp);
     weft_arena_free(tmp);
     if (st != WEFT_OK) return 0;
-    int64_t all = rows[WEFT_TRAIN] + rows[WEFT_VALID], held = fmap->folds;
+    int64_t all = rows[WEFT_TRAIN] + rows[WEFT_VALID], held = fmap->opts.folds;
     return held > 0 ? all - (all + held - 1) / held : rows[WEFT_TRAIN];
 }
 
 static double fmap_refit(const void *self, const weft_result *res)
 {
     const fmap_task *fmap = self;
-    return fmap->unit == FMAP_ITERATIONS ? res->resource : 1;
+    return fmap->opts.unit == FMAP_ITERATIONS ? res->resource : 1;
 }
 
 static const char *fmap_single(const void *self)
 {
     const fmap_task *fmap = self;
-    return fmap->unit == FMAP_ROWS   ? "fmap.resource = rows"
-           : fmap->unit == FMAP_FITS ? NULL
-                                     : "fmap.resource = iterations";
+    return fmap->opts.unit == FMAP_ROWS   ? "fmap.resource = rows"
+           : fmap->opts.unit == FMAP_FITS ? NULL
+                                          : "fmap.resource = iterations";
 }
 
 static const weft_choice fmap_choices[] = {
@@ -97,8 +97,8 @@ static const weft_choice fmap_choices[] = {
 static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     fmap_task *fmap = self;
-    TRY(weft_feature_find(fmap->feature_name, &fmap->feature));
-    TRY(weft_model_find(fmap->model_name, &fmap->model));
+    TRY(weft_feature_find(fmap->opts.feature_name, &fmap->feature));
+    TRY(weft_model_find(fmap->opts.model_name, &fmap->model));
     kind[0] = &fmap->feature->kind;
     kind[1] = &fmap->model->kind;
     *n = 2;
@@ -109,7 +109,7 @@ static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED],
 static int64_t rows_of_fit(const fmap_task *fmap)
 {
     const weft_rows *part = fmap->env.data->part;
-    return part[WEFT_TRAIN].total + (fmap->folds > 0 ? part[WEFT_VALID].total : 0);
+    return part[WEFT_TRAIN].total + (fmap->opts.folds > 0 ? part[WEFT_VALID].total : 0);
 }
 
 /* Memory of fits with so many columns beside the matrix, bytes per rank. ELIMIT. */
@@ -126,7 +126,7 @@ static weft_status fit_memory(const fmap_task *fmap, int64_t columns, double all
 static weft_status measure_setup(fmap_task *fmap)
 {
     const weft_data *data = fmap->env.data;
-    weft_measure measure = (weft_measure)fmap->score;
+    weft_measure measure = (weft_measure)fmap->opts.score;
     if (fmap->env.scoring || fmap->env.whole) return WEFT_OK;
     int64_t *count = WEFT_NEW(fmap->env.mem, int64_t, data->classes);
     if (weft_measure_joint(measure))
@@ -146,14 +146,14 @@ static weft_status fmap_setup(void *self, const weft_env *env)
                          "%s is a federation, and task fmap selects feature maps on one "
                          "data set; use task fed, or pack without clients",
                          env->data->path);
-    if (env->whole) fmap->folds = 0;
-    if (fmap->folds > 0 && env->scaled)
+    if (env->whole) fmap->opts.folds = 0;
+    if (fmap->opts.folds > 0 && env->scaled)
         return weft_fail(
             WEFT_ECONF,
             "fmap.folds = %lld and run.scale: columns would be scaled by rows "
             "that folds hold out, too; take run.scale out, and let the feature "
             "map do it, as rff.preprocess = standard does",
-            (long long)fmap->folds);
+            (long long)fmap->opts.folds);
     fmap->env = *env;
     fmap->map = weft_arena_alloc(env->mem, 1, fmap->feature->kind.size);
     fmap->solver = weft_arena_alloc(env->mem, 1, fmap->model->kind.size);
@@ -173,13 +173,13 @@ static weft_status fmap_setup(void *self, const weft_env *env)
             "%s has numbers to predict, and fmap.model = %s learns classes; "
             "choose fmap.model = ridge, or task sgd with sgd.model = linear or "
             "mlp",
-            env->data->path, fmap->model_name);
+            env->data->path, fmap->opts.model_name);
     if (!fmap->feature->gram && fmap->model->gramless)
         TRY(fmap->model->gramless(fmap->solver));
     if (fmap->fold->answers.weight && fmap->model->weighs)
         TRY(fmap->model->weighs(fmap->solver));
     TRY(measure_setup(fmap));
-    return fmap->unit == FMAP_ITERATIONS ? fmap_pieces_setup(fmap) : WEFT_OK;
+    return fmap->opts.unit == FMAP_ITERATIONS ? fmap_pieces_setup(fmap) : WEFT_OK;
 }
 
 static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
@@ -218,7 +218,7 @@ static struct work work_of(const fmap_task *fmap, const weft_job *job,
 {
     double train = fmap_rows(fmap, WEFT_TRAIN), valid = fmap_rows(fmap, WEFT_VALID);
     if (fmap->sample) train = fmin(train, job->resource * fmap->nfold);
-    double passes = fmap->unit == FMAP_ITERATIONS ? job->resource + 2 : PASSES;
+    double passes = fmap->opts.unit == FMAP_ITERATIONS ? job->resource + 2 : PASSES;
     struct work work = {0};
     for (int i = 0; i < arms->k; i++) {
         work.maps += job->score_eliminated || arms->p[i] > 0;
@@ -242,8 +242,8 @@ static struct work work_of(const fmap_task *fmap, const weft_job *job,
  * one (split validation) and at most all (full). */
 static int passes_of(const fmap_task *fmap, const struct work *work)
 {
-    if (fmap->validation == SPLIT) return 1;
-    if (fmap->validation == FULL) return work->maps;
+    if (fmap->opts.validation == SPLIT) return 1;
+    if (fmap->opts.validation == FULL) return work->maps;
     double samples = fmap_rows(fmap, WEFT_VALID);
     if (!(samples > 0)) return 1; /* of a winner that is trained on all rows */
     double wanted = fmin(ceil(TELL * work->maps / samples), work->maps);
@@ -253,10 +253,8 @@ static int passes_of(const fmap_task *fmap, const struct work *work)
 enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS, RESIDUAL, ITERATIONS };
 static const weft_metric fmap_metrics[] = {
     {"valid_loss", "mean validation loss under the mixture", "loss", NULL},
-    {"valid_error",
-     "share of wrong answers under the mixture; of numbers, mean squared error over the "
-     "variance of the training targets, which is 1 - R2",
-     "1", "error %"},
+    {"valid_error", "share of wrong answers under the mixture" WEFT_ERROR_OF_NUMBERS, "1",
+     "error %"},
     {"train_loss", "objective of the fit per training sample; mean over folds", "loss",
      NULL},
     {"residual", "relative residual of the fit; largest of the folds", "1", NULL},
@@ -269,10 +267,7 @@ static const weft_metric fmap_scores[] = {
      "mean loss; of numbers, mean squared error; with folds, over their models, and in "
      "place of valid what each holds out",
      "loss", "loss"},
-    {"error",
-     "share of wrong answers; of numbers, mean squared error over the variance of the "
-     "training targets, which is 1 - R2",
-     "1", "error %"},
+    {"error", "share of wrong answers" WEFT_ERROR_OF_NUMBERS, "1", "error %"},
     WEFT_QUALITY_SCORES,
     {0}};
 
@@ -312,7 +307,7 @@ static weft_status do_fold(fmap_task *fmap, const weft_job *job, int f, weft_sta
 static void tell(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
                  weft_result *res)
 {
-    weft_measure measure = (weft_measure)fmap->score;
+    weft_measure measure = (weft_measure)fmap->opts.score;
     double *m = res->metric, sum = 0, shares = 0;
     res->by_error = measure != WEFT_BY_LOSS;
     res->loss = m[res->by_error ? VALID_ERROR : VALID_LOSS];
@@ -350,8 +345,8 @@ static void conclude(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
 static double fmap_seconds(const void *self, const weft_job *job, double before)
 {
     const fmap_task *fmap = self;
-    return fmap->unit == FMAP_ROWS && job->resource > 0 ? before + job->resource
-                                                        : job->resource;
+    return fmap->opts.unit == FMAP_ROWS && job->resource > 0 ? before + job->resource
+                                                             : job->resource;
 }
 
 static weft_price fmap_price(const void *self)
@@ -366,14 +361,15 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     fmap_task *fmap = self;
     (void)unit;
     (void)row;
-    weft_check(fmap->unit == FMAP_FITS || job->mix.k == 1, "%d maps", job->mix.k);
+    weft_check(fmap->opts.unit == FMAP_FITS || job->mix.k == 1, "%d maps", job->mix.k);
     if (fmap->sample) TRY(fmap_sample_take(fmap, state->aux[0] += job->resource));
     weft_arena *tmp = weft_arena_new();
     fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     struct work work = work_of(fmap, job, &arms);
     fmap_tally tally =
         fmap_tally_new(fmap, &arms, WEFT_VALID, passes_of(fmap, &work), work.maps, tmp);
-    if (weft_measure_joint((weft_measure)fmap->score)) fmap_tally_keep(fmap, &tally, tmp);
+    if (weft_measure_joint((weft_measure)fmap->opts.score))
+        fmap_tally_keep(fmap, &tally, tmp);
     weft_fitted fitted = {0};
     weft_status st = WEFT_OK;
     for (int f = 0; f < fmap->nfold && st == WEFT_OK; f++)
@@ -454,7 +450,7 @@ static double again_of(const fmap_task *fmap, const weft_job *job, const fmap_ar
     fmap->feature->estimate(arms->fold->map, arms->arm[0], rows, job->feature_fraction,
                             &flops, &bytes, &n);
     double pass = 4 * n * fmap->outputs;
-    return fmap->unit == FMAP_ITERATIONS ? pass : flops + PASSES * pass;
+    return fmap->opts.unit == FMAP_ITERATIONS ? pass : flops + PASSES * pass;
 }
 
 /* Making the matrices and products with the training matrix; sums of d columns; memory of

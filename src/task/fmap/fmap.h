@@ -20,11 +20,16 @@ typedef struct fmap_fold {
     int64_t held;         /* rows that folds before it hold out */
 } fmap_fold;
 
-typedef struct fmap_task {
+/* Section [fmap]. */
+typedef struct fmap_options {
     const char *feature_name, *model_name;
     int validation, score, unit; /* score: weft_measure; unit of resource */
     int64_t folds;
     double slack;
+} fmap_options;
+
+typedef struct fmap_task {
+    fmap_options opts;
     const weft_feature *feature;
     const weft_model *model;
     void *map;    /* that of the first fold */

@@ -28,14 +28,15 @@ static weft_status deal_rows(const fmap_task *fmap, weft_folds *folds)
     const int32_t *group;
     TRY(weft_folds_groups(&folds->all, &group, env->mem));
     int64_t most = weft_folds_most(folds->n, group);
-    if (fmap->folds < 2 || fmap->folds > most)
+    if (fmap->opts.folds < 2 || fmap->opts.folds > most)
         return weft_fail(WEFT_ECONF,
                          "fmap.folds = %lld with %lld %s for training and validation; "
                          "expected 2 folds to one a %s, or 0",
-                         (long long)fmap->folds, (long long)most,
+                         (long long)fmap->opts.folds, (long long)most,
                          group ? "groups of samples" : "samples",
                          group ? "group" : "sample");
-    folds->held_by = weft_folds_deal(folds->n, group, fmap->folds, env->seed, env->mem);
+    folds->held_by =
+        weft_folds_deal(folds->n, group, fmap->opts.folds, env->seed, env->mem);
     return WEFT_OK;
 }
 
@@ -49,7 +50,7 @@ static weft_status divide_rows(fmap_task *fmap, weft_folds *folds, double memory
                          "fmap.folds = %lld copies the rows of %s as often, which takes "
                          "%.3g GB a rank; run.memory leaves %.3g GB: take fewer folds or "
                          "allow more",
-                         (long long)fmap->folds, env->data->path, fmap->copied / 1e9,
+                         (long long)fmap->opts.folds, env->data->path, fmap->copied / 1e9,
                          memory / 1e9);
     int64_t held = 0;
     for (int f = 0; f < fmap->nfold; f++) {
@@ -107,11 +108,12 @@ static void sample_setup(fmap_task *fmap, const weft_folds *folds, double memory
 weft_status fmap_folds_open(fmap_task *fmap, double memory)
 {
     const weft_env *env = &fmap->env;
-    fmap->nfold = fmap->folds > 0 ? (int)fmap->folds : 1;
+    fmap->nfold = fmap->opts.folds > 0 ? (int)fmap->opts.folds : 1;
     fmap->fold = fmap->all = WEFT_NEW(env->mem, fmap_fold, fmap->nfold);
     for (int f = 0; f < fmap->nfold; f++) fmap->fold[f].data = env->data;
-    int own = fmap->folds > 0 && !env->scoring; /* other data are scored by all folds */
-    int samples = fmap->unit == FMAP_ROWS && !env->scoring && !env->whole;
+    int own =
+        fmap->opts.folds > 0 && !env->scoring; /* other data are scored by all folds */
+    int samples = fmap->opts.unit == FMAP_ROWS && !env->scoring && !env->whole;
     weft_folds *folds = own || samples ? WEFT_NEW(env->mem, weft_folds, 1) : NULL;
     if (folds) TRY(weft_folds_open(folds, env->data, env->mem));
     if (own) TRY(divide_rows(fmap, folds, memory));

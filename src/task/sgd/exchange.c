@@ -213,10 +213,10 @@ sgd_pieces sgd_pieces_new(const sgd_task *sgd, const sgd_model *model, int64_t r
 {
     weft_team *team = sgd->env.team;
     int longest = model->table.d > WEFT_BLOCK ? model->table.d : WEFT_BLOCK;
-    sgd_pieces pieces = {.n = sgd->parts,
-                         .own = WEFT_NEW(tmp, int, sgd->parts),
-                         .from = WEFT_NEW(tmp, int, sgd->parts + 1),
-                         .g = WEFT_NEW(tmp, real *, sgd->parts),
+    sgd_pieces pieces = {.n = sgd->opts.parts,
+                         .own = WEFT_NEW(tmp, int, sgd->opts.parts),
+                         .from = WEFT_NEW(tmp, int, sgd->opts.parts + 1),
+                         .g = WEFT_NEW(tmp, real *, sgd->opts.parts),
                          .block = WEFT_NEW(tmp, sgd_whole, longest),
                          .room = room,
                          .table = model->table,

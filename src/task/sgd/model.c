@@ -115,7 +115,8 @@ weft_status sgd_check_noise(const sgd_task *sgd)
 
 /* ---- contexts ---- */
 
-int sgd_context_count(const sgd_task *sgd)
+/* Number of contexts, 0 where samples have none. */
+static int context_count(const sgd_task *sgd)
 {
     if (sgd->pairs.of) return (int)sgd->pairs.of->directions;
     return sgd->pool.client ? (int)sgd->env.data->clients->n : 0;
@@ -167,7 +168,7 @@ static weft_status check_form(const sgd_task *sgd, int form)
                          "context.form = pair is of languages, and %s has clients; choose "
                          "each or generated",
                          path);
-    if (sgd->folds == 0) return WEFT_OK;
+    if (sgd->opts.folds == 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "context.form with sgd.folds: weights by client are of one network; "
                      "take out sgd.folds");
@@ -192,7 +193,7 @@ static weft_status contexts_new(const sgd_task *sgd, const weft_context_options 
     *out = NULL;
     TRY(check_form(sgd, own.form));
     if (!of && own.form == WEFT_CONTEXT_ONE) return WEFT_OK;
-    int pairs = sgd_context_count(sgd), languages = of ? of->n : pairs;
+    int pairs = context_count(sgd), languages = of ? of->n : pairs;
     *out = WEFT_NEW(mem, weft_contexts, 1);
     TRY(weft_contexts_setup(*out, &own, sgd->net, model->self, languages, pairs,
                             of && of->joint));
@@ -208,7 +209,7 @@ void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_ro
 {
     if (!sgd->pool.client || !model->contexts) return;
     weft_arena *tmp = weft_arena_new();
-    char *trained = WEFT_NEW(tmp, char, sgd_context_count(sgd));
+    char *trained = WEFT_NEW(tmp, char, context_count(sgd));
     for (int64_t i = 0; i < train->n; i++) trained[sgd->pool.client[train->row[i]]] = 1;
     weft_contexts_fill(model->contexts, trained, w);
     weft_arena_free(tmp);
@@ -220,7 +221,7 @@ static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
     enum { FEW = 10 };
     const weft_team *team = sgd->env.team;
     if (!sgd->pool.client || !model->contexts || team->first + team->rank > 0) return;
-    int clients = sgd_context_count(sgd), none = 0, few = 0;
+    int clients = context_count(sgd), none = 0, few = 0;
     weft_arena *tmp = weft_arena_new();
     int64_t *rows = WEFT_NEW(tmp, int64_t, clients);
     for (int64_t i = 0; i < sgd->at->train.n; i++)
@@ -247,7 +248,7 @@ static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
 
 int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows)
 {
-    int64_t contexts = sgd_context_count(sgd), n = 0;
+    int64_t contexts = context_count(sgd), n = 0;
     weft_arena *tmp = weft_arena_new();
     int64_t *count = WEFT_NEW(tmp, int64_t, contexts);
     for (int64_t i = 0; i < rows->n; i++) count[sgd_context_of(sgd, rows->row[i])]++;
@@ -261,7 +262,7 @@ int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *
 static void sort_by_context(const sgd_task *sgd, int64_t n, const int64_t *row,
                             int64_t *place, int64_t *from)
 {
-    int64_t contexts = sgd_context_count(sgd);
+    int64_t contexts = context_count(sgd);
     for (int64_t i = 0; i < n; i++) from[sgd_context_of(sgd, row[i]) + 1]++;
     for (int64_t c = 0; c < contexts; c++) from[c + 1] += from[c];
     for (int64_t i = 0; i < n; i++) place[from[sgd_context_of(sgd, row[i])]++] = i;
@@ -272,7 +273,7 @@ static void sort_by_context(const sgd_task *sgd, int64_t n, const int64_t *row,
 void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
                        const weft_rng_row *key, int64_t *order, int64_t *end)
 {
-    int64_t contexts = sgd_context_count(sgd), n = 0, at = 0;
+    int64_t contexts = context_count(sgd), n = 0, at = 0;
     int64_t most = rows->n / batch + contexts;
     weft_arena *tmp = weft_arena_new();
     int64_t *shuffled = WEFT_NEW(tmp, int64_t, rows->n),
@@ -300,7 +301,7 @@ void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
 sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                           int64_t most, weft_arena *mem)
 {
-    int64_t contexts = model->contexts ? sgd_context_count(sgd) : 0;
+    int64_t contexts = model->contexts ? context_count(sgd) : 0;
     sgd_blocks blocks = {.cut = WEFT_NEW(mem, int64_t, rows->n / most + contexts + 2),
                          .row = WEFT_NEW(mem, int64_t, rows->n),
                          .place = WEFT_NEW(mem, int64_t, rows->n)};
@@ -358,7 +359,7 @@ static weft_status model_new(const sgd_task *sgd, const double *conf, weft_arena
         if (table.rows > 0) model->table = table;
     }
     model->slots = weft_descent_slots(&model->train.descent);
-    model->copies = sgd->keep == SGD_KEEP_BEST ? 2 : 1;
+    model->copies = sgd->opts.keep == SGD_KEEP_BEST ? 2 : 1;
     find_layers(sgd, model);
     TRY(contexts_new(sgd, &context, model, mem, &model->contexts));
     if (!model->contexts) return WEFT_OK;
@@ -415,7 +416,7 @@ static weft_status check_layers(const sgd_task *sgd, const sgd_model *model)
         return weft_fail(WEFT_ECONF,
                          "train.l2_%d = %g, but sgd.model = %s has weights in %d layers%s; "
                          "take it out",
-                         i + 1, model->train.l2[i], sgd->net_name, model->layers,
+                         i + 1, model->train.l2[i], sgd->opts.net_name, model->layers,
                          sgd->env.space->dim > 0 ? " at most" : "");
     }
     return WEFT_OK;
@@ -440,7 +441,7 @@ static double memory_of(const sgd_task *sgd, const sgd_model *model)
 {
     double gradient = (double)sgd_gradient_size(sgd, model, model->train.batch);
     return (double)sizeof(real) *
-           ((double)sgd_state_size(sgd, model) + gradient * (sgd->parts + 1) +
+           ((double)sgd_state_size(sgd, model) + gradient * (sgd->opts.parts + 1) +
             (model->contexts ? (double)model->table.at : 0));
 }
 
@@ -453,16 +454,18 @@ void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     double steps = 0, samples = 0;
     double words = fmin(model.train.batch * sgd->shape.length, (double)model.table.rows);
     double moved = (double)model.table.at + words * model.table.d; /* weights of a step */
-    double partial = sgd->pool.client && model.contexts ? sgd_context_count(sgd) / 2.0 : 0;
+    double partial = sgd->pool.client && model.contexts ? context_count(sgd) / 2.0 : 0;
     if (model.contexts) moved = (double)model.n;
     for (int f = 0; f < sgd->nfold; f++) {
         double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
-        double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch + partial);
+        double own =
+            sgd->opts.steps > 0 ? (double)sgd->opts.steps : ceil(n / batch + partial);
         steps += own;
         samples += own * batch + (double)sgd->at[f].dev.n / 3;
     }
     double all = (double)sgd->first[WEFT_TEST], most = fmin(model.train.batch, all);
-    double once = sgd->steps > 0 ? (double)sgd->steps : ceil(all / most + partial);
+    double once =
+        sgd->opts.steps > 0 ? (double)sgd->opts.steps : ceil(all / most + partial);
     *out = (weft_cost){
         .again = once * (most * flops + 10.0 * moved),
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
@@ -582,5 +585,6 @@ weft_status sgd_check_memory(const sgd_task *sgd)
         "sgd.model = %s has up to %lld weights, whose training in %d pieces "
         "takes %.3g GB; run.memory allows %g GB a rank: make the model smaller, "
         "or allow more",
-        sgd->net_name, (long long)model.n, sgd->parts, bytes / 1e9, sgd->env.memory / 1e9);
+        sgd->opts.net_name, (long long)model.n, sgd->opts.parts, bytes / 1e9,
+        sgd->env.memory / 1e9);
 }

@@ -132,7 +132,7 @@ static weft_status open_pool(sgd_task *sgd)
                               .height = clients->height,
                               .width = clients->width,
                               .classes = chars ? clients->symbols : data->classes,
-                              .every = chars && sgd->target == SGD_ALL_SYMBOLS};
+                              .every = chars && sgd->opts.target == SGD_ALL_SYMBOLS};
     int64_t n = sgd->first[WEFT_NPART], at = 0;
     if (chars)
         sgd->pool.text = WEFT_NEW(sgd->env.mem, const uint8_t *, n);
@@ -181,7 +181,7 @@ static weft_status check_numbers(const sgd_task *sgd)
             WEFT_ECONF,
             "%s has %s, which sgd.model = %s does not learn by; choose sgd.model "
             "= linear or mlp",
-            data->path, what, sgd->net_name);
+            data->path, what, sgd->opts.net_name);
     if (!numbers || !balances(sgd)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s has %s, and train.balance = yes is of classes; leave it out",
@@ -192,10 +192,10 @@ static weft_status check_numbers(const sgd_task *sgd)
  * parts by another direction. */
 static weft_status check_pairs(const sgd_task *sgd)
 {
-    const char *what = sgd->folds > 0  ? "sgd.folds"
-                       : sgd->dev > 0  ? "sgd.dev"
-                       : balances(sgd) ? balance_key(sgd)
-                                       : NULL;
+    const char *what = sgd->opts.folds > 0 ? "sgd.folds"
+                       : sgd->opts.dev > 0 ? "sgd.dev"
+                       : balances(sgd)     ? balance_key(sgd)
+                                           : NULL;
     if (!sgd->pairs.of || !what) return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
@@ -220,7 +220,8 @@ static weft_status check_kind(const sgd_task *sgd)
                          balance_key(sgd));
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         if (sgd->first[p + 1] == sgd->first[p] &&
-            (p == WEFT_TRAIN || !(sgd->dev > 0 || sgd->folds > 0 || sgd->env.whole)))
+            (p == WEFT_TRAIN ||
+             !(sgd->opts.dev > 0 || sgd->opts.folds > 0 || sgd->env.whole)))
             return weft_fail(WEFT_EDATA,
                              "%s has no %s samples; set sgd.dev to a share of those for "
                              "training, or pack it with another split",
@@ -273,7 +274,6 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
     int bytes = sgd->env.data->form == WEFT_BYTES && !sgd->pool.x;
     int pairs = sgd->pairs.of != NULL;
     return (sgd_work){.net = sgd->net->work(model->self, most, tmp),
-                      .most = most,
                       .x = WEFT_NEW(tmp, const float *, most),
                       .row = WEFT_NEW(tmp, float, bytes ? most * sgd->shape.d : 0),
                       .text = WEFT_NEW(tmp, const uint8_t *, most),
@@ -285,8 +285,7 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       .theta = WEFT_NEW(tmp, real, model->contexts ? model->table.at : 0),
                       .label = WEFT_NEW(tmp, int32_t, most),
                       .target = WEFT_NEW(tmp, const double *, most),
-                      .weight = WEFT_NEW(tmp, double, most),
-                      .tmp = tmp};
+                      .weight = WEFT_NEW(tmp, double, most)};
 }
 
 const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n)
@@ -475,11 +474,11 @@ static void hold_out(const sgd_task *sgd, int64_t f, const struct divided *rows,
             rest.order[rest.n++] = row;
     }
     out->held = (sgd_rows){nheld, held};
-    if (sgd->literal) {
+    if (sgd->opts.literal) {
         out->dev = out->held;
         out->train = (sgd_rows){rest.n, rest.order};
     } else {
-        take_dev(sgd, sgd->dev > 0 ? sgd->dev : 0.1, &rest, out);
+        take_dev(sgd, sgd->opts.dev > 0 ? sgd->opts.dev : 0.1, &rest, out);
     }
 }
 
@@ -505,25 +504,25 @@ static weft_status weigh_classes(const sgd_task *sgd, sgd_fold *fold)
 static weft_status divide_by_folds(sgd_task *sgd, const struct divided *rows)
 {
     int64_t most = weft_folds_most(rows->n, rows->group);
-    if (sgd->folds < 2 || sgd->folds > most || sgd->fold >= sgd->folds)
+    if (sgd->opts.folds < 2 || sgd->opts.folds > most || sgd->opts.fold >= sgd->opts.folds)
         return weft_fail(WEFT_ECONF,
                          "sgd.folds = %lld and sgd.fold = %lld with %lld %s; expected "
                          "2 folds to one a %s, and one of them or -1",
-                         (long long)sgd->folds, (long long)sgd->fold, (long long)most,
-                         rows->group ? "groups of samples" : "samples",
+                         (long long)sgd->opts.folds, (long long)sgd->opts.fold,
+                         (long long)most, rows->group ? "groups of samples" : "samples",
                          rows->group ? "group" : "sample");
     const int64_t *held_by =
-        weft_folds_deal(rows->n, rows->group, sgd->folds, sgd->env.seed, sgd->env.mem);
+        weft_folds_deal(rows->n, rows->group, sgd->opts.folds, sgd->env.seed, sgd->env.mem);
     sgd->at = WEFT_NEW(sgd->env.mem, sgd_fold, sgd->nfold);
     for (int f = 0; f < sgd->nfold; f++)
-        hold_out(sgd, sgd->fold < 0 ? f : sgd->fold, rows, held_by, &sgd->at[f]);
+        hold_out(sgd, sgd->opts.fold < 0 ? f : sgd->opts.fold, rows, held_by, &sgd->at[f]);
     return WEFT_OK;
 }
 
 /* ECONF, EDATA: the score that is asked for has no meaning for the data. */
 static weft_status check_score(const sgd_task *sgd)
 {
-    weft_measure measure = (weft_measure)sgd->score;
+    weft_measure measure = (weft_measure)sgd->opts.score;
     const weft_data *data = sgd->env.data;
     weft_arena *tmp = weft_arena_new();
     int64_t *count = WEFT_NEW(tmp, int64_t, sgd->shape.classes);
@@ -547,26 +546,26 @@ static weft_status check_score(const sgd_task *sgd)
 
 weft_status sgd_divide(sgd_task *sgd)
 {
-    sgd->nfold = sgd->folds > 0 && sgd->fold < 0 ? (int)sgd->folds : 1;
+    sgd->nfold = sgd->opts.folds > 0 && sgd->opts.fold < 0 ? (int)sgd->opts.folds : 1;
     if (sgd->env.scoring) return WEFT_OK;
     weft_arena *mem = sgd->env.mem;
     const int64_t *first = sgd->first;
-    int both = sgd->folds > 0 || sgd->env.whole;
+    int both = sgd->opts.folds > 0 || sgd->env.whole;
     int64_t n = both ? first[WEFT_TEST] : first[WEFT_VALID];
     int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
     struct divided rows = {.n = n, .order = order};
-    int chosen = sgd->folds > 0 || sgd->dev > 0;
+    int chosen = sgd->opts.folds > 0 || sgd->opts.dev > 0;
     if (chosen && sgd->opened) TRY(weft_folds_groups(&sgd->own, &rows.group, mem));
     if (chosen)
         weft_shuffle(n, sgd->env.seed, order, mem);
     else
         for (int64_t i = 0; i < first[WEFT_TEST]; i++) order[i] = i;
-    if (sgd->folds > 0) {
+    if (sgd->opts.folds > 0) {
         TRY(divide_by_folds(sgd, &rows));
     } else {
         sgd->at = WEFT_NEW(mem, sgd_fold, 1);
-        if (sgd->dev > 0)
-            take_dev(sgd, sgd->dev, &rows, sgd->at);
+        if (sgd->opts.dev > 0)
+            take_dev(sgd, sgd->opts.dev, &rows, sgd->at);
         else
             *sgd->at =
                 (sgd_fold){.train = {n, order}, .dev = {first[WEFT_TEST] - n, order + n}};
@@ -577,7 +576,7 @@ weft_status sgd_divide(sgd_task *sgd)
                 WEFT_ECONF,
                 "sgd.folds = %lld and sgd.dev = %g leave no sample to train on "
                 "in fold %d%s; have fewer folds, or a smaller dev",
-                (long long)sgd->folds, sgd->dev, f + 1,
+                (long long)sgd->opts.folds, sgd->opts.dev, f + 1,
                 sgd->env.data->groups > 0
                     ? weft_arena_text(mem,
                                       ", as the rows of each of the %lld "

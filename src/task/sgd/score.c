@@ -79,9 +79,11 @@ void sgd_sums_add(sgd_sums *to, const sgd_sums *sums)
 double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums)
 {
     if (!isfinite(sums->loss)) return INFINITY;
-    if (sgd->score == WEFT_BY_LOG_ERROR) return log(fmax(sums->wrong, 0.5) / sums->count);
-    if (weft_measure_joint((weft_measure)sgd->score)) return sums->measured / sums->count;
-    return (sgd->score == WEFT_BY_LOSS ? sums->loss : sums->wrong) / sums->count;
+    if (sgd->opts.score == WEFT_BY_LOG_ERROR)
+        return log(fmax(sums->wrong, 0.5) / sums->count);
+    if (weft_measure_joint((weft_measure)sgd->opts.score))
+        return sums->measured / sums->count;
+    return (sgd->opts.score == WEFT_BY_LOSS ? sums->loss : sums->wrong) / sums->count;
 }
 
 /* Blocks of samples are distributed over ranks; their sums are added in order on all

@@ -18,41 +18,41 @@
 #define NORMAL_95 1.95996398454005 /* 97.5 % quantile of N(0, 1) */
 
 static const weft_opt sgd_opts[] = {
-    WEFT_TEXT_OPT("model", sgd_task, net_name, "mlp",
+    WEFT_TEXT_OPT("model", sgd_task, opts.net_name, "mlp",
                   "network that is trained; `weft list nets`"),
     WEFT_WORD_OPTS(sgd_task, words),
-    WEFT_CHOICE_OPT("target", sgd_task, target, "last", "last|all",
+    WEFT_CHOICE_OPT("target", sgd_task, opts.target, "last", "last|all",
                     "text: characters of a window that are predicted: the last, or all"),
-    WEFT_CHOICE_OPT("score", sgd_task, score, "accuracy", WEFT_MEASURES,
+    WEFT_CHOICE_OPT("score", sgd_task, opts.score, "accuracy", WEFT_MEASURES,
                     "score on the development part that is minimised and stops "
                     "training: " WEFT_MEASURES_ABOUT
                     "The last four take another pass over the rows. With folds, the mean "
                     "over their parts. Of equal scores the lower mean "
                     "loss wins"),
     WEFT_CHOICE_OPT(
-        "keep", sgd_task, keep, "best", "best|last",
+        "keep", sgd_task, opts.keep, "best", "best|last",
         "weights that are scored: of the epoch that was best on the development part, or "
         "of the last. A training that diverged has the loss infinity in either case"),
-    WEFT_LONG_OPT("patience", sgd_task, patience, "0", 0, 1e9,
+    WEFT_LONG_OPT("patience", sgd_task, opts.patience, "0", 0, 1e9,
                   "epochs without improvement on the development part after which training "
                   "stops; 0: it does not. If it does, a job lasts as many virtual seconds "
                   "as epochs trained, on average over folds"),
     WEFT_LONG_OPT(
-        "steps", sgd_task, steps, "0", 0, 1e12,
+        "steps", sgd_task, opts.steps, "0", 0, 1e12,
         "steps per epoch, the unit of resource; 0: as many as process each sample once"),
-    WEFT_REAL_OPT("dev", sgd_task, dev, "0", 0, 0.9,
+    WEFT_REAL_OPT("dev", sgd_task, opts.dev, "0", 0, 0.9,
                   "share of the training samples that is the development part; 0: the "
                   "valid part of the data, or with folds a tenth"),
-    WEFT_LONG_OPT("folds", sgd_task, folds, "0", 0, 1000,
+    WEFT_LONG_OPT("folds", sgd_task, opts.folds, "0", 0, 1000,
                   "cross-validation over the train and valid parts in that many folds, "
                   "each with a network of its own; groups of rows stay whole; 0: none"),
-    WEFT_LONG_OPT("fold", sgd_task, fold, "-1", -1, 999,
+    WEFT_LONG_OPT("fold", sgd_task, opts.fold, "-1", -1, 999,
                   "the fold that is trained, from 0; -1: all"),
-    WEFT_BOOL_OPT("literal", sgd_task, literal, "no",
+    WEFT_BOOL_OPT("literal", sgd_task, opts.literal, "no",
                   "with folds: the development part is what is held out, as in published "
                   "programs that stop and select on their test folds"),
     WEFT_INT_OPT(
-        "parts", sgd_task, parts, "4", 1, 4096,
+        "parts", sgd_task, opts.parts, "4", 1, 4096,
         "pieces into which a batch is divided for the ranks. Their gradients are summed "
         "exactly: results depend on the pieces, not on the number of ranks"),
     {0},
@@ -72,9 +72,7 @@ enum {
 static const weft_metric sgd_metrics[] = {
     {"valid_loss", "mean loss on the development part, of the weights that are kept",
      "loss", NULL},
-    {"valid_error",
-     "share of wrong answers on the development part; of numbers, mean squared error over "
-     "the variance of the training targets, which is 1 - R2",
+    {"valid_error", "share of wrong answers on the development part" WEFT_ERROR_OF_NUMBERS,
      "1", "error %"},
     {"train_loss", "mean over the samples of the last epoch, as they were trained on",
      "loss", NULL},
@@ -103,10 +101,8 @@ static const weft_metric sgd_scores[] = {
      "mean loss; with folds, over their networks, and in place of valid what each holds "
      "out",
      "loss", "loss"},
-    {"error",
-     "share of wrong answers, of the same samples; of numbers, mean squared error over the "
-     "variance of the training targets, which is 1 - R2",
-     "1", "error %"},
+    {"error", "share of wrong answers, of the same samples" WEFT_ERROR_OF_NUMBERS, "1",
+     "error %"},
     WEFT_QUALITY_SCORES,
     {"bleu", "translations: BLEU as sacrebleu's, mean over directions", "0 to 100", "BLEU"},
     {"chrf", "translations: chrF2 as sacrebleu's, mean over directions", "0 to 100",
@@ -122,7 +118,7 @@ static const weft_choice sgd_choices[] = {{"model", weft_net_kinds}, {0}};
 static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     sgd_task *sgd = self;
-    TRY(weft_net_find(sgd->net_name, &sgd->net));
+    TRY(weft_net_find(sgd->opts.net_name, &sgd->net));
     kind[0] = &sgd->net->kind;
     kind[1] = &sgd_train_kind;
     kind[2] = &weft_context_kind;
@@ -134,22 +130,22 @@ static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
 static void check_ranks(const sgd_task *sgd)
 {
     int ranks = sgd->env.team->size;
-    if (sgd->env.scoring || sgd->parts >= ranks) return;
+    if (sgd->env.scoring || sgd->opts.parts >= ranks) return;
     weft_log(WEFT_WARN,
              "sgd.parts = %d, but teams have %d ranks, of which %d compute no gradients of "
              "their own; set run.teams so that teams have at most %d, or sgd.parts = %d, "
              "which changes last bits",
-             sgd->parts, ranks, ranks - sgd->parts, sgd->parts, ranks);
+             sgd->opts.parts, ranks, ranks - sgd->opts.parts, sgd->opts.parts, ranks);
 }
 
 /* ECONF: options that have no effect with the others. */
 static weft_status check_unused(const sgd_task *sgd)
 {
-    if (sgd->folds == 0 && (sgd->fold >= 0 || sgd->literal))
+    if (sgd->opts.folds == 0 && (sgd->opts.fold >= 0 || sgd->opts.literal))
         return weft_fail(WEFT_ECONF,
                          "sgd.%s has no effect without sgd.folds; set sgd.folds, or take "
                          "it out",
-                         sgd->literal ? "literal = yes" : "fold");
+                         sgd->opts.literal ? "literal = yes" : "fold");
     if (!sgd->env.scoring) TRY(sgd_check_noise(sgd));
     if (sgd->env.data->form == WEFT_TOKENS) return WEFT_OK;
     return weft_word_unused(&sgd->words, "sgd", sgd->env.data->path);
@@ -159,12 +155,12 @@ static weft_status check_unused(const sgd_task *sgd)
  * or stopped by. */
 static void take_whole(sgd_task *sgd)
 {
-    sgd->folds = sgd->patience = 0;
-    sgd->fold = -1;
-    sgd->literal = 0;
-    sgd->dev = 0;
-    sgd->keep = SGD_KEEP_LAST;
-    sgd->score = WEFT_BY_LOSS;
+    sgd->opts.folds = sgd->opts.patience = 0;
+    sgd->opts.fold = -1;
+    sgd->opts.literal = 0;
+    sgd->opts.dev = 0;
+    sgd->opts.keep = SGD_KEEP_LAST;
+    sgd->opts.score = WEFT_BY_LOSS;
 }
 
 static weft_status sgd_setup(void *self, const weft_env *env)
@@ -267,7 +263,7 @@ static void sgd_start(const void *self, const weft_job *job, weft_state *state)
     weft_arena *tmp = weft_arena_new();
     sgd_model model = sgd_model_of(sgd, job, tmp);
     for (int f = 0; f < sgd->nfold; f++) {
-        uint64_t fold = (uint64_t)(sgd->fold < 0 ? f : sgd->fold);
+        uint64_t fold = (uint64_t)(sgd->opts.fold < 0 ? f : sgd->opts.fold);
         weft_rng4 rng = weft_rng_at(sgd->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
         real *w = trained_of(sgd, &model, f, state->x);
         if (model.contexts)
@@ -290,7 +286,7 @@ static int64_t sgd_resource(const void *self)
 static double sgd_refit(const void *self, const weft_result *res)
 {
     const sgd_task *sgd = self;
-    double epochs = res->metric[sgd->keep == SGD_KEEP_BEST ? BEST_EPOCH : EPOCHS];
+    double epochs = res->metric[sgd->opts.keep == SGD_KEEP_BEST ? BEST_EPOCH : EPOCHS];
     return isfinite(epochs) ? fmax(floor(epochs + 0.5), 1) : res->resource;
 }
 
@@ -306,7 +302,7 @@ static int64_t epochs_of(const weft_job *job)
 static double sgd_seconds(const void *self, const weft_job *job, double before)
 {
     const sgd_task *sgd = self;
-    if (sgd->patience == 0) return job->resource;
+    if (sgd->opts.patience == 0) return job->resource;
     return before > 0 || epochs_of(job) == 0 ? 0 : 1;
 }
 
@@ -328,7 +324,7 @@ static int64_t sgd_units(const void *self, const weft_job *job)
 static int sgd_grows(const void *self)
 {
     const sgd_task *sgd = self;
-    return sgd->folds == 0 || sgd->fold >= 0;
+    return sgd->opts.folds == 0 || sgd->opts.fold >= 0;
 }
 
 /* ---- work ---- */
@@ -339,7 +335,7 @@ static int judge(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, r
                  double *row)
 {
     const real *w = trained_of(sgd, model, f, x);
-    weft_measure measure = (weft_measure)sgd->score;
+    weft_measure measure = (weft_measure)sgd->opts.score;
     sgd_sums dev = sgd_score_rows(sgd, model, &sgd->at[f].dev, w);
     row[ROW_LOSS] = dev.loss / dev.count;
     row[ROW_ERROR] = dev.wrong / dev.count;
@@ -351,11 +347,12 @@ static int judge(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, r
         head->best = score;
         head->best_epoch = head->epochs;
     }
-    if (better || sgd->keep == SGD_KEEP_LAST) {
+    if (better || sgd->opts.keep == SGD_KEEP_LAST) {
         head->dev = dev;
         memmove(kept_of(model, f, x), w, (size_t)model->n * sizeof *w);
     }
-    if (sgd->patience > 0 && head->epochs - head->best_epoch >= (double)sgd->patience)
+    if (sgd->opts.patience > 0 &&
+        head->epochs - head->best_epoch >= (double)sgd->opts.patience)
         head->stopped = 1;
     return isfinite(dev.loss);
 }
@@ -424,12 +421,12 @@ static void conclude(const sgd_task *sgd, const weft_job *job, double *aux,
         m[FOLD_HALF] = half_width(sgd, &held);
         m[FOLD_LOSS] = held.loss / held.count;
     }
-    int joint = weft_measure_joint((weft_measure)sgd->score);
-    res->by_error = joint || sgd->score == WEFT_BY_ACCURACY;
+    int joint = weft_measure_joint((weft_measure)sgd->opts.score);
+    res->by_error = joint || sgd->opts.score == WEFT_BY_ACCURACY;
     res->loss = diverged ? INFINITY : sgd_sums_score(sgd, &dev);
-    int known = sgd->score == WEFT_BY_ACCURACY && isfinite(res->loss);
+    int known = sgd->opts.score == WEFT_BY_ACCURACY && isfinite(res->loss);
     res->bound = known ? half_width(sgd, &dev) : (double)NAN;
-    res->cost = sgd->patience > 0 ? trained / sgd->nfold : job->resource;
+    res->cost = sgd->opts.patience > 0 ? trained / sgd->nfold : job->resource;
     res->arm_loss[0] = dev.loss;
     res->arm_wrong[0] = dev.wrong;
     if (joint) res->arm_score[0] = dev.measured / dev.count;
@@ -472,7 +469,7 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
     if (unit % each == 0) head->begun = head->epochs;
     if (unit == 0) sgd->each = 1; /* steps of another configuration take another time */
     row[ROW_LOSS] = row[ROW_ERROR] = row[ROW_TRAIN] = NAN;
-    row[ROW_FOLD] = (double)(sgd->fold < 0 ? f : sgd->fold);
+    row[ROW_FOLD] = (double)(sgd->opts.fold < 0 ? f : sgd->opts.fold);
     weft_status st = WEFT_OK;
     if (epochs > 0)
         st = train(sgd, &model, f, head, state->x, row);
@@ -505,7 +502,7 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     const real *x = state->x;
     weft_arena *tmp = weft_arena_new();
     sgd_model model = sgd_model_of(sgd, job, tmp);
-    int folds = sgd->folds > 0 && part == WEFT_VALID;
+    int folds = sgd->opts.folds > 0 && part == WEFT_VALID;
     if (folds && !sgd->at)
         weft_log(WEFT_WARN, "with sgd.folds the winner was trained on the valid part of "
                             "its own data, too: its valid scores are of unseen samples "

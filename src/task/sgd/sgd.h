@@ -16,6 +16,14 @@ enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
 enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
 enum { SGD_SCORE_BLEU = 6 };               /* in the table of scores; then chrF */
 
+/* Section [sgd]. */
+typedef struct sgd_options {
+    const char *net_name;
+    int score, keep, parts, literal, target; /* score: weft_measure */
+    int64_t steps, patience, folds, fold;
+    double dev;
+} sgd_options;
+
 /* Section [train]. */
 typedef struct sgd_train {
     weft_descent descent;
@@ -69,11 +77,8 @@ typedef struct sgd_pool {
 } sgd_pool;
 
 typedef struct sgd_task {
-    const char *net_name;
+    sgd_options opts;
     weft_word_keys words;
-    int score, keep, parts, literal, target; /* score: weft_measure */
-    int64_t steps, patience, folds, fold;
-    double dev;
     sgd_train train;
     const weft_net *net;
     void *fixed; /* the network's instance without its axes; not set up */
@@ -153,10 +158,9 @@ typedef struct sgd_words {
     int64_t nstep, room;
 } sgd_words;
 
-/* Work space of a rank. */
+/* Work space of a rank, for `most` samples in a call of the network at most. */
 typedef struct sgd_work {
     void *net;
-    int most;                     /* largest number of samples in a call of the network */
     const float **x;              /* [most] */
     float *row;                   /* [most][d] of bytes */
     const uint8_t **text;         /* [most] */
@@ -169,7 +173,6 @@ typedef struct sgd_work {
     int32_t *label;  /* [most] */
     const double **target; /* [most] */
     double *weight;        /* [most] */
-    weft_arena *tmp;
 } sgd_work;
 
 /* ---- model.c: the networks of configurations, and contexts of samples ---- */
@@ -180,9 +183,8 @@ extern const weft_kind sgd_train_kind;
 WEFT_CHECKED weft_status sgd_check_noise(const sgd_task *sgd);
 
 /* The contexts of samples, by which networks have weights: the direction of a sentence and
- * its translation, or the client that a sample of a federation belongs to. Their number, 0
- * where samples have none; that of a row. */
-int sgd_context_count(const sgd_task *sgd);
+ * its translation, or the client that a sample of a federation belongs to. The number of a
+ * row's; the context that has a number. */
 int sgd_context_of(const sgd_task *sgd, int64_t row);
 weft_context sgd_context(const sgd_task *sgd, int number);
 /* Gives clients without training rows the mean of what others have, of w[model->n]. */

@@ -202,7 +202,7 @@ static void join_weights(struct course *course, real *x)
 
 /* ---- steps ---- */
 
-/* Changes all weights by the gradient course->p.out. */
+/* Changes all weights by the gradient course->pieces.out. */
 static void change_weights(struct course *course, weft_pace pace, real *w, real *slots)
 {
     int64_t from = course->pieces.part;
@@ -298,19 +298,19 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     int64_t passes = model->contexts
                          ? sgd_context_batches(sgd, model->train.batch, &fold->train)
                          : (fold->train.n + model->train.batch - 1) / model->train.batch;
-    int64_t steps = sgd->steps > 0 ? sgd->steps : passes;
+    int64_t steps = sgd->opts.steps > 0 ? sgd->opts.steps : passes;
     struct course course = {
         .sgd = sgd,
         .model = model,
         .fold = fold,
-        .f = sgd->fold < 0 ? f : (int)sgd->fold,
-        .work = sgd_work_new(sgd, model, (int)(batch / sgd->parts + 1), tmp),
+        .f = sgd->opts.fold < 0 ? f : (int)sgd->opts.fold,
+        .work = sgd_work_new(sgd, model, (int)(batch / sgd->opts.parts + 1), tmp),
         .pieces = sgd_pieces_new(sgd, model, sgd_gradient_size(sgd, model, batch), tmp),
         .length = WEFT_NEW(tmp, sgd_length, batch),
         .dealt = WEFT_NEW(tmp, int64_t, batch),
         .order = WEFT_NEW(tmp, int64_t, fold->train.n),
         .pass = -1,
-        .told = WEFT_NEW(tmp, double, 2 * sgd->parts),
+        .told = WEFT_NEW(tmp, double, 2 * sgd->opts.parts),
         .end = model->contexts ? WEFT_NEW(tmp, int64_t, passes) : NULL};
     if (model->contexts)
         course.dots = WEFT_NEW(tmp, double, weft_contexts_dots(model->contexts));
