@@ -173,7 +173,7 @@ const char *weft_number_read(const char *at, const char *end, char separator, ch
 /* Reads the rows of a file. Those of a further file are added: its columns are found by
  * their names, or by place where files have none. EDATA naming file, line and column:
  * ragged rows, rows without label, columns that another file has. */
-WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
+WEFT_CHECKED weft_status weft_read_csv(const char *path, const char *text, size_t n,
                                        const weft_csv *how, weft_dense_rows *rows);
 /* The name of column j, its number from 1 where it has none. */
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j);
@@ -252,7 +252,7 @@ const weft_written *weft_written_of(const char *text, weft_arena *mem);
 
 /* Reads the first lines of a large file to find columns that are of texts alone there, as
  * categories are read only once then: rows->texts. */
-void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+void weft_dense_probe(const char *path, const char *text, size_t n, const weft_csv *how,
                       weft_dense_rows *rows);
 /* After all were read: columns of texts become categories, or are left out where nearly all
  * differ; *again 1: the files are to be read once more. EDATA naming file, line and column

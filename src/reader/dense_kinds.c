@@ -11,7 +11,7 @@
 
 /* ---- kinds ---- */
 
-void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+void weft_dense_probe(const char *path, const char *text, size_t n, const weft_csv *how,
                       weft_dense_rows *rows)
 {
     enum { FIRST = 1 << 16 }; /* bytes */

@@ -236,14 +236,32 @@ typedef struct weft_csv_row {
     int64_t n;
 } weft_csv_row;
 
-/* Calls take(ctx, row) for each row of text[n] of file `path`, until it fails; a row lasts
- * until take returns. Empty lines are skipped, but where there is one column; columns may
- * be quoted, and then hold separators and ends of lines (RFC 4180). EDATA naming the line:
- * a quotation mark out of place, a NUL, or the number of columns is not that of the first
- * row; what take returns. Cost O(n). */
-WEFT_CHECKED weft_status
-weft_csv_rows(const char *path, const char *text, size_t n, char separator,
-              weft_status (*take)(void *ctx, const weft_csv_row *row), void *ctx);
+/* What becomes of a line of the file. */
+typedef enum weft_csv_line {
+    WEFT_CSV_PARSED, /* by libcsv */
+    WEFT_CSV_EMPTY,  /* it is a row of one empty field */
+    WEFT_CSV_DONE    /* nothing more */
+} weft_csv_line;
+
+/* A file of CSV that is read line by line, so that messages can name the line. */
+typedef struct weft_csv_source {
+    const char *path;
+    char separator;
+    int64_t line;    /* that is read; in: those before the text */
+    int64_t opened;  /* line of the open quotation mark; 0: none is */
+    int odd, quotes; /* 1: an odd number of marks is in it; there are any */
+    const char *unclosed, *misplaced; /* what messages say to do about such a mark */
+    weft_arena *row;                  /* of the texts of a row */
+    void *ctx;
+    weft_status (*look)(void *ctx, const char *at, size_t n, weft_csv_line *what);
+    weft_status (*take)(void *ctx, const weft_csv_row *row);
+} weft_csv_source;
+/* Calls look for each line of text[n], its end included, before it is parsed, and take for
+ * each row, until one of them fails; a row lasts until take returns. libcsv skips empty
+ * lines; columns may be quoted, and then hold separators and ends of lines (RFC 4180).
+ * EDATA naming the line: a quotation mark out of place, a NUL in a field; what look and
+ * take return. Cost O(n). */
+WEFT_CHECKED weft_status weft_csv_read(weft_csv_source *source, const char *text, size_t n);
 
 /* ---- users out of LEAF's JSON files, one at a time ---- */
 
