@@ -43,13 +43,8 @@ static const weft_opt options[] = {
         "split", struct folder, split.shuffled, "bydate", "bydate/own|shuffled",
         "bydate: a part that has a directory is its documents (20 Newsgroups: the test's "
         "are later ones). shuffled: parts of the same sizes, of all documents shuffled"),
-    WEFT_REAL_OPT("valid", struct folder, split.valid, "0.1", 0, 0.9,
-                  "share of the documents for validation, where it has no directory"),
-    WEFT_REAL_OPT("test", struct folder, split.test, "0.1", 0, 0.9,
-                  "share of the documents for the test, where it has no directory"),
-    WEFT_SHARES_OPT(struct folder, split.shares),
-    WEFT_LONG_OPT("seed", struct folder, split.seed, "0", 0, 9e15,
-                  "seed of the shuffle that divides the documents"),
+    WEFT_SPLIT_OPTS(struct folder, split, "documents", ", where it has no directory",
+                    ", where it has no directory"),
     {0},
 };
 
@@ -392,7 +387,7 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
     TRY(check_wanted(&reading));
     drop_headers(&reading);
     tell(&reading);
-    return weft_documents_pack(&reading.docs, source, folder->split, pack);
+    return weft_documents_pack(&reading.docs, source, &folder->split, pack);
 }
 
 extern const weft_reader weft_reader_folder;

@@ -181,7 +181,7 @@ static weft_status pack_documents(weft_leaf *const leaf[WEFT_NPART],
         documents.end[p] = documents.n;
         if (p != WEFT_TRAIN && leaf[p]) documents.own[p] = weft_part_name[p];
     }
-    return weft_documents_pack(&documents, source, *split, pack);
+    return weft_documents_pack(&documents, source, split, pack);
 }
 
 /* ---- windows ---- */

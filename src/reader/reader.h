@@ -86,45 +86,53 @@ enum { WEFT_BY_AUTO, WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS };
                     "each class in the source's order, where neighbours are alike "        \
                     "(reviews of one film), or as many of each class at random; auto: "    \
                     "chance, or class where a class would have no training row")
-/* Divides rows 0..n-1 of classes label[n] into order[n]: train, then valid, then test rows,
- * each in the order of a shuffle by keyed random numbers; rows[] are the sizes of the
- * parts. By chance a part is the next of all shuffled rows; from the end each class gives
- * its last round(n_c test) rows to the test, the round(n_c valid) before them to
- * validation; by class the shuffled rows are first put in the order of
- * weft_split_classes, those of classes with fewer rows than parts before all others. AUTO
- * is by chance, or by class where a class would have no training row. Tells the packer the
- * rule. ECONF where valid + test >= 1. Cost O(n log n). */
-WEFT_CHECKED weft_status weft_split_rows(const weft_split *split, const int32_t *label,
-                                         int64_t n, int64_t *order, int64_t *rows,
-                                         weft_pack *pack);
+/* All options of one whose member is a weft_split of rows called `what`. */
+#define WEFT_SPLIT_OPTS(object, member, what, more_valid, more_test)                       \
+    WEFT_REAL_OPT("valid", object, member.valid, "0.1", 0, 0.9,                            \
+                  "share of the " what " for validation" more_valid),                      \
+        WEFT_REAL_OPT("test", object, member.test, "0.1", 0, 0.9,                          \
+                      "share of the " what " for the test" more_test),                     \
+        WEFT_SHARES_OPT(object, member.shares),                                            \
+        WEFT_LONG_OPT("seed", object, member.seed, "0", 0, 9e15,                           \
+                      "seed of the shuffle that divides the " what)
+
+/* Rows, or documents, as they are read: those of the source, then those of one for
+ * validation, then those of one for the test. */
+typedef struct weft_source_rows {
+    int64_t n, end[WEFT_NPART];  /* rows up to the end of each source */
+    const char *source;          /* for messages */
+    const char *own[WEFT_NPART]; /* what the source of a part is called; NULL: nothing */
+    const int32_t *label;        /* [n] */
+    int64_t groups, clients;     /* that rows belong to; one of them is 0, or both */
+    const int64_t *owner;        /* [n] the group or client */
+    const char *const *name;     /* [groups] */
+} weft_source_rows;
+/* How they are divided. */
+typedef struct weft_parts {
+    int64_t *order; /* [n] part after part, or client after client, and of each the parts */
+    int64_t rows[WEFT_NPART];
+    int64_t (*count)[WEFT_NPART]; /* [clients]; NULL: none */
+} weft_parts;
+/* Divides the rows of the first source by the shares, but for parts that have a source;
+ * those of other sources follow in their part, or its clients'. By chance a part is the
+ * next of all rows, shuffled by keyed random numbers; from the end each class gives its
+ * last round(n_c test) rows to the test, the round(n_c valid) before them to validation; by
+ * class the shuffled rows are first put in the order of weft_split_classes, those of
+ * classes with fewer rows than parts before all others. AUTO is by chance, or by class
+ * where a class would have no training row. Groups stay together; rows of clients are
+ * divided within each. Tells the packer the rule. ECONF, but for clients: valid + test >=
+ * 1; EDATA: too few groups, or one in two sources. Cost O(n log n). */
+WEFT_CHECKED weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
+                                     weft_parts *parts, weft_pack *pack);
+/* The ECONF of it, for clients, too. */
+WEFT_CHECKED weft_status weft_split_check(const weft_split *split,
+                                          const weft_source_rows *rows);
 /* Puts rows order[n], which are in random order, so that of each class, of each owner, row
  * k of m is (k + 1/2) / m of the way: each piece of the order has about as large a share of
  * every class, and the middle the classes of one row. owner NULL: all are of one. Cost
  * O(n log n). */
 void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
                         const int32_t *label, weft_arena *tmp);
-/* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is; tells the packer. */
-void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack);
-
-/* Rows that belong to clients: those of the first file, of one for validation and of one
- * for the test. */
-typedef struct weft_owned_rows {
-    int64_t n, end[WEFT_NPART]; /* rows up to the end of each file */
-    int64_t clients;
-    const int64_t *owner; /* [n] */
-    const int32_t *label; /* [n] */
-} weft_owned_rows;
-/* How they are divided. */
-typedef struct weft_client_rows {
-    int64_t clients, rows[WEFT_NPART];
-    int64_t *order;               /* [n] client after client, and of each part after part */
-    int64_t (*count)[WEFT_NPART]; /* [clients] */
-} weft_client_rows;
-/* Divides the rows of each client in the first file by the shares, drawn by chance, from
- * the end, or by class; those of other files are of their part. Tells the packer the rule.
- * Cost O(n). */
-void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
-                        weft_client_rows *rows, weft_pack *pack);
 
 /* ---- runs of samples ---- */
 
@@ -174,10 +182,9 @@ WEFT_CHECKED weft_status weft_documents_add(weft_documents *documents,
 /* Takes document i out, and its class, if no other document has it; other classes of higher
  * numbers move up. Cost O(n). */
 void weft_documents_drop(weft_documents *documents, int64_t i);
-/* Hands all documents over: the first end[WEFT_TRAIN] are shuffled and divided by shares,
- * except that no share is taken for a part with a source of its own. */
+/* Divides all documents, and hands them over. As weft_divide. */
 WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const char *source,
-                                             weft_split split, weft_pack *pack);
+                                             const weft_split *split, weft_pack *pack);
 
 /* Hands all documents over in their order, to be scored by the winner of a run, or one that
  * was trained on a packed file: `like`, whose classes theirs are, and of clients, if its

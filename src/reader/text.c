@@ -60,13 +60,7 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT("encoding", struct labelled, encoding, "auto", WEFT_ENCODING_WORDS,
                     "encoding of the file; auto: what is not UTF-8 is taken as "
                     "Windows-1252, row by row"),
-    WEFT_REAL_OPT("valid", struct labelled, split.valid, "0.1", 0, 0.9,
-                  "share of the lines for validation"),
-    WEFT_REAL_OPT("test", struct labelled, split.test, "0.1", 0, 0.9,
-                  "share of the lines for the test"),
-    WEFT_SHARES_OPT(struct labelled, split.shares),
-    WEFT_LONG_OPT("seed", struct labelled, split.seed, "0", 0, 9e15,
-                  "seed of the shuffle that divides the lines"),
+    WEFT_SPLIT_OPTS(struct labelled, split, "lines", "", ""),
     WEFT_TEXT_OPT("valid_file", struct labelled, valid_file, "",
                   "file of the validation part, instead of a share"),
     WEFT_TEXT_OPT("test_file", struct labelled, test_file, "",
@@ -659,7 +653,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
         return weft_documents_score(&documents, labelled->like, pack);
     if (labelled->named.header == NAMES_AUTO) drop_headers(&documents, first, file);
     TRY(check_classes(labelled, &documents, source));
-    return weft_documents_pack(&documents, source, labelled->split, pack);
+    return weft_documents_pack(&documents, source, &labelled->split, pack);
 }
 
 extern const weft_reader weft_reader_text;
