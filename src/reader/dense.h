@@ -17,6 +17,12 @@ typedef struct weft_csv_head {
                           row */
 } weft_csv_head;
 
+/* 1: a column of labels or of numbers to predict. */
+static inline int weft_is_answer(weft_column_kind kind)
+{
+    return kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
+}
+
 /* What was decided of a column. */
 typedef enum weft_dense_choice {
     WEFT_DENSE_AS_READ,

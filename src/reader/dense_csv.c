@@ -89,8 +89,7 @@ static int may_lack(const struct csv *csv, int64_t j)
     weft_column_kind kind = csv->table->at[j].kind;
     int named = kind == WEFT_COLUMN_WEIGHT && csv->table->head.name;
     return csv->how->unlabelled &&
-           (kind == WEFT_COLUMN_LABEL || named || kind == WEFT_COLUMN_TARGET ||
-            kind == WEFT_COLUMN_CLIENT);
+           (weft_is_answer(kind) || named || kind == WEFT_COLUMN_CLIENT);
 }
 
 /* EDATA: a column without a place has the name of one that is used. */
@@ -264,8 +263,7 @@ static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t li
 static int may_have_gaps(const weft_dense_column *column)
 {
     return column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_CATEGORY ||
-           column->kind == WEFT_COLUMN_TARGET || column->kind == WEFT_COLUMN_LABEL ||
-           column->kind == WEFT_COLUMN_DATE;
+           column->kind == WEFT_COLUMN_DATE || weft_is_answer(column->kind);
 }
 
 /* 1: the cell stands for a missing value, as an option says. */
@@ -456,8 +454,9 @@ static int is_left_out(struct csv *csv, const char *at, const char *end)
         const char *stop = i < last ? memchr(at, separator, (size_t)(end - at)) : end;
         weft_column_kind kind =
             csv->place[i] >= 0 ? csv->table->at[csv->place[i]].kind : WEFT_COLUMN_DROPPED;
-        int answer = kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
-        if (answer && lacks_answer(csv, i, plain_text(at, stop, csv->source.row))) return 1;
+        if (weft_is_answer(kind) &&
+            lacks_answer(csv, i, plain_text(at, stop, csv->source.row)))
+            return 1;
         at = stop + 1;
     }
     return 0;

@@ -8,9 +8,6 @@
 #include "weft/log.h"
 #include "weft/magic.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -73,11 +70,6 @@ struct reading {
 
 /* ---- directories ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
 static weft_status add_entry(const char *dir, const char *name, struct listing *listing,
                              weft_arena *mem)
 {
@@ -89,23 +81,18 @@ static weft_status add_entry(const char *dir, const char *name, struct listing *
                          path);
     listing->entry =
         weft_grow(mem, listing->entry, sizeof *listing->entry, listing->n, &listing->room);
-    listing->entry[listing->n++] =
-        (struct entry){weft_arena_text(mem, "%s", name), path, S_ISDIR(info.st_mode)};
+    listing->entry[listing->n++] = (struct entry){name, path, S_ISDIR(info.st_mode)};
     return WEFT_OK;
 }
 
 static weft_status list(const char *path, struct listing *listing, weft_arena *mem)
 {
-    DIR *dir = opendir(path);
-    weft_status st = WEFT_OK;
+    const char **name;
+    int64_t n = weft_dir_list(path, &name, mem);
     *listing = (struct listing){0};
-    if (dir == NULL) return weft_unreadable(path);
-    for (const struct dirent *entry; st == WEFT_OK && (entry = readdir(dir)) != NULL;)
-        if (entry->d_name[0] != '.') st = add_entry(path, entry->d_name, listing, mem);
-    closedir(dir);
-    TRY(st);
-    if (listing->n > 0)
-        qsort(listing->entry, (size_t)listing->n, sizeof *listing->entry, by_name);
+    if (n < 0) return weft_unreadable(path);
+    for (int64_t i = 0; i < n; i++)
+        if (*name[i] != '.') TRY(add_entry(path, name[i], listing, mem));
     return WEFT_OK;
 }
 

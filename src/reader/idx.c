@@ -7,7 +7,6 @@
 #include "reader.h"
 #include "weft/log.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,19 +163,17 @@ static size_t stem(const char *name)
 /* The file of training images in a directory. */
 static weft_status find_images(const char *dir, const char **path, weft_arena *mem)
 {
-    DIR *listing = opendir(dir);
-    const char *found = NULL, *other = NULL;
-    if (listing == NULL) return weft_unreadable(dir);
-    for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        const char *name = entry->d_name;
-        if (*name == '.' || !strstr(name, "train-images") || !strstr(name, "idx")) continue;
-        int same = found != NULL && stem(name) == stem(found) &&
-                   strncmp(name, found, stem(name)) == 0;
-        if (found != NULL && !same) other = weft_arena_text(mem, "%s", name);
-        if (found == NULL || (same && stem(name) == strlen(name)))
-            found = weft_arena_text(mem, "%s", name);
+    const char **name, *found = NULL, *other = NULL;
+    int64_t n = weft_dir_list(dir, &name, mem);
+    if (n < 0) return weft_unreadable(dir);
+    for (int64_t i = 0; i < n; i++) {
+        const char *one = name[i];
+        if (*one == '.' || !strstr(one, "train-images") || !strstr(one, "idx")) continue;
+        int same = found != NULL && stem(one) == stem(found) &&
+                   strncmp(one, found, stem(one)) == 0;
+        if (found != NULL && !same) other = one;
+        if (found == NULL || (same && stem(one) == strlen(one))) found = one;
     }
-    closedir(listing);
     if (found == NULL)
         return weft_fail(WEFT_EFILE, "%s has no file train-images-idx3-ubyte or .gz", dir);
     if (other != NULL)
@@ -221,19 +218,15 @@ static const char *existing(const char *path, weft_arena *mem)
  * is none. */
 static const char *test_beside(const char *images, weft_arena *mem)
 {
-    const char *slash = strrchr(images, '/'), *found = NULL;
+    const char *slash = strrchr(images, '/'), **name;
     const char *dir =
         slash ? weft_arena_text(mem, "%.*s", (int)(slash - images), images) : ".";
-    DIR *listing = opendir(dir);
-    for (const struct dirent *entry; listing && (entry = readdir(listing)) != NULL;) {
-        const char *name = entry->d_name;
-        if (*name == '.' || !strstr(name, "images") || !strstr(name, "idx") ||
-            (!strstr(name, "t10k") && !strstr(name, "test")))
-            continue;
-        if (!found || strcmp(name, found) < 0) found = weft_arena_text(mem, "%s", name);
-    }
-    if (listing) closedir(listing);
-    return found;
+    int64_t n = weft_dir_list(dir, &name, mem);
+    for (int64_t i = 0; i < n; i++)
+        if (*name[i] != '.' && strstr(name[i], "images") && strstr(name[i], "idx") &&
+            (strstr(name[i], "t10k") || strstr(name[i], "test")))
+            return name[i];
+    return NULL;
 }
 
 /* Tells that there is no test: what is there, and how it would be named. */

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -121,6 +122,26 @@ weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_
         for (size_t i = 0; i < *n; i++)
             if ((*text)[i] == '\r') (*text)[i] = '\n';
     return WEFT_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int64_t weft_dir_list(const char *path, const char ***name, weft_arena *mem)
+{
+    int64_t n = 0, room = 0;
+    DIR *dir = opendir(path);
+    *name = NULL;
+    if (dir == NULL) return -1;
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        *name = weft_grow(mem, *name, sizeof **name, n, &room);
+        (*name)[n++] = weft_arena_text(mem, "%s", entry->d_name);
+    }
+    closedir(dir);
+    if (n > 0) qsort(*name, (size_t)n, sizeof **name, by_text);
+    return n;
 }
 
 weft_status weft_like_federated(weft_h5 *file, int *federated)

@@ -10,7 +10,7 @@
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
                                        size_t *n);
 /* The same of a file of text, which may be compressed by gzip, without a byte order mark.
- * EDATA, as weft_text_only and weft_gzip_expand. */
+ * EDATA: it is damaged; as weft_text_only. */
 WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char **text,
                                         size_t *n);
 /* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
@@ -22,6 +22,10 @@ void weft_mark_skip(char **text, size_t *n);
 size_t weft_utf8_put(uint32_t code, char *to);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
+
+/* What a directory has, also . and .., by name, in mem; returns how many, -1 and errno
+ * where it cannot be read. */
+int64_t weft_dir_list(const char *path, const char ***name, weft_arena *mem);
 
 /* Sides of an image of d numbers from "3x32x32", channels first. ECONF. */
 WEFT_CHECKED weft_status weft_shape_read(const char *text, int64_t d, int side[3]);
@@ -305,16 +309,6 @@ WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *leaf, const weft_leaf_user **
 /* Adds the files, of which all users were read, to the sources of the packed file. */
 void weft_leaf_sources(const weft_leaf *leaf, weft_pack *pack);
 void weft_leaf_close(weft_leaf *leaf);
-
-/* ---- LEAF's generator ---- */
-
-/* How many samples its clients have (numpy's seed), then client by
- * client, in that order, their samples x[n][d] and label[n]. */
-typedef struct weft_leafgen weft_leafgen;
-void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size);
-weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
-                               weft_arena *mem);
-void weft_leafgen_client(weft_leafgen *leafgen, int64_t n, double *x, int32_t *label);
 
 /* ---- arrays of numbers or texts in NumPy's files, npy and npz, and in HDF5 files ---- */
 
