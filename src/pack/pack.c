@@ -11,12 +11,104 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- rows ---- */
+/* ---- targets, weights and groups ---- */
 
-static const char *part_name(weft_pack *pack, weft_part part, const char *what)
+/* ECONF: rows are dealt to clients, which have classes and equal weights. */
+static weft_status refuse_clients(const weft_pack *pack, const char *what, const char *also)
 {
-    return weft_arena_text(pack->mem, "/%s/%s", weft_part_name[part], what);
+    if (pack->own->over.clients == 0) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s: clients = %lld makes a federation, whose rows have %s; leave "
+                     "clients out%s",
+                     pack->own->from, (long long)pack->own->over.clients, what, also);
 }
+
+weft_status weft_pack_targets(weft_pack *pack, const weft_pack_numbers *numbers)
+{
+    TRY(refuse_clients(pack, "classes, not numbers to predict", ""));
+    pack->own->numbers = *numbers;
+    weft_pack_classes(pack, numbers->n, numbers->name);
+    return pack->own->scored ? WEFT_OK
+                             : weft_pack_check_valid(pack, pack->own->rows[WEFT_VALID]);
+}
+
+weft_status weft_pack_weights(weft_pack *pack, const double *weight)
+{
+    TRY(refuse_clients(pack, "equal weights", ", or weight"));
+    double sum = 0;
+    int64_t train = pack->own->rows[WEFT_TRAIN], n = 0;
+    if (pack->own->scored) train = pack->own->rows[WEFT_TEST];
+    for (int64_t i = 0; i < train; i++) sum += weight[i];
+    for (int p = 0; p < WEFT_NPART; p++) {
+        int64_t from = n;
+        double own = 0;
+        for (n += pack->own->rows[p]; from < n; from++) own += weight[from];
+        if (pack->own->rows[p] > 0 && !(own > 0))
+            return weft_fail(WEFT_EDATA,
+                             "%s: all %s rows have weight 0; give some a weight above it",
+                             pack->own->from, weft_part_name[p]);
+    }
+    double *to = WEFT_NEW(pack->mem, double, n);
+    for (int64_t i = 0; i < n; i++) to[i] = weight[i] / (sum / (double)train);
+    pack->own->weight = to;
+    return WEFT_OK;
+}
+
+static int64_t first_of(const weft_pack *pack, weft_part part)
+{
+    int64_t first = 0;
+    for (int p = 0; p < (int)part; p++) first += pack->own->rows[p];
+    return first;
+}
+
+/* Writes targets, weights and groups of a part, and what the targets are called. */
+static weft_status put_targets(weft_pack *pack, weft_part part)
+{
+    static const char about[] =
+        "mean and deviation of the targets in the training rows; a run sees "
+        "(target - shift) / scale";
+    const weft_pack_numbers *numbers = &pack->own->numbers;
+    int64_t n = numbers->n, rows = pack->own->rows[part];
+    const double *target = numbers->target + first_of(pack, part) * n;
+    if (part == WEFT_TRAIN) {
+        TRY(weft_pack_put(pack, "/target/shift", WEFT_H5_F64, n, numbers->shift, about,
+                          "as the target"));
+        TRY(weft_pack_put(pack, "/target/scale", WEFT_H5_F64, n, numbers->scale, about,
+                          "as the target"));
+    }
+    weft_digest_add(pack->own->digest, target, (size_t)(rows * n) * sizeof *target);
+    return weft_h5_put(&pack->own->file, weft_pack_path(pack, part, "target"), WEFT_H5_F64,
+                       2, (const int64_t[]){rows, n}, target, 0,
+                       "numbers to predict of each row [n][targets]", "as in the source");
+}
+
+static weft_status put_weights(weft_pack *pack, weft_part part)
+{
+    if (pack->own->weight == NULL) return WEFT_OK;
+    return weft_pack_put(pack, weft_pack_path(pack, part, "weight"), WEFT_H5_F64,
+                         pack->own->rows[part], pack->own->weight + first_of(pack, part),
+                         "what each row counts in fits and scores",
+                         "1, the mean over the training rows");
+}
+
+void weft_pack_groups(weft_pack *pack, int64_t n, const int32_t *group)
+{
+    pack->own->groups = n;
+    pack->own->group = group;
+}
+
+static weft_status put_groups(weft_pack *pack, weft_part part)
+{
+    if (pack->own->group == NULL) return WEFT_OK;
+    if (part == WEFT_TRAIN)
+        TRY(weft_h5_put_long(&pack->own->file, "/", "groups", pack->own->groups));
+    return weft_pack_put(pack, weft_pack_path(pack, part, "group"), WEFT_H5_I32,
+                         pack->own->rows[part], pack->own->group + first_of(pack, part),
+                         "group of each row, whose rows are in one part or fold",
+                         "number, below /@groups");
+}
+
+/* ---- rows ---- */
 
 weft_status weft_pack_matrix(weft_pack *pack, weft_form form, int64_t d,
                              const int64_t *rows)
@@ -34,7 +126,7 @@ weft_status weft_pack_matrix(weft_pack *pack, weft_form form, int64_t d,
     weft_pack_scaled(pack);
     if (pack->own->over.clients > 0) return weft_pack_hold(pack);
     for (int i = 0; i < WEFT_NPART; i++) {
-        TRY(weft_h5_make(&pack->own->file, part_name(pack, (weft_part)i, "x"), type, 2,
+        TRY(weft_h5_make(&pack->own->file, weft_pack_path(pack, i, "x"), type, 2,
                          (const int64_t[]){rows[i], d}, "rows [n][d], one a sample",
                          form == WEFT_BYTES ? "intensity 0..255" : "as in the source"));
     }
@@ -50,7 +142,7 @@ static weft_status put_rows(weft_pack *pack, weft_part part, int64_t count, cons
     if (pack->own->held != NULL) {
         weft_pack_hold_rows(pack, part, count, x);
     } else {
-        TRY(weft_h5_put_rows(&pack->own->file, part_name(pack, part, "x"), type, to->n,
+        TRY(weft_h5_put_rows(&pack->own->file, weft_pack_path(pack, part, "x"), type, to->n,
                              count, x));
         weft_digest_add(pack->own->digest, x, (size_t)count * pack->own->row);
     }
@@ -113,9 +205,9 @@ static weft_status put_labels(weft_pack *pack, weft_part part)
     const weft_pack_part *from = &pack->own->part[part];
     int64_t *count;
     TRY(weft_pack_count(pack, part, &count));
-    TRY(weft_pack_put(pack, part_name(pack, part, "label"), WEFT_H5_I32, from->n,
+    TRY(weft_pack_put(pack, weft_pack_path(pack, part, "label"), WEFT_H5_I32, from->n,
                       from->label, "class of each row", "index into /class"));
-    return weft_pack_put(pack, part_name(pack, part, "count"), WEFT_H5_I64,
+    return weft_pack_put(pack, weft_pack_path(pack, part, "count"), WEFT_H5_I64,
                          pack->own->classes, count, "rows of each class", "rows");
 }
 
@@ -123,11 +215,11 @@ static weft_status put_labels(weft_pack *pack, weft_part part)
 static weft_status put_answers(weft_pack *pack, weft_part part)
 {
     if (pack->own->numbers.n > 0)
-        TRY(weft_pack_targets_put(pack, part));
+        TRY(put_targets(pack, part));
     else
         TRY(put_labels(pack, part));
-    TRY(weft_pack_weights_put(pack, part));
-    return weft_pack_groups_put(pack, part);
+    TRY(put_weights(pack, part));
+    return put_groups(pack, part);
 }
 
 /* "seed=0 valid=0.1": the options of the reader. */
@@ -144,7 +236,7 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
 }
 
 /* 1: documents that belong to clients, or are dealt to them. */
-static int owned(const weft_pack *pack)
+static int is_owned(const weft_pack *pack)
 {
     return pack->own->form == WEFT_TOKENS &&
            (pack->own->over.clients > 0 || pack->own->owners > 0);
@@ -173,7 +265,7 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
     TRY(weft_h5_put_attr(file, "/", "reader", kind->name));
     TRY(weft_h5_put_attr(file, "/", "source", source));
     TRY(weft_h5_put_attr(file, "/", "options", options_text(kind, self, pack->mem)));
-    if (pack->own->held != NULL || (owned(pack) && pack->own->over.clients > 0))
+    if (pack->own->held != NULL || (is_owned(pack) && pack->own->over.clients > 0))
         TRY(weft_h5_put_attr(
             file, "/", "partition",
             options_text(&weft_partition_kind, &pack->own->over, pack->mem)));
@@ -207,7 +299,7 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
         if (!clients && !sentences) TRY(put_answers(pack, (weft_part)i));
     }
     if (pack->own->held != NULL) TRY(weft_pack_deal(pack));
-    if (owned(pack)) TRY(weft_pack_own(pack));
+    if (is_owned(pack)) TRY(weft_pack_own(pack));
     if (pack->own->generator != NULL) TRY(weft_pack_generator_close(pack));
     if (pack->own->form == WEFT_TOKENS) TRY(weft_pack_text_close(pack));
     if (sentences) TRY(weft_pack_sentences_close(pack));
@@ -241,10 +333,11 @@ static void report(const weft_pack *pack, const char *out, double seconds)
 {
     static const char *const answers[] = {"classes", "target", "targets"};
     const char *clients = "";
-    if (pack->own->federation != NULL || owned(pack))
-        clients = weft_arena_text(
-            pack->mem, " of %lld clients",
-            (long long)(owned(pack) ? pack->own->owners : weft_pack_clients_count(pack)));
+    if (pack->own->federation != NULL || is_owned(pack))
+        clients =
+            weft_arena_text(pack->mem, " of %lld clients",
+                            (long long)(is_owned(pack) ? pack->own->owners
+                                                       : weft_pack_clients_count(pack)));
     weft_log(WEFT_INFO,
              "%s: %lld train, %lld valid, %lld test rows%s, %d %s, packed in %.2f s", out,
              (long long)pack->own->part[WEFT_TRAIN].n,

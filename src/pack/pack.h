@@ -20,7 +20,7 @@ typedef struct weft_words weft_words;
 /* Clients while packing; see pack_clients.c. */
 typedef struct weft_pack_federation weft_pack_federation;
 
-/* Rows that wait to be dealt to clients; see pack_partition.c. */
+/* Rows that wait to be dealt to clients; see pack_clients.c. */
 typedef struct weft_pack_held weft_pack_held;
 
 /* Sentences in several languages; see pack_sentences.c. */
@@ -80,15 +80,12 @@ typedef struct weft_packing {
     weft_pack_corpus *corpus;         /* of WEFT_SENTENCES */
 } weft_packing;
 
+/* "/train/x", of a part, in mem. */
+const char *weft_pack_path(const weft_pack *pack, int part, const char *what);
 /* Writes a dataset and adds it to the digest. */
 WEFT_CHECKED weft_status weft_pack_put(weft_pack *pack, const char *name, weft_h5type type,
                                        int64_t n, const void *data, const char *about,
                                        const char *unit);
-
-/* Writes targets, weights and groups of a part, and what the targets are called. */
-WEFT_CHECKED weft_status weft_pack_targets_put(weft_pack *pack, weft_part part);
-WEFT_CHECKED weft_status weft_pack_weights_put(weft_pack *pack, weft_part part);
-WEFT_CHECKED weft_status weft_pack_groups_put(weft_pack *pack, weft_part part);
 
 /* Writes the vocabularies, tokens and names of the documents. */
 WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *pack);
@@ -112,11 +109,6 @@ WEFT_CHECKED weft_status weft_pack_deal(weft_pack *pack);
  * weft_partition_check. */
 WEFT_CHECKED weft_status weft_pack_own(weft_pack *pack);
 
-/* Columns as they are, or shifted and scaled as an earlier reading of the source has found
- * (weft_scaling_next). Owned by mem. */
-weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem);
-/* The rows x[n][d] as floats y[n][d]; takes note of them. Cost O(n d). */
-void weft_scaling_rows(weft_scaling *scaling, int64_t n, const double *x, float *y);
 /* What the source has to be read with once more, in mem; NULL: the rows are good as they
  * are. */
 weft_scaling *weft_scaling_next(const weft_scaling *scaling, weft_arena *mem);
@@ -130,21 +122,40 @@ void weft_pack_scaled(weft_pack *pack);
 /* The rows x[n][d] of the form announced, numbers made floats: *rows, in pack->scratch or x
  * itself. Index in them of the first number that is no float, or n d: *bad. */
 const void *weft_pack_floats(weft_pack *pack, int64_t n, const void *x, int64_t *bad);
-/* A client whose rows are bytes or floats already; as weft_pack_client_rows. */
-WEFT_CHECKED weft_status weft_pack_client_stored(weft_pack *pack, const char *name,
-                                                 const int64_t *count, const void *x,
-                                                 const int32_t *label);
 
 /* Writes what is known of a generated federation, which has no samples to store. */
 WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *pack);
 
-/* Writes the numbers of a federation that are attributes of the file. */
-WEFT_CHECKED weft_status weft_pack_clients_numbers(weft_pack *pack,
-                                                   const weft_clients *all);
 /* Writes what is known of a federation after its last client; releases its memory. */
 WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *pack);
 void weft_pack_clients_drop(weft_pack *pack);
 /* 1: samples are images. */
 int weft_pack_clients_image(const weft_pack_federation *federation);
+
+/* ---- rows of a labelled set dealt to clients ---- */
+
+enum { WEFT_PART_NONE, WEFT_PART_IID, WEFT_PART_DIRICHLET, WEFT_PART_SHARDS };
+
+/* The labels of one part of a set, and the shares of the classes among training rows. */
+typedef struct weft_labelled {
+    weft_part part;
+    int64_t n;
+    const int32_t *label; /* [n] 0 .. classes-1 */
+    int classes;
+    const double *share; /* [classes] > 0, sum 1 */
+} weft_labelled;
+
+/* ECONF where the training rows do not suffice for the clients or shards. */
+WEFT_CHECKED weft_status weft_partition_check(const weft_partition *partition,
+                                              int64_t rows);
+
+/* Deals each row of a part to one client: client c has the next count[c] of order[n], which
+ * are row numbers. A function of labels, part and options. Cost O(n log n), for dirichlet
+ * O(n classes). */
+void weft_partition_deal(const weft_partition *partition, const weft_labelled *labelled,
+                         int64_t *order, int64_t *count, weft_arena *tmp);
+
+/* The rule in words. */
+const char *weft_partition_text(const weft_partition *partition, weft_arena *mem);
 
 #endif

@@ -1,5 +1,8 @@
 /* Packing a federation: clients come one after the other and are written in large pieces,
- * so that memory does not grow with their number. The layout is that of federation.c. */
+ * so that memory does not grow with their number; the layout is that of federation.c. Of
+ * one that a generator makes a file holds only its numbers. Rows of a labelled set are kept
+ * until the last one has been read, dealt to clients by partition.c and passed on client by
+ * client; documents stay in their order, and the client of each is written beside them. */
 #include "pack.h"
 #include "weft/log.h"
 
@@ -149,8 +152,9 @@ static void tally(weft_pack *pack, int part, int label)
     federation->classes[part][label]++;
 }
 
-weft_status weft_pack_client_stored(weft_pack *pack, const char *name, const int64_t *count,
-                                    const void *x, const int32_t *label)
+/* A client whose rows are bytes or floats already; as weft_pack_client_rows. */
+static weft_status add_stored(weft_pack *pack, const char *name, const int64_t *count,
+                              const void *x, const int32_t *label)
 {
     weft_pack_federation *federation = pack->own->federation;
     int64_t n = count[0] + count[1] + count[2];
@@ -172,7 +176,7 @@ weft_status weft_pack_client_rows(weft_pack *pack, const char *name, const int64
     const void *rows = weft_pack_floats(pack, n, x, &bad);
     weft_status st =
         bad == n * d
-            ? weft_pack_client_stored(pack, name, count, rows, label)
+            ? add_stored(pack, name, count, rows, label)
             : weft_fail(WEFT_EDATA,
                         "client %lld%s%s: row %lld, column %lld is %g where a finite "
                         "number is expected; mend or remove the row",
@@ -220,7 +224,8 @@ int weft_pack_clients_image(const weft_pack_federation *federation)
 
 /* ---- the end ---- */
 
-weft_status weft_pack_clients_numbers(weft_pack *pack, const weft_clients *all)
+/* Writes the numbers of a federation that are attributes of the file. */
+static weft_status put_numbers(weft_pack *pack, const weft_clients *all)
 {
     weft_h5 *file = &pack->own->file;
     TRY(weft_h5_put_long(file, "/", "clients", all->n));
@@ -284,19 +289,204 @@ weft_status weft_pack_clients_close(weft_pack *pack)
                 weft_grow(pack->mem, federation->classes[i], sizeof(int64_t),
                           pack->own->classes - 1, &room);
         }
-        TRY(weft_pack_put(pack, weft_arena_text(pack->mem, "/%s/count", weft_part_name[i]),
-                          WEFT_H5_I64, pack->own->classes, federation->classes[i],
-                          "rows of each class", "rows"));
+        TRY(weft_pack_put(pack, weft_pack_path(pack, i, "count"), WEFT_H5_I64,
+                          pack->own->classes, federation->classes[i], "rows of each class",
+                          "rows"));
     }
     if (!pack->own->scored) tell_lacking(pack);
     if (federation->row)
         TRY(weft_pack_put(pack, "/test/row", WEFT_H5_I64, federation->nrow, federation->row,
                           "number in the source of each sample, client after client",
                           "rows from 0"));
-    return weft_pack_clients_numbers(pack, &federation->all);
+    return put_numbers(pack, &federation->all);
 }
 
 void weft_pack_clients_drop(weft_pack *pack)
 {
     if (pack->own->federation != NULL) weft_arena_free(pack->own->federation->text);
+}
+
+/* ---- a generator's ---- */
+
+void weft_pack_generator(weft_pack *pack, const weft_generator *generator)
+{
+    weft_generator *copy = WEFT_NEW(pack->mem, weft_generator, 1);
+    *copy = *generator;
+    pack->own->generator = copy;
+    pack->own->form = WEFT_REALS;
+    pack->own->d = generator->d;
+    weft_generator_sizes(generator, pack->own->size);
+    for (int i = 0; i < WEFT_NPART; i++) pack->own->part[i].n = pack->own->size[i].total;
+}
+
+static weft_status put_sizes(weft_pack *pack, int part)
+{
+    weft_h5 *file = &pack->own->file;
+    const weft_sizes *sizes = &pack->own->size[part];
+    const char *name = weft_part_name[part];
+    TRY(weft_h5_put_long(file, "/", weft_arena_text(pack->mem, "%s_samples", name),
+                         sizes->total));
+    TRY(weft_h5_put_long(file, "/", weft_arena_text(pack->mem, "%s_most", name),
+                         sizes->most));
+    return weft_h5_put_num(file, "/", weft_arena_text(pack->mem, "%s_squares", name),
+                           sizes->square);
+}
+
+weft_status weft_pack_generator_close(weft_pack *pack)
+{
+    const weft_generator *generator = pack->own->generator;
+    weft_clients all = {.n = generator->clients, .d = generator->d, .stride = 1};
+    const double number[] = {generator->samples, generator->spread, generator->alpha,
+                             generator->beta,    generator->valid,  generator->test};
+    static const char *const name[] = {"samples", "spread", "alpha",
+                                       "beta",    "valid",  "test"};
+    weft_h5 *file = &pack->own->file;
+    weft_digest_add(pack->own->digest, number, sizeof number);
+    weft_digest_add(pack->own->digest, &generator->seed, sizeof generator->seed);
+    weft_digest_add(pack->own->digest, &generator->clients, sizeof generator->clients);
+    TRY(put_numbers(pack, &all));
+    TRY(weft_h5_put_attr(file, "/", "generator", WEFT_GENERATOR));
+    TRY(weft_h5_put_long(file, "/", "seed", generator->seed));
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        TRY(weft_h5_put_num(file, "/", name[i], number[i]));
+    for (int i = 0; i < WEFT_NPART; i++) TRY(put_sizes(pack, i));
+    return WEFT_OK;
+}
+
+/* ---- rows that are dealt ---- */
+
+struct weft_pack_held {
+    char *x[WEFT_NPART];              /* [n] rows of each part */
+    const int32_t *label[WEFT_NPART]; /* [n] of each part */
+    int64_t *order[WEFT_NPART];       /* [n] rows, client after client */
+    int64_t *count[WEFT_NPART];       /* [clients] of them */
+    int64_t client;                   /* the next one to be passed on, */
+    int64_t next[WEFT_NPART];         /* and its first place in order */
+};
+
+/* ---- rows ---- */
+
+weft_status weft_pack_hold(weft_pack *pack)
+{
+    TRY(weft_partition_check(&pack->own->over, pack->own->rows[WEFT_TRAIN]));
+    weft_pack_held *held = pack->own->held = WEFT_NEW(pack->mem, weft_pack_held, 1);
+    for (int i = 0; i < WEFT_NPART; i++)
+        held->x[i] =
+            weft_arena_alloc(pack->mem, (size_t)pack->own->rows[i], pack->own->row);
+    return WEFT_OK;
+}
+
+void weft_pack_hold_rows(weft_pack *pack, weft_part part, int64_t count, const void *x)
+{
+    weft_pack_held *held = pack->own->held;
+    memcpy(held->x[part] + (size_t)pack->own->part[part].n * pack->own->row, x,
+           (size_t)count * pack->own->row);
+}
+
+/* The next client: its rows of each part, gathered. */
+static weft_status put_client(weft_pack *pack)
+{
+    weft_pack_held *held = pack->own->held;
+    int64_t count[WEFT_NPART], n = 0;
+    for (int i = 0; i < WEFT_NPART; i++) n += count[i] = held->count[i][held->client];
+    size_t mark = weft_arena_mark(pack->scratch);
+    char *x = weft_arena_alloc(pack->scratch, (size_t)n, pack->own->row);
+    int32_t *label = WEFT_NEW(pack->scratch, int32_t, n);
+    for (int i = 0, to = 0; i < WEFT_NPART; i++)
+        for (int64_t end = held->next[i] + count[i]; held->next[i] < end;
+             held->next[i]++, to++) {
+            int64_t row = held->order[i][held->next[i]];
+            memcpy(x + (size_t)to * pack->own->row,
+                   held->x[i] + (size_t)row * pack->own->row, pack->own->row);
+            label[to] = held->label[i][row];
+        }
+    held->client++;
+    weft_status st = add_stored(pack, NULL, count, x, label);
+    weft_arena_reset(pack->scratch, mark);
+    return st;
+}
+
+/* Deals the rows of every part: order[part][n], count[part][clients] as
+ * weft_partition_deal; adds the rule to that of the split. */
+static weft_status deal_parts(weft_pack *pack, int64_t *order[WEFT_NPART],
+                              int64_t *count[WEFT_NPART])
+{
+    double *share = WEFT_NEW(pack->mem, double, pack->own->classes);
+    for (int i = 0; i < WEFT_NPART; i++) {
+        int64_t n = pack->own->part[i].n, *rows;
+        TRY(weft_pack_count(pack, (weft_part)i, &rows));
+        for (int k = 0; k < pack->own->classes && i == WEFT_TRAIN; k++)
+            share[k] = (double)rows[k] / (double)n;
+        weft_labelled labelled = {.part = (weft_part)i,
+                                  .n = n,
+                                  .label = pack->own->part[i].label,
+                                  .classes = pack->own->classes,
+                                  .share = share};
+        order[i] = WEFT_NEW(pack->mem, int64_t, n);
+        count[i] = WEFT_NEW(pack->mem, int64_t, pack->own->over.clients);
+        weft_partition_deal(&pack->own->over, &labelled, order[i], count[i], pack->scratch);
+    }
+    weft_pack_split_add(pack, weft_partition_text(&pack->own->over, pack->mem));
+    return WEFT_OK;
+}
+
+weft_status weft_pack_deal(weft_pack *pack)
+{
+    weft_pack_held *held = pack->own->held;
+    TRY(deal_parts(pack, held->order, held->count));
+    for (int i = 0; i < WEFT_NPART; i++) {
+        held->label[i] = pack->own->part[i].label;
+        pack->own->part[i].n = 0; /* to be counted again, client by client */
+    }
+    weft_clients all = {.d = pack->own->d,
+                        .channels = pack->own->image[0],
+                        .height = pack->own->image[1],
+                        .width = pack->own->image[2],
+                        .stride = 1};
+    TRY(weft_pack_clients(pack, (weft_form)pack->own->form, &all));
+    for (int64_t c = 0; c < pack->own->over.clients; c++) TRY(put_client(pack));
+    return WEFT_OK;
+}
+
+weft_status weft_pack_owners(weft_pack *pack, int64_t n, const char *const *name,
+                             int64_t *const owner[WEFT_NPART])
+{
+    TRY(weft_partition_refuse(pack));
+    pack->own->owners = n;
+    pack->own->owner_name = name;
+    for (int p = 0; p < WEFT_NPART; p++) pack->own->owner[p] = owner[p];
+    return WEFT_OK;
+}
+
+/* Deals the documents to clients. */
+static weft_status deal_documents(weft_pack *pack)
+{
+    int64_t *order[WEFT_NPART], *count[WEFT_NPART];
+    TRY(weft_partition_check(&pack->own->over, pack->own->part[WEFT_TRAIN].n));
+    TRY(deal_parts(pack, order, count));
+    pack->own->owners = pack->own->over.clients;
+    for (int i = 0; i < WEFT_NPART; i++) {
+        int64_t next = 0, *owner = WEFT_NEW(pack->mem, int64_t, pack->own->part[i].n);
+        for (int64_t c = 0; c < pack->own->owners; c++)
+            for (int64_t end = next + count[i][c]; next < end; next++)
+                owner[order[i][next]] = c;
+        pack->own->owner[i] = owner;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_pack_own(weft_pack *pack)
+{
+    const weft_packing *own = pack->own;
+    if (own->owner_name == NULL) TRY(deal_documents(pack));
+    for (int i = 0; i < WEFT_NPART; i++)
+        TRY(weft_pack_put(pack, weft_pack_path(pack, i, "owner"), WEFT_H5_I64,
+                          own->part[i].n, own->owner[i],
+                          "client that each document belongs to", "0 .. owners - 1"));
+    for (int64_t c = 0; c < own->owners && own->owner_name; c++)
+        weft_digest_add(own->digest, own->owner_name[c], strlen(own->owner_name[c]) + 1);
+    if (own->owner_name)
+        TRY(weft_h5_put_texts(&pack->own->file, "/client/name", own->owner_name,
+                              own->owners, "name of each client"));
+    return weft_h5_put_long(&pack->own->file, "/", "owners", own->owners);
 }

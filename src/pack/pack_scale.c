@@ -48,7 +48,9 @@ struct weft_scaling {
 
 /* ---- rows ---- */
 
-weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem)
+/* Columns as they are, or shifted and scaled as an earlier reading of the source has found
+ * (weft_scaling_next). Owned by mem. */
+static weft_scaling *new_scaling(int64_t d, weft_arena *mem)
 {
     weft_scaling *scaling = WEFT_NEW(mem, weft_scaling, 1);
     int64_t fit = ALL_NUMBERS / d;
@@ -125,7 +127,8 @@ static void convert(const weft_scaling *scaling, const double *x, float *y)
         for (int64_t j = 0; j < d; j++) y[j] = (float)((x[j] - shift[j]) / scale[j]);
 }
 
-void weft_scaling_rows(weft_scaling *scaling, int64_t n, const double *x, float *y)
+/* The rows x[n][d] as floats y[n][d]; takes note of them. Cost O(n d). */
+static void convert_rows(weft_scaling *scaling, int64_t n, const double *x, float *y)
 {
     struct column *column = scaling->column;
     for (int64_t i = 0; i < n; i++, x += scaling->d, y += scaling->d) {
@@ -189,7 +192,7 @@ weft_scaling *weft_scaling_next(const weft_scaling *scaling, weft_arena *mem)
     weft_scaling *next = NULL;
     for (int64_t j = 0; j < scaling->d && scaling->moved == 0; j++) {
         if (!is_far(scaling, j)) continue;
-        if (next == NULL) next = weft_scaling_new(scaling->d, mem);
+        if (next == NULL) next = new_scaling(scaling->d, mem);
         move(scaling, j, next);
     }
     return next;
@@ -253,7 +256,7 @@ weft_status weft_scaling_put(weft_pack *pack)
 void weft_pack_scaled(weft_pack *pack)
 {
     if (pack->own->form == WEFT_REALS && pack->own->scaling == NULL)
-        pack->own->scaling = weft_scaling_new(pack->own->d, pack->mem);
+        pack->own->scaling = new_scaling(pack->own->d, pack->mem);
 }
 
 const void *weft_pack_floats(weft_pack *pack, int64_t n, const void *x, int64_t *bad)
@@ -261,7 +264,7 @@ const void *weft_pack_floats(weft_pack *pack, int64_t n, const void *x, int64_t 
     *bad = n * pack->own->d;
     if (pack->own->form != WEFT_REALS) return x;
     float *y = WEFT_NEW(pack->scratch, float, *bad);
-    weft_scaling_rows(pack->own->scaling, n, x, y);
+    convert_rows(pack->own->scaling, n, x, y);
     *bad = weft_not_finite(y, *bad);
     return y;
 }

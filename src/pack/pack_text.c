@@ -223,8 +223,7 @@ weft_status weft_pack_text_close(weft_pack *pack)
         for (int i = 0; i < WEFT_NPART; i++) TRY(put_tokens(pack, (weft_part)i, t, to));
     }
     for (int i = 0; i < WEFT_NPART; i++)
-        TRY(weft_h5_put_texts(&pack->own->file,
-                              weft_arena_text(pack->mem, "/%s/name", weft_part_name[i]),
+        TRY(weft_h5_put_texts(&pack->own->file, weft_pack_path(pack, i, "name"),
                               pack->own->part[i].name, pack->own->part[i].n,
                               "where each document comes from"));
     return WEFT_OK;

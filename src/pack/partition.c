@@ -19,11 +19,14 @@
  *
  * All parts are dealt in the same way: clients have the same q_c and the same shards in
  * each. Within a client rows are in random order. */
-#include "partition.h"
+#include "pack.h"
+#include "weft/rng.h"
 #include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { SIZES_EQUAL, SIZES_LOGNORMAL, SIZES_POWER };
 
 /* First counters of WEFT_RNG_CLIENT for what is not of a client. */
 #define SHUFFLE ((uint64_t)-1) /* (SHUFFLE, part): the key of a shuffle */
@@ -60,7 +63,7 @@ const weft_kind weft_partition_kind = {
 };
 
 /* First row of piece i when n rows are cut into `pieces` as evenly as can be. */
-static int64_t cut(int64_t n, int64_t i, int64_t pieces)
+static int64_t first_row(int64_t n, int64_t i, int64_t pieces)
 {
     return n / pieces * i + n % pieces * i / pieces;
 }
@@ -85,12 +88,12 @@ weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
                    "partition = dirichlet"));
     TRY(check_read(partition, "shards", partition->rule == WEFT_PART_SHARDS,
                    "partition = shards"));
-    TRY(check_read(partition, "deviation", partition->sizes != WEFT_SIZES_EQUAL,
+    TRY(check_read(partition, "deviation", partition->sizes != SIZES_EQUAL,
                    "sizes = lognormal or power"));
     if (partition->rule == WEFT_PART_DIRICHLET && !(partition->alpha > 0))
         return weft_fail(WEFT_ECONF, "alpha = %g where dirichlet needs a number above 0",
                          partition->alpha);
-    if (partition->rule == WEFT_PART_SHARDS && partition->sizes != WEFT_SIZES_EQUAL)
+    if (partition->rule == WEFT_PART_SHARDS && partition->sizes != SIZES_EQUAL)
         return weft_fail(WEFT_ECONF,
                          "shards are of one size, so that a client has as many rows as "
                          "others; leave out sizes, or use partition=dirichlet or iid");
@@ -119,10 +122,9 @@ const char *weft_partition_text(const weft_partition *partition, weft_arena *mem
     if (partition->rule == WEFT_PART_SHARDS)
         rule =
             weft_arena_text(mem, "%s, %lld a client", rule, (long long)partition->shards);
-    if (partition->sizes != WEFT_SIZES_EQUAL)
+    if (partition->sizes != SIZES_EQUAL)
         rule = weft_arena_text(mem, "%s, %s sizes, deviation %g", rule,
-                               partition->sizes == WEFT_SIZES_POWER ? "power-law"
-                                                                    : "log-normal",
+                               partition->sizes == SIZES_POWER ? "power-law" : "log-normal",
                                partition->deviation);
     return weft_arena_text(mem, "dealt to %lld clients: %s, seed %lld",
                            (long long)partition->clients, rule, (long long)partition->seed);
@@ -137,8 +139,8 @@ struct deck {
     int64_t *first;             /* [classes + 1] */
 };
 
-static struct deck shuffle(const weft_partition *partition, const weft_labelled *labelled,
-                           weft_arena *tmp)
+static struct deck shuffle_part(const weft_partition *partition,
+                                const weft_labelled *labelled, weft_arena *tmp)
 {
     struct deck deck = {.shuffled = WEFT_NEW(tmp, int64_t, labelled->n),
                         .sorted = WEFT_NEW(tmp, int64_t, labelled->n),
@@ -163,7 +165,7 @@ static double weight_of(const weft_partition *partition, int64_t c)
         weft_rng_at((uint64_t)partition->seed, WEFT_RNG_CLIENT, SIZES, (uint64_t)c, 0);
     double z[2];
     weft_rng_normal_pair(&rng, z);
-    if (partition->sizes == WEFT_SIZES_POWER) z[0] = -log(1 - weft_rng_unit(rng.v[0]));
+    if (partition->sizes == SIZES_POWER) z[0] = -log(1 - weft_rng_unit(rng.v[0]));
     return exp(partition->deviation * z[0]);
 }
 
@@ -173,9 +175,9 @@ static int64_t *bounds(const weft_partition *partition, const weft_labelled *lab
 {
     int64_t clients = partition->clients, n = labelled->n;
     int64_t *from = WEFT_NEW(tmp, int64_t, clients + 1);
-    for (int64_t c = 0; c <= clients && partition->sizes == WEFT_SIZES_EQUAL; c++)
-        from[c] = cut(n, c, clients);
-    if (partition->sizes == WEFT_SIZES_EQUAL) return from;
+    for (int64_t c = 0; c <= clients && partition->sizes == SIZES_EQUAL; c++)
+        from[c] = first_row(n, c, clients);
+    if (partition->sizes == SIZES_EQUAL) return from;
     int64_t least = labelled->part == WEFT_TRAIN ? partition->least : 0;
     double *upto = WEFT_NEW(tmp, double, clients + 1);
     for (int64_t c = 0; c < clients; c++) upto[c + 1] = upto[c] + weight_of(partition, c);
@@ -205,9 +207,29 @@ static void deal_shards(const weft_partition *partition, const weft_labelled *la
         weft_rng_at((uint64_t)partition->seed, WEFT_RNG_CLIENT, SHUFFLE, WEFT_NPART, 0);
     weft_shuffle(pieces, key.v[0], dealt, tmp);
     for (int64_t s = 0; s < pieces; s++)
-        for (int64_t i = cut(labelled->n, dealt[s], pieces);
-             i < cut(labelled->n, dealt[s] + 1, pieces); i++)
+        for (int64_t i = first_row(labelled->n, dealt[s], pieces);
+             i < first_row(labelled->n, dealt[s] + 1, pieces); i++)
             owner[deck->sorted[i]] = s / partition->shards;
+}
+
+/* Logarithm of a gamma variate of this shape > 0 and scale 1, a function of (seed, a, b);
+ * as a logarithm, a shape of 1e-6, whose variates are below every positive double, still
+ * gives proportions. Marsaglia, Tsang, "A simple method for generating gamma variables",
+ * ACM TOMS 26(3), 2000, for shape + 1, times U^(1 / shape). An attempt takes one block of
+ * keyed numbers; more than one is rare. */
+static double gamma_log(uint64_t seed, uint64_t a, uint64_t b, double shape)
+{
+    double d = shape + 1 - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (uint64_t attempt = 0;; attempt++) {
+        weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_CLIENT, a, b, attempt);
+        double z[2], u = 1 - weft_rng_unit(rng.v[2]), power = 1 - weft_rng_unit(rng.v[3]);
+        weft_rng_normal_pair(&rng, z);
+        double v = 1 + c * z[0];
+        if (v <= 0) continue;
+        v = v * v * v;
+        if (log(u) < z[0] * z[0] / 2 + d * (1 - v + log(v)))
+            return log(d * v) + log(power) / shape;
+    }
 }
 
 /* Clients that draw classes: weights relative to the heaviest class that has rows left. */
@@ -272,9 +294,8 @@ static struct drawer drawer_new(const weft_partition *partition,
     }
     for (int64_t i = 0; i < n; i++) {
         int64_t c = i / labelled->classes, k = i % labelled->classes;
-        drawer.log_share[i] =
-            weft_gamma_log((uint64_t)partition->seed, (uint64_t)c, (uint64_t)k,
-                           partition->alpha * labelled->share[k]);
+        drawer.log_share[i] = gamma_log((uint64_t)partition->seed, (uint64_t)c, (uint64_t)k,
+                                        partition->alpha * labelled->share[k]);
     }
     for (int64_t c = 0; c < partition->clients; c++) drawer.known[c] = -1;
     return drawer;
@@ -304,7 +325,7 @@ void weft_partition_deal(const weft_partition *partition, const weft_labelled *l
                          int64_t *order, int64_t *count, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    struct deck deck = shuffle(partition, labelled, tmp);
+    struct deck deck = shuffle_part(partition, labelled, tmp);
     int64_t *owner = WEFT_NEW(tmp, int64_t, labelled->n);
     int64_t *next = WEFT_NEW(tmp, int64_t, partition->clients + 1);
     for (int64_t i = 0; i < labelled->n; i++) owner[i] = -1;

@@ -107,13 +107,7 @@ static const weft_opt options[] = {
                   "trained on such columns; a label is not needed"),
     WEFT_BOOL_OPT("zero_based", struct dense, zero_based, "no",
                   "indices of a libsvm file begin at 0"),
-    WEFT_REAL_OPT("valid", struct dense, split.valid, "0.1", 0, 0.9,
-                  "share of the rows for validation"),
-    WEFT_REAL_OPT("test", struct dense, split.test, "0.1", 0, 0.9,
-                  "share of the rows for the test"),
-    WEFT_SHARES_OPT(struct dense, split.shares),
-    WEFT_LONG_OPT("seed", struct dense, split.seed, "0", 0, 9e15,
-                  "seed of the shuffle that divides the rows"),
+    WEFT_SPLIT_OPTS(struct dense, split, "rows", "", ""),
     WEFT_TEXT_OPT("shape", struct dense, arrays.shape, "",
                   "channels x height x width of rows that are images, as in 3x32x32, "
                   "planes of rows of pixels"),
@@ -180,7 +174,8 @@ typedef struct table_file {
     const char *path;
     char *text;
     size_t n;
-    int64_t line; /* of the file, before the first of the text */
+    int64_t line;   /* of the file, before the first of the text */
+    char separator; /* between its columns; 0: libsvm's */
 } table_file;
 
 /* Lines, which end in "\n", "\r\n" or "\r"; text[n] is NUL. */
@@ -207,24 +202,47 @@ static int is_single(const weft_dense_like *like, const char *text)
     return needed == 1 && like->named && n == strlen(name) && memcmp(text, name, n) == 0;
 }
 
-/* Reads the text of a file. *separator: what stands between its columns, 0 libsvm's. */
 static weft_status open_file(const struct dense *dense, const char *path,
                              const weft_dense_like *like, weft_dense_rows *rows,
-                             table_file *file, char *separator)
+                             table_file *file)
 {
     *file = (table_file){.path = path};
     TRY(weft_read_text(path, rows->mem, &file->text, &file->n));
     char named = take_sep_line(&file->text, &file->n, &file->line);
     fill_comments(dense->comment, file->text, file->n);
-    *separator = separator_of(dense, named, file->text, file->n, rows->mem);
-    if (*separator == ' ' && is_single(like, file->text)) *separator = ';';
-    if (*separator == ' ') weft_blanks_merge(file->text, &file->n);
+    file->separator = separator_of(dense, named, file->text, file->n, rows->mem);
+    if (file->separator == ' ' && is_single(like, file->text)) file->separator = ';';
+    if (file->separator == ' ') weft_blanks_merge(file->text, &file->n);
     rows->room += count_lines(file->text, file->n);
     return WEFT_OK;
 }
 
-/* Reads the files of the parts, or that of all rows; CSV's once more where columns have
- * turned out to be categories. */
+/* Reads the files of the parts, or that of all rows, once. */
+static weft_status read_once(const struct dense *dense, weft_csv *csv,
+                             const table_file file[WEFT_NPART], weft_dense_rows *rows)
+{
+    rows->n = rows->labels.n = 0;
+    rows->left = 0;
+    rows->many = rows->answer ? rows->answer->kind == WEFT_COLUMN_TARGET
+                              : csv->target == WEFT_TARGET_REGRESSION;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const table_file *own = &file[p];
+        csv->line = own->line;
+        csv->separator = own->separator;
+        if (own->path)
+            TRY(own->separator == 0
+                    ? weft_read_libsvm(own->path, own->text, own->n, !dense->zero_based,
+                                       rows)
+                    : weft_read_csv(own->path, own->text, own->n, csv, rows));
+        if (own->path && rows->n == (p > 0 ? rows->end[p - 1] : 0))
+            return weft_fail(WEFT_EDATA, "%s has no rows%s; name another file", own->path,
+                             rows->left > 0 ? " with a label" : "");
+        rows->end[p] = rows->n;
+    }
+    return WEFT_OK;
+}
+
+/* Reads the files; CSV's once more where columns have turned out to be categories. */
 static weft_status read_files(const struct dense *dense, const char *const path[WEFT_NPART],
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
@@ -232,14 +250,12 @@ static weft_status read_files(const struct dense *dense, const char *const path[
         "label", "header", "decimal", "thousands", "drop",    "categories", "gaps",
         "group", "client", "weight",  "dates",     "numbers", NULL};
     table_file file[WEFT_NPART] = {0};
-    char separator[WEFT_NPART] = {0};
     weft_csv csv = dense->csv;
     int again = 0;
     for (int p = 0; p < WEFT_NPART; p++)
-        if (*path[p] != '\0')
-            TRY(open_file(dense, path[p], like, rows, &file[p], &separator[p]));
+        if (*path[p] != '\0') TRY(open_file(dense, path[p], like, rows, &file[p]));
     csv.line = file[WEFT_TRAIN].line;
-    csv.separator = separator[WEFT_TRAIN];
+    csv.separator = file[WEFT_TRAIN].separator;
     if (csv.separator == 0)
         TRY(check_void(dense, of_columns,
                        weft_arena_text(rows->mem, "%s is a libsvm file, without columns",
@@ -251,25 +267,7 @@ static weft_status read_files(const struct dense *dense, const char *const path[
         weft_dense_probe(path[WEFT_TRAIN], file[WEFT_TRAIN].text, file[WEFT_TRAIN].n, &csv,
                          rows);
     do {
-        rows->n = rows->labels.n = 0;
-        rows->left = 0;
-        rows->many = rows->answer ? rows->answer->kind == WEFT_COLUMN_TARGET
-                                  : csv.target == WEFT_TARGET_REGRESSION;
-        for (int p = 0; p < WEFT_NPART; p++) {
-            csv.line = file[p].line;
-            csv.separator = separator[p];
-            weft_status st = WEFT_OK;
-            if (file[p].path && separator[p] == 0)
-                st = weft_read_libsvm(file[p].path, file[p].text, file[p].n,
-                                      !dense->zero_based, rows);
-            else if (file[p].path)
-                st = weft_read_csv(file[p].path, file[p].text, file[p].n, &csv, rows);
-            TRY(st);
-            if (file[p].path && rows->n == (p > 0 ? rows->end[p - 1] : 0))
-                return weft_fail(WEFT_EDATA, "%s has no rows%s; name another file",
-                                 file[p].path, rows->left > 0 ? " with a label" : "");
-            rows->end[p] = rows->n;
-        }
+        TRY(read_once(dense, &csv, file, rows));
         if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
         if (!again) TRY(weft_dense_decide(&csv, path[WEFT_TRAIN], rows, &again));
     } while (again);

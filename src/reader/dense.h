@@ -17,6 +17,12 @@ typedef struct weft_csv_head {
                           row */
 } weft_csv_head;
 
+/* 1: a column of labels or of numbers to predict. */
+static inline int weft_is_answer(weft_column_kind kind)
+{
+    return kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
+}
+
 /* What was decided of a column. */
 typedef enum weft_dense_choice {
     WEFT_DENSE_AS_READ,
@@ -173,7 +179,7 @@ const char *weft_number_read(const char *at, const char *end, char separator, ch
 /* Reads the rows of a file. Those of a further file are added: its columns are found by
  * their names, or by place where files have none. EDATA naming file, line and column:
  * ragged rows, rows without label, columns that another file has. */
-WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
+WEFT_CHECKED weft_status weft_read_csv(const char *path, const char *text, size_t n,
                                        const weft_csv *how, weft_dense_rows *rows);
 /* The name of column j, its number from 1 where it has none. */
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j);
@@ -252,7 +258,7 @@ const weft_written *weft_written_of(const char *text, weft_arena *mem);
 
 /* Reads the first lines of a large file to find columns that are of texts alone there, as
  * categories are read only once then: rows->texts. */
-void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+void weft_dense_probe(const char *path, const char *text, size_t n, const weft_csv *how,
                       weft_dense_rows *rows);
 /* After all were read: columns of texts become categories, or are left out where nearly all
  * differ; *again 1: the files are to be read once more. EDATA naming file, line and column

@@ -376,16 +376,15 @@ static int pair_of(const weft_dense_arrays *arrays, int64_t i)
     return k;
 }
 
-/* Column c, of x or behind these of y, of row i. */
-static double number_at(const weft_dense_arrays *arrays, int64_t i, int64_t c)
+/* The array of pair k, and the element of it, that column c, of x or behind these of y, of
+ * row i of the pair is. */
+static const weft_array *element_of(const weft_dense_arrays *arrays, int k, int64_t i,
+                                    int64_t c, int64_t *at)
 {
-    int k = pair_of(arrays, i), of_y = c >= arrays->d;
+    int of_y = c >= arrays->d;
     const weft_array *array = of_y ? &arrays->y[k] : &arrays->x[k];
-    int64_t width = of_y ? weft_array_width(array) : arrays->d;
-    double x;
-    weft_array_numbers(array, (i - arrays->first[k]) * width + c - (of_y ? arrays->d : 0),
-                       1, 1, &x);
-    return x;
+    *at = of_y ? i * weft_array_width(array) + c - arrays->d : i * arrays->d + c;
+    return array;
 }
 
 double *weft_dense_place(const weft_dense_rows *rows, int64_t i, int64_t j)
@@ -395,8 +394,15 @@ double *weft_dense_place(const weft_dense_rows *rows, int64_t i, int64_t j)
 
 double weft_dense_cell(const weft_dense_rows *rows, int64_t i, int64_t j)
 {
-    if (!rows->arrays || rows->at[j].cell) return *weft_dense_place(rows, i, j);
-    return number_at(rows->arrays, i, rows->arrays->from[j]);
+    const weft_dense_arrays *arrays = rows->arrays;
+    double x;
+    int64_t at;
+    if (!arrays || rows->at[j].cell) return *weft_dense_place(rows, i, j);
+    int k = pair_of(arrays, i);
+    const weft_array *array =
+        element_of(arrays, k, i - arrays->first[k], arrays->from[j], &at);
+    weft_array_numbers(array, at, 1, 1, &x);
+    return x;
 }
 
 const double *weft_dense_cells(const weft_dense_rows *rows, int64_t i, double *room)
@@ -494,10 +500,10 @@ static weft_status bad_cell(const weft_array *array, int64_t row, int64_t column
                      (long long)column + 1, text, kind);
 }
 
-/* A column of the table that is read at once. */
+/* A column of the table that is read at once, of a pair of arrays. */
 struct special {
-    const weft_array *array;
-    int64_t width, column; /* of the array; column of it */
+    int k;
+    int64_t from; /* as weft_dense_arrays.from */
     const weft_csv *how;
     weft_dense_column *to;
     weft_dense_rows *rows;
@@ -507,9 +513,10 @@ struct special {
 /* Its cell in row i of the array. */
 static weft_status read_cell(const struct special *special, int64_t i, double *cell)
 {
-    const weft_array *array = special->array;
+    const weft_dense_arrays *arrays = special->rows->arrays;
     weft_column_kind kind = special->to->kind;
-    int64_t at = i * special->width + special->column;
+    int64_t at;
+    const weft_array *array = element_of(arrays, special->k, i, special->from, &at);
     int named = kind == WEFT_COLUMN_CATEGORY || kind == WEFT_COLUMN_GROUP ||
                 kind == WEFT_COLUMN_CLIENT;
     const char *text = "0";
@@ -520,7 +527,7 @@ static weft_status read_cell(const struct special *special, int64_t i, double *c
     else if (!weft_cell_number(special->how, text, &x, special->tmp))
         x = NAN;
     int missing = weft_array_texts(array) ? weft_cell_missing(text) : isnan(x);
-    int answer = kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
+    int answer = weft_is_answer(kind);
     if (answer && array->type < WEFT_EL_F32 && fabs(x) > 0x1p53) {
         text = weft_array_text(array, at, special->tmp);
         if (weft_number_lost(text)) x = NAN;
@@ -533,8 +540,8 @@ static weft_status read_cell(const struct special *special, int64_t i, double *c
         fails = missing && special->how->missing == WEFT_MISSING_REFUSE;
     if (kind == WEFT_COLUMN_WEIGHT) fails = !(x >= 0 && isfinite(x));
     if (fails)
-        return bad_cell(array, i, special->column, weft_column_kind_name[kind], shown,
-                        special->rows->mem);
+        return bad_cell(array, i, at % weft_array_width(array), weft_column_kind_name[kind],
+                        shown, special->rows->mem);
     if (answer)
         weft_dense_answer(special->rows, special->to, array->path, i + 1,
                           missing ? "" : text, x);
@@ -551,15 +558,13 @@ static weft_status read_special(weft_dense_rows *rows, const weft_csv *how, int 
 {
     const weft_dense_arrays *arrays = rows->arrays;
     int64_t from = arrays->from[j], n = arrays->first[k + 1] - arrays->first[k];
-    int of_y = from >= arrays->d;
-    struct special special = {.array = of_y ? &arrays->y[k] : &arrays->x[k],
-                              .column = of_y ? from - arrays->d : from,
+    struct special special = {.k = k,
+                              .from = from,
                               .how = how,
                               .to = &rows->at[j],
                               .rows = rows,
                               .tmp = weft_arena_new()};
     special.to->place = from;
-    special.width = weft_array_width(special.array);
     double *cell = rows->at[j].cell + arrays->first[k];
     weft_status st = WEFT_OK;
     for (int64_t i = 0; i < n && st == WEFT_OK; i++) {
@@ -575,11 +580,9 @@ static weft_status read_special(weft_dense_rows *rows, const weft_csv *how, int 
 static const char *label_of(const weft_dense_arrays *arrays, int k, int64_t from, int64_t i,
                             weft_arena *mem)
 {
-    int of_y = from >= arrays->d;
-    const weft_array *array = of_y ? &arrays->y[k] : &arrays->x[k];
+    int64_t at;
     if (from < 0) return "";
-    int64_t at =
-        of_y ? i * weft_array_width(array) + from - arrays->d : i * arrays->d + from;
+    const weft_array *array = element_of(arrays, k, i, from, &at);
     double x = 0;
     if (!weft_array_texts(array)) weft_array_numbers(array, at, 1, 1, &x);
     return isnan(x) ? "" : weft_array_text(array, at, mem);
@@ -592,9 +595,7 @@ static weft_status place_like(const weft_dense_like *like, weft_dense_arrays *ar
                               int64_t n, weft_arena *mem)
 {
     int64_t lacks = 0, c = 0, label = 0;
-    for (int64_t j = 0; j < n; j++)
-        lacks += like->columns->at[j].kind == WEFT_COLUMN_LABEL ||
-                 like->columns->at[j].kind == WEFT_COLUMN_TARGET;
+    for (int64_t j = 0; j < n; j++) lacks += weft_is_answer(like->columns->at[j].kind);
     int whole = arrays->d == n && !arrays->labelled;
     if (!whole && arrays->d != n - lacks)
         return weft_fail(
@@ -604,8 +605,7 @@ static weft_status place_like(const weft_dense_like *like, weft_dense_arrays *ar
             weft_array_where(&arrays->x[0], mem), (long long)arrays->d,
             (long long)(n - lacks));
     for (int64_t j = 0; j < n; j++) {
-        weft_column_kind kind = like->columns->at[j].kind;
-        int answer = kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
+        int answer = weft_is_answer(like->columns->at[j].kind);
         arrays->from[j] = whole || !answer   ? c++
                           : arrays->labelled ? arrays->d + label++
                                              : -1;

@@ -445,9 +445,7 @@ static weft_status read_from(weft_h5 *file, int images, weft_dense_like *like)
     like->label = -1;
     for (int64_t j = 0; like->columns && j < like->columns->n; j++) {
         const weft_column *column = &like->columns->at[j];
-        if (like->label < 0 &&
-            (column->kind == WEFT_COLUMN_LABEL || column->kind == WEFT_COLUMN_TARGET))
-            like->label = j;
+        if (like->label < 0 && weft_is_answer(column->kind)) like->label = j;
         like->named |= strtol(column->name, NULL, 10) != j + 1;
     }
     return WEFT_OK;
@@ -490,9 +488,8 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
                                 .fixed = 1,
                                 .name = {.mem = rows->mem},
                                 .written = weft_written_of(column->written, rows->mem)};
-        if (column->features == 0 && column->kind != WEFT_COLUMN_LABEL &&
-            column->kind != WEFT_COLUMN_TARGET && column->kind != WEFT_COLUMN_CLIENT &&
-            column->kind != WEFT_COLUMN_WEIGHT)
+        if (column->features == 0 && !weft_is_answer(column->kind) &&
+            column->kind != WEFT_COLUMN_CLIENT && column->kind != WEFT_COLUMN_WEIGHT)
             rows->at[j].kind = WEFT_COLUMN_DROPPED;
         for (int64_t i = 0; i < column->levels; i++)
             weft_dense_name_number(rows, &rows->at[j], column->level[i]);

@@ -1,10 +1,7 @@
 /* CSV tables for the reader `dense`. Lines whose quotation marks, if any, stand around
- * whole fields without separators are read here, all others are fed to libcsv; line by
- * line, so that messages can name the line. */
+ * whole fields without separators are read here, all others by libcsv. */
 #include "dense.h"
 #include "weft/log.h"
-
-#include <csv.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,39 +9,21 @@
 
 /* A file while it is read. */
 struct csv {
-    const char *path;
+    weft_csv_source source;
     const weft_csv *how;
     weft_dense_rows *table;
     weft_csv_head head; /* of this file */
     int64_t *place;     /* [head.columns] column of the table, -1: none; NULL: not begun */
-    int64_t line;
-    int64_t opened;     /* line of the quotation mark that is open; 0: none is */
-    const char **field; /* [n] of the row being read, owned by row */
-    int64_t n, room;
     const char **first; /* [nfirst] of the first line, until the second is there */
     int64_t nfirst;
     weft_gaps gaps;
     char decimal;           /* what stands before decimals */
     int drops;              /* 1: rows without a label are left out */
-    int64_t blank, skipped; /* blank lines that are rows; that are none, before a row */
+    int64_t blank, skipped; /* blank lines that are rows; that are none, */
+    int64_t before;         /* of these those before a row */
     int ends;               /* 1: lines end in a separator, which begins no column */
-    weft_status st;         /* of the first row that failed */
-    weft_arena *row;
+    weft_status st;         /* of a cell of the row */
 };
-
-static void on_field(void *text, size_t n, void *ctx)
-{
-    struct csv *csv = ctx;
-    csv->field =
-        weft_grow(csv->table->mem, csv->field, sizeof *csv->field, csv->n, &csv->room);
-    if (n > 0 && memchr(text, '\0', n) != NULL && csv->st == WEFT_OK)
-        csv->st =
-            weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this a text file?",
-                      csv->path, (long long)csv->line);
-    char *copy = WEFT_NEW(csv->row, char, n + 1);
-    if (n > 0) memcpy(copy, text, n);
-    csv->field[csv->n++] = copy;
-}
 
 /* ---- columns ---- */
 
@@ -54,7 +33,7 @@ static int has_text(const struct csv *csv)
     double x;
     for (int64_t i = 0; i < csv->nfirst; i++)
         if (*csv->first[i] != '\0' &&
-            !weft_cell_number(csv->how, csv->first[i], &x, csv->row))
+            !weft_cell_number(csv->how, csv->first[i], &x, csv->source.row))
             return 1;
     return 0;
 }
@@ -70,7 +49,7 @@ static weft_status set_columns(struct csv *csv)
     rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
     rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
     for (int64_t i = 0; i < n; i++) rows->at[i].name.mem = rows->mem;
-    weft_status st = weft_csv_kinds(csv->path, csv->how, &csv->head, rows->at, tmp);
+    weft_status st = weft_csv_kinds(csv->source.path, csv->how, &csv->head, rows->at, tmp);
     for (int64_t i = 0; i < n && rows->texts; i++) {
         rows->at[i].early =
             rows->texts[i] && rows->at[i].kind == WEFT_COLUMN_NUMBER && !rows->at[i].fixed;
@@ -110,8 +89,7 @@ static int may_lack(const struct csv *csv, int64_t j)
     weft_column_kind kind = csv->table->at[j].kind;
     int named = kind == WEFT_COLUMN_WEIGHT && csv->table->head.name;
     return csv->how->unlabelled &&
-           (kind == WEFT_COLUMN_LABEL || named || kind == WEFT_COLUMN_TARGET ||
-            kind == WEFT_COLUMN_CLIENT);
+           (weft_is_answer(kind) || named || kind == WEFT_COLUMN_CLIENT);
 }
 
 /* EDATA: a column without a place has the name of one that is used. */
@@ -125,7 +103,8 @@ static weft_status check_once(const struct csv *csv)
                 return weft_fail(WEFT_EDATA,
                                  "%s: columns %lld and %lld are both named '%s', where one "
                                  "is expected; remove the other",
-                                 csv->path, (long long)k + 1, (long long)i + 1, name[i]);
+                                 csv->source.path, (long long)k + 1, (long long)i + 1,
+                                 name[i]);
     return WEFT_OK;
 }
 
@@ -146,9 +125,10 @@ static weft_status find_places(struct csv *csv)
     if (without) return WEFT_OK;
     if (!alike && (!head->name || !csv->head.name))
         return weft_fail(
-            WEFT_EDATA, "%s has %lld columns%s where %lld%s are expected, as %s", csv->path,
-            (long long)csv->head.columns, csv->head.name ? " with names" : " without names",
-            (long long)head->columns, head->name ? " with names in the first line" : "",
+            WEFT_EDATA, "%s has %lld columns%s where %lld%s are expected, as %s",
+            csv->source.path, (long long)csv->head.columns,
+            csv->head.name ? " with names" : " without names", (long long)head->columns,
+            head->name ? " with names in the first line" : "",
             scored ? "the winner was trained with" : "in the first file");
     for (int64_t j = 0; j < head->columns && !alike; j++) {
         int64_t i = named(csv, j);
@@ -156,31 +136,32 @@ static weft_status find_places(struct csv *csv)
             csv->place[i] = j;
         else if (csv->table->at[j].kind != WEFT_COLUMN_DROPPED && !may_lack(csv, j))
             return weft_fail(
-                WEFT_EDATA, "%s has no column '%s', which the %s; add it, %s", csv->path,
-                head->name[j], scored ? "winner was trained with" : "first file has",
+                WEFT_EDATA, "%s has no column '%s', which the %s; add it, %s",
+                csv->source.path, head->name[j],
+                scored ? "winner was trained with" : "first file has",
                 scored ? "empty where values are not known"
-                       : weft_arena_text(csv->row, "or drop = %s", head->name[j]));
+                       : weft_arena_text(csv->source.row, "or drop = %s", head->name[j]));
         else if (csv->table->at[j].kind == WEFT_COLUMN_WEIGHT)
             csv->table->at[j].kind = WEFT_COLUMN_DROPPED;
     }
     return check_once(csv);
 }
 
-/* The first line is there, and the second, if any. */
-static weft_status begin(struct csv *csv)
+/* The first line is there, and the second, if it is not NULL. */
+static weft_status begin(struct csv *csv, const weft_csv_row *second)
 {
     if (*csv->first[0] == '#' && csv->nfirst == 1)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld begins with '#'; comment = # skips such lines",
-                         csv->path, (long long)csv->head.line);
+                         csv->source.path, (long long)csv->head.line);
     csv->ends = has_text(csv) && *csv->first[csv->nfirst - 1] == '\0';
     csv->head.columns = csv->nfirst - csv->ends;
     if (csv->how->unlabelled) {
         csv->head.sought = csv->table->head.columns;
         csv->head.known = csv->table->head.name;
     }
-    int even = csv->n == csv->nfirst || csv->n == csv->head.columns;
-    TRY(weft_csv_begin(csv->path, csv->how, csv->first, even ? csv->field : NULL,
+    int even = second && (second->n == csv->nfirst || second->n == csv->head.columns);
+    TRY(weft_csv_begin(csv->source.path, csv->how, csv->first, even ? second->field : NULL,
                        &csv->head, csv->table->mem));
     if (!csv->table->at) TRY(set_columns(csv));
     return find_places(csv);
@@ -193,20 +174,20 @@ static const char *column_text(const struct csv *csv, int64_t i)
 {
     long long number = (long long)i + 1;
     const char *name = csv->head.name != NULL ? csv->head.name[i] : "";
-    if (*name == '\0') return weft_arena_text(csv->row, "column %lld", number);
-    return weft_arena_text(csv->row, "column %lld, '%s',", number, name);
+    if (*name == '\0') return weft_arena_text(csv->source.row, "column %lld", number);
+    return weft_arena_text(csv->source.row, "column %lld, '%s',", number, name);
 }
 
 static weft_status bad_width(const struct csv *csv, const char *const *field, int64_t n,
                              int64_t line)
 {
     int comment = *field[0] == '#' || (csv->head.name && *csv->head.name[0] == '#');
-    return weft_fail(WEFT_EDATA,
-                     "%s: line %lld has %lld columns where %lld are expected; %s",
-                     csv->path, (long long)line, (long long)n, (long long)csv->head.columns,
-                     comment ? "comment = # skips lines that begin with it"
-                             : "mend the line, or put texts that have the separator in "
-                               "quotation marks");
+    return weft_fail(
+        WEFT_EDATA, "%s: line %lld has %lld columns where %lld are expected; %s",
+        csv->source.path, (long long)line, (long long)n, (long long)csv->head.columns,
+        comment ? "comment = # skips lines that begin with it"
+                : "mend the line, or put texts that have the separator in "
+                  "quotation marks");
 }
 
 /* A value that is missing where one must be. */
@@ -216,7 +197,7 @@ static double refuse(struct csv *csv, int64_t i, const char *text, int64_t line,
     if (csv->st == WEFT_OK)
         csv->st =
             weft_fail(WEFT_EDATA, "%s: line %lld, %s is '%s' where a %s is expected; %s",
-                      csv->path, (long long)line, column_text(csv, i), text,
+                      csv->source.path, (long long)line, column_text(csv, i), text,
                       weft_column_kind_name[csv->table->at[csv->place[i]].kind], remedy);
     return NAN;
 }
@@ -226,8 +207,9 @@ static int read_number(const struct csv *csv, const weft_dense_column *column,
                        const char *text, double *x)
 {
     if (*text == '\0') return 0;
-    if (column->written) return weft_written_number(column->written, text, x, csv->row);
-    return weft_cell_number(csv->how, text, x, csv->row);
+    if (column->written)
+        return weft_written_number(column->written, text, x, csv->source.row);
+    return weft_cell_number(csv->how, text, x, csv->source.row);
 }
 
 /* The number in a cell; NAN: it is missing, or a text. */
@@ -248,9 +230,10 @@ static double number_of(struct csv *csv, weft_dense_column *column, const char *
         column->missing++;
         if (csv->how->missing != WEFT_MISSING_REFUSE) return NAN;
     } else if (!column->written) {
-        weft_hints_add(csv->how, column, text, csv->row);
+        weft_hints_add(csv->how, column, text, csv->source.row);
     }
-    if (column->texts++ == 0) weft_dense_note(csv->table, column, csv->path, line, text);
+    if (column->texts++ == 0)
+        weft_dense_note(csv->table, column, csv->source.path, line, text);
     return NAN;
 }
 
@@ -263,24 +246,24 @@ static double answer_of(struct csv *csv, weft_dense_column *column, const char *
         return 0;
     if (!read_number(csv, column, text, &x)) x = NAN;
     if (isnan(x) && !column->written && !weft_cell_missing(text))
-        weft_hints_add(csv->how, column, text, csv->row);
+        weft_hints_add(csv->how, column, text, csv->source.row);
     if (!isnan(x)) weft_dense_digits(column, text, text + strlen(text), csv->table->mem);
-    weft_dense_answer(csv->table, column, csv->path, line, text, x);
+    weft_dense_answer(csv->table, column, csv->source.path, line, text, x);
     return x;
 }
 
 static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t line)
 {
     double x;
-    if (*text != '\0' && weft_cell_number(csv->how, text, &x, csv->row) && x >= 0) return x;
+    if (*text != '\0' && weft_cell_number(csv->how, text, &x, csv->source.row) && x >= 0)
+        return x;
     return refuse(csv, i, text, line, "give a number of 0 or more, or remove the line");
 }
 
 static int may_have_gaps(const weft_dense_column *column)
 {
     return column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_CATEGORY ||
-           column->kind == WEFT_COLUMN_TARGET || column->kind == WEFT_COLUMN_LABEL ||
-           column->kind == WEFT_COLUMN_DATE;
+           column->kind == WEFT_COLUMN_DATE || weft_is_answer(column->kind);
 }
 
 /* 1: the cell stands for a missing value, as an option says. */
@@ -341,7 +324,8 @@ static weft_status end_row(struct csv *csv, const char *label, int64_t line)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld, %s has no label; give one, or remove "
                          "the line",
-                         csv->path, (long long)line, column_text(csv, csv->head.label));
+                         csv->source.path, (long long)line,
+                         column_text(csv, csv->head.label));
     return weft_dense_row(csv->table, line, label);
 }
 
@@ -360,36 +344,33 @@ static weft_status add_row(struct csv *csv, const char *const *field, int64_t n,
 }
 
 /* Keeps the first line until the second tells whether it has names. */
-static void hold_first(struct csv *csv)
+static void hold_first(struct csv *csv, const weft_csv_row *row)
 {
     weft_arena *mem = csv->table->mem;
-    csv->nfirst = csv->n;
-    csv->first = WEFT_NEW(mem, const char *, csv->n);
-    csv->head.line = csv->line;
-    for (int64_t i = 0; i < csv->n; i++)
-        csv->first[i] = weft_arena_text(mem, "%s", csv->field[i]);
+    csv->nfirst = row->n;
+    csv->first = WEFT_NEW(mem, const char *, row->n);
+    csv->head.line = row->line;
+    for (int64_t i = 0; i < row->n; i++)
+        csv->first[i] = weft_arena_text(mem, "%s", row->field[i]);
 }
 
 /* Begins, where that was not done, and adds the first line where it is a row. */
-static weft_status add_first(struct csv *csv)
+static weft_status add_first(struct csv *csv, const weft_csv_row *second)
 {
     if (csv->place) return WEFT_OK;
-    TRY(begin(csv));
+    TRY(begin(csv, second));
     return csv->head.name ? WEFT_OK : add_row(csv, csv->first, csv->nfirst, csv->head.line);
 }
 
-static void on_row(int end, void *ctx)
+static weft_status take_row(void *ctx, const weft_csv_row *row)
 {
-    (void)end;
     struct csv *csv = ctx;
     if (!csv->first) {
-        hold_first(csv);
-    } else if (csv->st == WEFT_OK) {
-        csv->st = add_first(csv);
-        if (csv->st == WEFT_OK) csv->st = add_row(csv, csv->field, csv->n, csv->line);
+        hold_first(csv, row);
+        return WEFT_OK;
     }
-    csv->n = 0;
-    weft_arena_reset(csv->row, 0);
+    TRY(add_first(csv, row));
+    return add_row(csv, row->field, row->n, row->line);
 }
 
 /* ---- plain lines ---- */
@@ -454,9 +435,9 @@ static const char *add_cell(struct csv *csv, int64_t i, const char *at, const ch
     }
     const char *stop = memchr(at, separator, (size_t)(end - at));
     if (!stop) stop = end;
-    const char *text = plain_text(at, stop, csv->row);
+    const char *text = plain_text(at, stop, csv->source.row);
     if (i == csv->head.label) *label = text;
-    if (j >= 0) *x = cell_of(csv, i, text, csv->line);
+    if (j >= 0) *x = cell_of(csv, i, text, csv->source.line);
     return stop;
 }
 
@@ -467,35 +448,39 @@ static int is_left_out(struct csv *csv, const char *at, const char *end)
     int64_t last = csv->head.columns - 1;
     if (*csv->head.more == '\0' && csv->head.label == last) {
         for (at = end; at[-1] != separator;) at--;
-        return lacks_answer(csv, last, plain_text(at, end, csv->row));
+        return lacks_answer(csv, last, plain_text(at, end, csv->source.row));
     }
     for (int64_t i = 0; i <= last; i++) {
         const char *stop = i < last ? memchr(at, separator, (size_t)(end - at)) : end;
         weft_column_kind kind =
             csv->place[i] >= 0 ? csv->table->at[csv->place[i]].kind : WEFT_COLUMN_DROPPED;
-        int answer = kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
-        if (answer && lacks_answer(csv, i, plain_text(at, stop, csv->row))) return 1;
+        if (weft_is_answer(kind) &&
+            lacks_answer(csv, i, plain_text(at, stop, csv->source.row)))
+            return 1;
         at = stop + 1;
     }
     return 0;
 }
 
-/* Adds the row of a line, quoted 1: with quotation marks; 0: it is not plain, libcsv has to
- * read it. */
-static int add_plain(struct csv *csv, const char *at, const char *end, int quoted)
+/* Adds the row of a line, if it is plain; else *what is left as it is: libcsv has to read
+ * it. */
+static weft_status add_plain(struct csv *csv, const char *at, const char *end,
+                             weft_csv_line *what)
 {
     const char *label = "";
-    if (!csv->place || csv->how->thousands != WEFT_MARK_NONE) return 0;
+    if (!csv->place || csv->how->thousands != WEFT_MARK_NONE) return WEFT_OK;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
-    if (quoted && !is_quoted_whole(at, end, csv->how->separator)) return 0;
-    if (!is_plain(csv, at, end)) return 0;
-    if (csv->drops && is_left_out(csv, at, end)) return 1;
+    if (csv->source.quotes && !is_quoted_whole(at, end, csv->how->separator))
+        return WEFT_OK;
+    if (!is_plain(csv, at, end)) return WEFT_OK;
+    *what = WEFT_CSV_DONE;
+    if (csv->drops && is_left_out(csv, at, end)) return WEFT_OK;
     for (int64_t i = 0; i < csv->head.columns; i++)
         at = add_cell(csv, i, i > 0 ? at + 1 : at, end, &label);
-    csv->st = end_row(csv, label, csv->line);
-    weft_arena_reset(csv->row, 0);
-    return 1;
+    weft_status st = end_row(csv, label, csv->source.line);
+    weft_arena_reset(csv->source.row, 0);
+    return st;
 }
 
 /* ---- blank lines ---- */
@@ -520,102 +505,66 @@ static int64_t width_of(const struct csv *csv)
     return csv->table->d - lacks;
 }
 
-/* A blank line is a row whose value is missing, where there is one column; else none. */
-static void add_blank(struct csv *csv)
-{
-    if (width_of(csv) != 1) {
-        csv->skipped++;
-        return;
-    }
-    on_field(NULL, 0, csv);
-    on_row('\n', csv);
-    csv->blank++;
-}
-
-/* Logs what blank lines were taken for; `skipped` are those before the last row. */
-static void tell_blank(const struct csv *csv, int64_t skipped)
+/* Logs what blank lines were taken for. */
+static void tell_blank(const struct csv *csv)
 {
     if (csv->blank > 0)
         weft_log(
             WEFT_INFO,
             "%s: blank lines, %lld of them, are rows whose value is missing, as there is "
             "one column",
-            csv->path, (long long)csv->blank);
-    if (skipped > 0 && csv->how->unlabelled)
+            csv->source.path, (long long)csv->blank);
+    if (csv->before > 0 && csv->how->unlabelled)
         weft_log(
             WEFT_INFO,
             "%s: blank lines, %lld of them, are no rows, which are numbered without them",
-            csv->path, (long long)skipped);
+            csv->source.path, (long long)csv->before);
 }
 
 /* ---- the file ---- */
 
-/* 1 if the line has an odd number of quotation marks; *none: 1 if it has none. */
-static int odd_quotes(const char *at, size_t n, int *none)
+/* A blank line is a row whose value is missing, where there is one column; else none. */
+static weft_status look_at(void *ctx, const char *at, size_t n, weft_csv_line *what)
 {
-    int quotes = 0;
-    for (size_t i = 0; i < n; i++) quotes += at[i] == '"';
-    *none = quotes == 0;
-    return quotes & 1;
+    struct csv *csv = ctx;
+    const weft_csv_source *source = &csv->source;
+    if (source->opened > 0 && source->opened < source->line) return WEFT_OK;
+    if (is_filled(at, at + n, source->separator, ' ')) {
+        *what = width_of(csv) == 1 ? WEFT_CSV_EMPTY : WEFT_CSV_DONE;
+        csv->blank += *what == WEFT_CSV_EMPTY;
+        csv->skipped += *what == WEFT_CSV_DONE;
+        return WEFT_OK;
+    }
+    if (is_filled(at, at + n, 0, WEFT_COMMENT)) {
+        *what = WEFT_CSV_DONE;
+        return WEFT_OK;
+    }
+    csv->before = csv->skipped;
+    return source->odd ? WEFT_OK : add_plain(csv, at, at + n, what);
 }
 
-static weft_status bad_quote(const struct csv *csv)
-{
-    if (csv->opened > 0)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has a quotation mark that nothing closes; double "
-                         "one that is part of a text, or remove it",
-                         csv->path, (long long)csv->opened);
-    return weft_fail(WEFT_EDATA, "%s: line %lld has a quotation mark out of place",
-                     csv->path, (long long)csv->line);
-}
-
-static void feed(struct csv *csv, struct csv_parser *parser, const char *text, size_t n)
-{
-    if (csv_parse(parser, text, n, on_field, on_row, csv) != n && csv->st == WEFT_OK)
-        csv->st = bad_quote(csv);
-}
-
-weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv *how,
+weft_status weft_read_csv(const char *path, const char *text, size_t n, const weft_csv *how,
                           weft_dense_rows *rows)
 {
-    struct csv csv = {.path = path,
-                      .how = how,
-                      .table = rows,
-                      .line = how->line,
-                      .decimal = how->decimal == WEFT_MARK_COMMA ? ',' : '.',
-                      .gaps = weft_gaps_of(how, rows->mem),
-                      .drops =
-                          !how->unlabelled && how->without_label == WEFT_UNLABELLED_DROP,
-                      .row = weft_arena_new()};
-    int none = 1, quoted = memchr(text, '"', n) != NULL;
-    int64_t skipped = 0;
-    struct csv_parser parser;
-    weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
-               "libcsv does not start");
+    struct csv csv = {
+        .source = {.path = path,
+                   .separator = how->separator,
+                   .line = how->line,
+                   .unclosed = "double one that is part of a text, or remove it",
+                   .misplaced = "",
+                   .row = weft_arena_new(),
+                   .ctx = &csv,
+                   .look = look_at,
+                   .take = take_row},
+        .how = how,
+        .table = rows,
+        .decimal = how->decimal == WEFT_MARK_COMMA ? ',' : '.',
+        .gaps = weft_gaps_of(how, rows->mem),
+        .drops = !how->unlabelled && how->without_label == WEFT_UNLABELLED_DROP};
     rows->labels.path = path;
-    csv_set_delim(&parser, (unsigned char)how->separator);
-    for (const char *at = text, *end = text + n; at < end && csv.st == WEFT_OK;) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
-        csv.line++;
-        int within = csv.opened > 0, odd = quoted && odd_quotes(at, length, &none);
-        if (!within && odd) csv.opened = csv.line;
-        if (!within && is_filled(at, at + length, how->separator, ' ')) {
-            add_blank(&csv);
-        } else if (within || !is_filled(at, at + length, 0, WEFT_COMMENT)) {
-            if (within || odd || !add_plain(&csv, at, at + length, !none))
-                feed(&csv, &parser, at, length);
-            skipped = csv.skipped;
-        }
-        if (within && odd) csv.opened = 0;
-        at += length;
-    }
-    if (csv.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &csv) != 0)
-        csv.st = bad_quote(&csv);
-    if (csv.st == WEFT_OK && csv.first) csv.st = add_first(&csv);
-    if (csv.st == WEFT_OK) tell_blank(&csv, skipped);
-    csv_free(&parser);
-    weft_arena_free(csv.row);
-    return csv.st;
+    weft_status st = weft_csv_read(&csv.source, text, n);
+    if (st == WEFT_OK && csv.first) st = add_first(&csv, NULL);
+    if (st == WEFT_OK) tell_blank(&csv);
+    weft_arena_free(csv.source.row);
+    return st;
 }

@@ -11,7 +11,7 @@
 
 /* ---- kinds ---- */
 
-void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+void weft_dense_probe(const char *path, const char *text, size_t n, const weft_csv *how,
                       weft_dense_rows *rows)
 {
     enum { FIRST = 1 << 16 }; /* bytes */
@@ -143,8 +143,7 @@ static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t
 static int may_be_written(const weft_csv *how, const weft_dense_column *column)
 {
     return !how->unlabelled && !column->written && column->hints &&
-           (column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_LABEL ||
-            column->kind == WEFT_COLUMN_TARGET);
+           (column->kind == WEFT_COLUMN_NUMBER || weft_is_answer(column->kind));
 }
 
 /* 1: a column of numbers is one of days without marks. */

@@ -2,20 +2,18 @@
  * in groups that stay together or within each client, rows of files for a part belonging to
  * it; targets, weights and groups; and the rows themselves. */
 #include "dense.h"
-#include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>
 
 #define BLOCK_BYTES ((int64_t)1 << 22)
 
-/* How rows are divided: order[n], part after part, or client after client, and of each part
- * after part. */
+/* How rows are divided, and which are for training. */
 struct parts {
-    int64_t *order, rows[WEFT_NPART];
-    int64_t *train; /* [rows[WEFT_TRAIN]] the rows of the train part */
-    int64_t clients, (*count)[WEFT_NPART]; /* [clients] */
-    const char *const *name;               /* [clients] */
+    weft_parts all;
+    int64_t *train; /* [all.rows[WEFT_TRAIN]] */
+    int64_t clients;
+    const char *const *name; /* [clients] */
 };
 
 /* ---- how rows are divided ---- */
@@ -28,191 +26,50 @@ static int64_t column_of(const weft_dense_rows *rows, weft_column_kind kind)
     return -1;
 }
 
-static int64_t owner_at(const weft_dense_rows *rows, int64_t i, int64_t j)
+/* The rows for training, of all clients. */
+static int64_t *list_train(const struct parts *parts, weft_arena *mem)
 {
-    return (int64_t)weft_dense_cell(rows, i, j);
-}
-
-/* Shares of the rows of the first file. ECONF. */
-static weft_status shares_of(const weft_split *split, const weft_dense_rows *rows,
-                             weft_split *shares)
-{
-    *shares = *split;
-    if (rows->end[WEFT_VALID] > rows->end[WEFT_TRAIN]) shares->valid = 0;
-    if (rows->end[WEFT_TEST] > rows->end[WEFT_VALID]) shares->test = 0;
-    if (shares->valid + shares->test < 1) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "valid = %g and test = %g leave no rows for training; their sum must "
-                     "be below 1",
-                     shares->valid, shares->test);
-}
-
-/* The part of the file that row i is of. */
-static weft_part file_of(const weft_dense_rows *rows, int64_t i)
-{
-    return i < rows->end[WEFT_TRAIN]   ? WEFT_TRAIN
-           : i < rows->end[WEFT_VALID] ? WEFT_VALID
-                                       : WEFT_TEST;
-}
-
-/* Rows of other files come behind those of the first in their part. */
-static void add_files(const weft_dense_rows *rows, struct parts *parts, weft_pack *pack)
-{
-    int64_t n = rows->end[WEFT_TRAIN], valid = rows->end[WEFT_VALID] - n,
-            *own = parts->order, at = 0;
-    if (rows->n == n) return;
-    parts->order = WEFT_NEW(pack->mem, int64_t, rows->n);
-    int64_t from = 0;
-    for (int p = 0; p < WEFT_NPART; p++) {
-        for (int64_t end = from + parts->rows[p]; from < end; from++)
-            parts->order[at++] = own[from];
-        for (int64_t i = n; i < rows->n; i++)
-            if ((int)file_of(rows, i) == p) {
-                parts->order[at++] = i;
-                parts->rows[p]++;
-            }
-    }
-    weft_pack_split_add(
-        pack, weft_arena_text(pack->mem, "%lld valid and %lld test rows of other files",
-                              (long long)valid, (long long)(rows->n - n - valid)));
-}
-
-/* ---- groups ---- */
-
-/* The part of each group, in mem: test and valid get groups in random order as long as they
- * come nearer to their shares. */
-static weft_part *deal_groups(const weft_split *shares, int64_t n, const int64_t *size,
-                              int64_t groups, weft_arena *mem)
-{
-    weft_part *part = WEFT_NEW(mem, weft_part, groups);
-    int64_t *order = WEFT_NEW(mem, int64_t, groups);
-    weft_shuffle(groups, (uint64_t)shares->seed, order, mem);
-    double left[WEFT_NPART] = {
-        [WEFT_VALID] = shares->valid * (double)n, [WEFT_TEST] = shares->test * (double)n};
-    for (int64_t i = 0; i < groups; i++) {
-        double half = (double)size[order[i]] / 2;
-        weft_part to = left[WEFT_TEST] > half    ? WEFT_TEST
-                       : left[WEFT_VALID] > half ? WEFT_VALID
-                                                 : WEFT_TRAIN;
-        part[order[i]] = to;
-        left[to] -= 2 * half;
-    }
-    return part;
-}
-
-static weft_status split_groups(const weft_split *shares, const weft_dense_rows *rows,
-                                int64_t column, struct parts *parts, weft_pack *pack)
-{
-    int64_t n = rows->end[WEFT_TRAIN], groups = rows->at[column].name.n, at = 0;
-    int64_t *size = WEFT_NEW(pack->mem, int64_t, groups),
-            *shuffled = WEFT_NEW(pack->mem, int64_t, n);
-    for (int64_t i = 0; i < n; i++) size[owner_at(rows, i, column)]++;
-    const weft_part *part = deal_groups(shares, n, size, groups, pack->mem);
-    weft_shuffle(n, (uint64_t)shares->seed, shuffled, pack->mem);
-    for (int p = 0; p < WEFT_NPART; p++) {
-        double share = p == WEFT_VALID ? shares->valid : p == WEFT_TEST ? shares->test : 1;
-        int64_t before = at;
-        for (int64_t i = 0; i < n; i++)
-            if ((int)part[owner_at(rows, shuffled[i], column)] == p)
-                parts->order[at++] = shuffled[i];
-        parts->rows[p] = at - before;
-        if (share > 0 && at == before)
-            return weft_fail(WEFT_EDATA,
-                             "%s: %lld groups of %lld rows cannot be divided by the shares "
-                             "valid = %g and test = %g: the %s part has none",
-                             rows->labels.path, (long long)groups, (long long)n,
-                             shares->valid, shares->test, weft_part_name[p]);
-    }
-    weft_pack_split(pack,
-                    weft_arena_text(pack->mem,
-                                    "%lld groups shuffled with seed %lld, each in one part",
-                                    (long long)groups, (long long)shares->seed));
-    return WEFT_OK;
-}
-
-/* EDATA: a group has rows in files of two parts. */
-static weft_status check_groups(const weft_dense_rows *rows, int64_t column,
-                                const struct parts *parts, weft_arena *mem)
-{
-    int *part = WEFT_NEW(mem, int, rows->at[column].name.n);
-    for (int64_t i = 0, p = 0, end = parts->rows[0]; i < rows->n; i++) {
-        while (i >= end) end += parts->rows[++p];
-        int64_t g = owner_at(rows, parts->order[i], column);
-        if (part[g] > 0 && part[g] != p + 1)
-            return weft_fail(WEFT_EDATA,
-                             "%s: rows of the group '%s' are in the %s and in the %s part: "
-                             "files of parts divide no group; remove them from one",
-                             rows->labels.path, rows->at[column].name.name[g],
-                             weft_part_name[part[g] - 1], weft_part_name[p]);
-        part[g] = (int)p + 1;
-    }
-    return WEFT_OK;
-}
-
-/* ---- clients ---- */
-
-/* parts->train from the order. */
-static void list_train(struct parts *parts, weft_arena *mem)
-{
-    int64_t to = 0;
-    parts->train = WEFT_NEW(mem, int64_t, parts->rows[WEFT_TRAIN]);
+    int64_t to = 0, *train = WEFT_NEW(mem, int64_t, parts->all.rows[WEFT_TRAIN]);
     for (int64_t c = 0, next = 0; c < parts->clients; c++)
         for (int p = 0; p < WEFT_NPART; p++)
-            for (int64_t i = 0; i < parts->count[c][p]; i++, next++)
-                if (p == WEFT_TRAIN) parts->train[to++] = parts->order[next];
+            for (int64_t i = 0; i < parts->all.count[c][p]; i++, next++)
+                if (p == WEFT_TRAIN) train[to++] = parts->all.order[next];
+    return train;
 }
 
-static void split_clients(const weft_split *shares, const weft_dense_rows *rows,
-                          int64_t column, struct parts *parts, weft_pack *pack)
-{
-    int64_t *owner = WEFT_NEW(pack->mem, int64_t, rows->n);
-    weft_owned_rows owned = {.n = rows->n,
-                             .clients = rows->at[column].name.n,
-                             .owner = owner,
-                             .label = rows->label};
-    weft_client_rows divided;
-    memcpy(owned.end, rows->end, sizeof owned.end);
-    for (int64_t i = 0; i < rows->n; i++) owner[i] = owner_at(rows, i, column);
-    weft_split_clients(shares, &owned, &divided, pack);
-    *parts = (struct parts){.order = divided.order,
-                            .clients = divided.clients,
-                            .count = divided.count,
-                            .name = rows->at[column].name.name};
-    memcpy(parts->rows, divided.rows, sizeof parts->rows);
-    list_train(parts, pack->mem);
-}
-
-/* Divides the rows of the first file by the shares, by chance or within groups or clients,
- * if a column is of these; those of other files are the valid and the test part. Tells the
- * packer the rule. ECONF: shares, or group and client together; EDATA: too few groups. */
+/* Divides the rows by the shares, in groups or within clients if a column is of these.
+ * ECONF: both are, or shares have no effect. */
 static weft_status split_rows(const weft_split *split, const weft_dense_rows *rows,
                               struct parts *parts, weft_pack *pack)
 {
     int64_t group = column_of(rows, WEFT_COLUMN_GROUP),
-            client = column_of(rows, WEFT_COLUMN_CLIENT);
-    weft_split shares;
-    TRY(shares_of(split, rows, &shares));
-    *parts = (struct parts){.order = WEFT_NEW(pack->mem, int64_t, rows->n)};
+            client = column_of(rows, WEFT_COLUMN_CLIENT), of = client >= 0 ? client : group;
+    int64_t n = rows->end[WEFT_TRAIN], valid = rows->end[WEFT_VALID] - n;
+    int64_t *owner = WEFT_NEW(pack->mem, int64_t, of >= 0 ? rows->n : 0);
+    weft_source_rows all = {
+        .n = rows->n, .source = rows->labels.path, .label = rows->label, .owner = owner};
+    memcpy(all.end, rows->end, sizeof all.end);
+    TRY(weft_split_check(split, &all));
     if (group >= 0 && client >= 0)
         return weft_fail(WEFT_ECONF,
                          "group and client are both given; rows of a client are divided, "
                          "rows of a group are not: give one of them");
-    if (group >= 0 && shares.shares > WEFT_BY_CHANCE)
+    if (group >= 0 && split->shares > WEFT_BY_CHANCE)
         return weft_fail(WEFT_ECONF,
                          "group and shares are both given; groups are dealt by chance: "
                          "leave shares out");
-    if (client >= 0) {
-        split_clients(&shares, rows, client, parts, pack);
-        return WEFT_OK;
-    }
-    if (group >= 0)
-        TRY(split_groups(&shares, rows, group, parts, pack));
-    else
-        TRY(weft_split_rows(&shares, rows->label, rows->end[WEFT_TRAIN], parts->order,
-                            parts->rows, pack));
-    add_files(rows, parts, pack);
-    if (group >= 0) TRY(check_groups(rows, group, parts, pack->mem));
-    parts->train = parts->order;
+    for (int64_t i = 0; i < rows->n && of >= 0; i++)
+        owner[i] = (int64_t)weft_dense_cell(rows, i, of);
+    if (of >= 0) all.name = rows->at[of].name.name;
+    if (group >= 0) all.groups = rows->at[group].name.n;
+    if (client >= 0) all.clients = rows->at[client].name.n;
+    *parts = (struct parts){.clients = all.clients, .name = all.name};
+    TRY(weft_divide(split, &all, &parts->all, pack));
+    parts->train = client >= 0 ? list_train(parts, pack->mem) : parts->all.order;
+    if (rows->n > n && client < 0)
+        weft_pack_split_add(
+            pack, weft_arena_text(pack->mem, "%lld valid and %lld test rows of other files",
+                                  (long long)valid, (long long)(rows->n - n - valid)));
     return WEFT_OK;
 }
 
@@ -365,9 +222,9 @@ static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *
                                const struct parts *parts, weft_pack *pack)
 {
     int64_t d = columns->features;
-    const int64_t *order = parts->order;
+    const int64_t *order = parts->all.order;
     for (int64_t c = 0; c < parts->clients; c++) {
-        const int64_t *count = parts->count[c];
+        const int64_t *count = parts->all.count[c];
         int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
         weft_arena *tmp = weft_arena_new();
         double *x = WEFT_NEW(tmp, double, n *d), *room = WEFT_NEW(tmp, double, rows->d);
@@ -455,17 +312,17 @@ static weft_status put_all(const weft_dense_rows *rows, const weft_columns *colu
     int side[3] = {0};
     if (rows->arrays && !rows->at) {
         weft_form form = weft_dense_bytes(rows) ? WEFT_BYTES : WEFT_REALS;
-        return put_images(rows, form, parts->order, parts->rows, NULL, NULL, pack);
+        return put_images(rows, form, parts->all.order, parts->all.rows, NULL, NULL, pack);
     }
     int named = rows->head.name != NULL;
     if (*shape != '\0') TRY(weft_shape_read(shape, d, side));
     if (parts->clients > 0)
         return put_table_clients(rows, columns, named, side, parts, pack);
-    TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->rows));
+    TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->all.rows));
     if (rows->at) weft_pack_table(pack, columns, named);
-    TRY(put_numbers(rows, parts->order, parts->rows, NULL, NULL, pack));
+    TRY(put_numbers(rows, parts->all.order, parts->all.rows, NULL, NULL, pack));
     if (side[0] > 0) weft_pack_image(pack, side[0], side[1], side[2]);
-    return put_rows(rows, columns, parts->order, pack);
+    return put_rows(rows, columns, parts->all.order, pack);
 }
 
 weft_status weft_dense_put(const weft_split *split, const weft_csv *how,
@@ -478,7 +335,7 @@ weft_status weft_dense_put(const weft_split *split, const weft_csv *how,
     columns->features = rows->d;
     csv.whole = *shape != '\0';
     if (rows->at)
-        TRY(weft_dense_fit(&csv, rows, parts.train, parts.rows[WEFT_TRAIN], columns));
+        TRY(weft_dense_fit(&csv, rows, parts.train, parts.all.rows[WEFT_TRAIN], columns));
     weft_dense_tell(&csv, rows, pack);
     return put_all(rows, columns, &parts, shape, pack);
 }
@@ -497,10 +354,11 @@ static weft_status scored_parts(weft_dense_rows *rows, struct parts *parts, weft
             return split_rows(&split, rows, parts, pack);
         }
     *parts = (struct parts){
-        .order = WEFT_NEW(pack->mem, int64_t, rows->n), .clients = 1, .name = none};
-    parts->count = weft_arena_alloc(pack->mem, 1, sizeof *parts->count);
-    for (int p = 0; p < WEFT_NPART; p++) parts->count[0][p] = p == WEFT_TEST ? rows->n : 0;
-    for (int64_t i = 0; i < rows->n; i++) parts->order[i] = i;
+        .all.order = WEFT_NEW(pack->mem, int64_t, rows->n), .clients = 1, .name = none};
+    parts->all.count = weft_arena_alloc(pack->mem, 1, sizeof *parts->all.count);
+    for (int p = 0; p < WEFT_NPART; p++)
+        parts->all.count[0][p] = p == WEFT_TEST ? rows->n : 0;
+    for (int64_t i = 0; i < rows->n; i++) parts->all.order[i] = i;
     return WEFT_OK;
 }
 
@@ -511,7 +369,7 @@ static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_ro
     struct parts parts;
     TRY(scored_parts(rows, &parts, pack));
     TRY(put_table_clients(rows, like->columns, like->named, like->side, &parts, pack));
-    weft_pack_order(pack, rows->n, parts.order);
+    weft_pack_order(pack, rows->n, parts.all.order);
     return WEFT_OK;
 }
 

@@ -56,80 +56,56 @@ static weft_status hand_over(const weft_documents *documents, weft_part part, in
     return WEFT_OK;
 }
 
-/* All documents in one, shuffled into parts of the sizes that they would have else. */
-static weft_status pack_shuffled(const weft_documents *documents, const weft_split *split,
-                                 const int64_t *rows, weft_pack *pack)
-{
-    int64_t size[WEFT_NPART], at = 0, *order = WEFT_NEW(pack->mem, int64_t, documents->n);
-    for (int i = 0; i < WEFT_NPART; i++)
-        size[i] = rows[i] + (i > 0 ? documents->end[i] - documents->end[i - 1] : 0);
-    weft_split_sizes(split->seed, size, order, pack);
-    for (int i = 0; i < WEFT_NPART; at += size[i++])
-        TRY(hand_over(documents, (weft_part)i, at, size[i], order, pack));
-    return WEFT_OK;
-}
-
-/* The documents of clients, divided within each, part after part in a shuffled order. */
+/* The documents of clients, part after part in a shuffled order. */
 static weft_status pack_clients(const weft_documents *documents, const weft_split *split,
+                                const weft_source_rows *rows, const weft_parts *parts,
                                 weft_pack *pack)
 {
-    int64_t n = documents->n, *owner = WEFT_NEW(pack->mem, int64_t, n);
-    int64_t *order = WEFT_NEW(pack->mem, int64_t, n), *of[WEFT_NPART];
+    int64_t n = rows->n, *order = WEFT_NEW(pack->mem, int64_t, n), *of[WEFT_NPART];
     int *part = WEFT_NEW(pack->mem, int, n);
-    weft_names names = {.mem = pack->mem};
-    weft_client_rows rows;
-    for (int64_t i = 0; i < n; i++)
-        owner[i] = weft_names_find(&names, documents->document[i].client);
-    weft_owned_rows owned = {
-        .n = n, .clients = names.n, .owner = owner, .label = documents->label};
-    memcpy(owned.end, documents->end, sizeof owned.end);
-    weft_split_clients(split, &owned, &rows, pack);
-    for (int64_t c = 0, at = 0; c < names.n; c++)
+    for (int64_t c = 0, at = 0; c < rows->clients; c++)
         for (int p = 0; p < WEFT_NPART; p++)
-            for (int64_t end = at + rows.count[c][p]; at < end; at++)
-                part[rows.order[at]] = p;
+            for (int64_t end = at + parts->count[c][p]; at < end; at++)
+                part[parts->order[at]] = p;
     weft_shuffle(n, (uint64_t)split->seed, order, pack->mem);
     for (int p = 0; p < WEFT_NPART; p++) {
-        int64_t *own = of[p] = WEFT_NEW(pack->mem, int64_t, rows.rows[p]);
+        int64_t *own = of[p] = WEFT_NEW(pack->mem, int64_t, parts->rows[p]);
         for (int64_t i = 0; i < n; i++) {
             if (part[order[i]] != p) continue;
-            *own++ = owner[order[i]];
+            *own++ = rows->owner[order[i]];
             TRY(hand_over(documents, (weft_part)p, i, 1, order, pack));
         }
     }
-    weft_names_alike(names.n, names.name, "clients", documents->labels.path, NULL);
-    return weft_pack_owners(pack, names.n, names.name, of);
+    weft_names_alike(rows->clients, rows->name, "clients", documents->labels.path, NULL);
+    return weft_pack_owners(pack, rows->clients, rows->name, of);
 }
 
 weft_status weft_documents_pack(weft_documents *documents, const char *source,
-                                weft_split split, weft_pack *pack)
+                                const weft_split *split, weft_pack *pack)
 {
-    const int64_t *end = documents->end;
-    int64_t rows[WEFT_NPART], at = 0,
-                              *order = WEFT_NEW(pack->mem, int64_t, end[WEFT_TRAIN]);
-    if (split.shuffled && split.shares > WEFT_BY_CHANCE)
+    int64_t n = documents->n, at = 0;
+    weft_names names = {.mem = pack->mem};
+    weft_parts parts;
+    if (split->shuffled && split->shares > WEFT_BY_CHANCE)
         return weft_fail(WEFT_ECONF,
                          "split = shuffled draws all parts by chance: shares goes with "
                          "split = bydate");
-    TRY(weft_labels_close(&documents->labels, source, documents->label, documents->n,
-                          pack));
-    if (documents->own[WEFT_VALID] != NULL) split.valid = 0;
-    if (documents->own[WEFT_TEST] != NULL) split.test = 0;
-    if (documents->document[0].client) return pack_clients(documents, &split, pack);
-    TRY(weft_split_rows(&split, documents->label, end[WEFT_TRAIN], order, rows, pack));
-    if (split.shuffled) return pack_shuffled(documents, &split, rows, pack);
-    for (int i = 1; i < WEFT_NPART; i++)
-        if (documents->own[i] != NULL)
-            weft_pack_split_add(pack,
-                                weft_arena_text(pack->mem, "%s is all of %s",
-                                                weft_part_name[i], documents->own[i]));
-    for (int i = 0; i < WEFT_NPART; i++) {
-        TRY(hand_over(documents, (weft_part)i, at, rows[i], order, pack));
-        at += rows[i];
-        if (i > 0)
-            TRY(hand_over(documents, (weft_part)i, end[i - 1], end[i] - end[i - 1], NULL,
-                          pack));
+    TRY(weft_labels_close(&documents->labels, source, documents->label, n, pack));
+    weft_source_rows rows = {.n = n, .source = source, .label = documents->label};
+    memcpy(rows.end, documents->end, sizeof rows.end);
+    memcpy(rows.own, documents->own, sizeof rows.own);
+    if (documents->document[0].client) {
+        int64_t *owner = WEFT_NEW(pack->mem, int64_t, n);
+        for (int64_t i = 0; i < n; i++)
+            owner[i] = weft_names_find(&names, documents->document[i].client);
+        rows.owner = owner;
+        rows.clients = names.n;
+        rows.name = names.name;
     }
+    TRY(weft_divide(split, &rows, &parts, pack));
+    if (rows.clients > 0) return pack_clients(documents, split, &rows, &parts, pack);
+    for (int p = 0; p < WEFT_NPART; at += parts.rows[p++])
+        TRY(hand_over(documents, (weft_part)p, at, parts.rows[p], parts.order, pack));
     return WEFT_OK;
 }
 

@@ -8,9 +8,6 @@
 #include "weft/log.h"
 #include "weft/magic.h"
 
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -43,13 +40,8 @@ static const weft_opt options[] = {
         "split", struct folder, split.shuffled, "bydate", "bydate/own|shuffled",
         "bydate: a part that has a directory is its documents (20 Newsgroups: the test's "
         "are later ones). shuffled: parts of the same sizes, of all documents shuffled"),
-    WEFT_REAL_OPT("valid", struct folder, split.valid, "0.1", 0, 0.9,
-                  "share of the documents for validation, where it has no directory"),
-    WEFT_REAL_OPT("test", struct folder, split.test, "0.1", 0, 0.9,
-                  "share of the documents for the test, where it has no directory"),
-    WEFT_SHARES_OPT(struct folder, split.shares),
-    WEFT_LONG_OPT("seed", struct folder, split.seed, "0", 0, 9e15,
-                  "seed of the shuffle that divides the documents"),
+    WEFT_SPLIT_OPTS(struct folder, split, "documents", ", where it has no directory",
+                    ", where it has no directory"),
     {0},
 };
 
@@ -78,11 +70,6 @@ struct reading {
 
 /* ---- directories ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
 static weft_status add_entry(const char *dir, const char *name, struct listing *listing,
                              weft_arena *mem)
 {
@@ -94,23 +81,18 @@ static weft_status add_entry(const char *dir, const char *name, struct listing *
                          path);
     listing->entry =
         weft_grow(mem, listing->entry, sizeof *listing->entry, listing->n, &listing->room);
-    listing->entry[listing->n++] =
-        (struct entry){weft_arena_text(mem, "%s", name), path, S_ISDIR(info.st_mode)};
+    listing->entry[listing->n++] = (struct entry){name, path, S_ISDIR(info.st_mode)};
     return WEFT_OK;
 }
 
 static weft_status list(const char *path, struct listing *listing, weft_arena *mem)
 {
-    DIR *dir = opendir(path);
-    weft_status st = WEFT_OK;
+    const char **name;
+    int64_t n = weft_dir_list(path, &name, mem);
     *listing = (struct listing){0};
-    if (dir == NULL) return weft_unreadable(path);
-    for (const struct dirent *entry; st == WEFT_OK && (entry = readdir(dir)) != NULL;)
-        if (entry->d_name[0] != '.') st = add_entry(path, entry->d_name, listing, mem);
-    closedir(dir);
-    TRY(st);
-    if (listing->n > 0)
-        qsort(listing->entry, (size_t)listing->n, sizeof *listing->entry, by_name);
+    if (n < 0) return weft_unreadable(path);
+    for (int64_t i = 0; i < n; i++)
+        if (*name[i] != '.') TRY(add_entry(path, name[i], listing, mem));
     return WEFT_OK;
 }
 
@@ -392,7 +374,7 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
     TRY(check_wanted(&reading));
     drop_headers(&reading);
     tell(&reading);
-    return weft_documents_pack(&reading.docs, source, folder->split, pack);
+    return weft_documents_pack(&reading.docs, source, &folder->split, pack);
 }
 
 extern const weft_reader weft_reader_folder;

@@ -7,7 +7,6 @@
 #include "reader.h"
 #include "weft/log.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +21,12 @@
 enum { MAX_SIDES = 8 };
 enum { UBYTE = 0x08, SBYTE = 0x09, SHORT = 0x0b, INT = 0x0c, FLOAT = 0x0d, DOUBLE = 0x0e };
 
+struct images {
+    weft_split split;
+};
+
 static const weft_opt options[] = {
-    WEFT_REAL_OPT("valid", weft_split, valid, "0.1", 0, 0.9,
-                  "share of the training rows for validation"),
-    WEFT_REAL_OPT("test", weft_split, test, "0.1", 0, 0.9,
-                  "share of the training rows for the test, where it has no files"),
-    WEFT_SHARES_OPT(weft_split, shares),
-    WEFT_LONG_OPT("seed", weft_split, seed, "0", 0, 9e15,
-                  "seed of the shuffle that divides the training rows"),
+    WEFT_SPLIT_OPTS(struct images, split, "training rows", "", ", where it has no files"),
     {0},
 };
 
@@ -166,19 +163,17 @@ static size_t stem(const char *name)
 /* The file of training images in a directory. */
 static weft_status find_images(const char *dir, const char **path, weft_arena *mem)
 {
-    DIR *listing = opendir(dir);
-    const char *found = NULL, *other = NULL;
-    if (listing == NULL) return weft_unreadable(dir);
-    for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        const char *name = entry->d_name;
-        if (*name == '.' || !strstr(name, "train-images") || !strstr(name, "idx")) continue;
-        int same = found != NULL && stem(name) == stem(found) &&
-                   strncmp(name, found, stem(name)) == 0;
-        if (found != NULL && !same) other = weft_arena_text(mem, "%s", name);
-        if (found == NULL || (same && stem(name) == strlen(name)))
-            found = weft_arena_text(mem, "%s", name);
+    const char **name, *found = NULL, *other = NULL;
+    int64_t n = weft_dir_list(dir, &name, mem);
+    if (n < 0) return weft_unreadable(dir);
+    for (int64_t i = 0; i < n; i++) {
+        const char *one = name[i];
+        if (*one == '.' || !strstr(one, "train-images") || !strstr(one, "idx")) continue;
+        int same = found != NULL && stem(one) == stem(found) &&
+                   strncmp(one, found, stem(one)) == 0;
+        if (found != NULL && !same) other = one;
+        if (found == NULL || (same && stem(one) == strlen(one))) found = one;
     }
-    closedir(listing);
     if (found == NULL)
         return weft_fail(WEFT_EFILE, "%s has no file train-images-idx3-ubyte or .gz", dir);
     if (other != NULL)
@@ -223,19 +218,15 @@ static const char *existing(const char *path, weft_arena *mem)
  * is none. */
 static const char *test_beside(const char *images, weft_arena *mem)
 {
-    const char *slash = strrchr(images, '/'), *found = NULL;
+    const char *slash = strrchr(images, '/'), **name;
     const char *dir =
         slash ? weft_arena_text(mem, "%.*s", (int)(slash - images), images) : ".";
-    DIR *listing = opendir(dir);
-    for (const struct dirent *entry; listing && (entry = readdir(listing)) != NULL;) {
-        const char *name = entry->d_name;
-        if (*name == '.' || !strstr(name, "images") || !strstr(name, "idx") ||
-            (!strstr(name, "t10k") && !strstr(name, "test")))
-            continue;
-        if (!found || strcmp(name, found) < 0) found = weft_arena_text(mem, "%s", name);
-    }
-    if (listing) closedir(listing);
-    return found;
+    int64_t n = weft_dir_list(dir, &name, mem);
+    for (int64_t i = 0; i < n; i++)
+        if (*name[i] != '.' && strstr(name[i], "images") && strstr(name[i], "idx") &&
+            (strstr(name[i], "t10k") || strstr(name[i], "test")))
+            return name[i];
+    return NULL;
 }
 
 /* Tells that there is no test: what is there, and how it would be named. */
@@ -342,33 +333,31 @@ static weft_status hand_over(const struct idx *idx, const int64_t *order,
 /* ---- the reader ---- */
 
 static weft_status pack_sets(const struct set *train, const struct set *test,
-                             weft_split split, const char *source, weft_pack *pack)
+                             const weft_split *split, const char *source, weft_pack *pack)
 {
     int64_t n = train->images.side[0], more = test != NULL ? test->images.side[0] : 0;
     weft_labels labels = {.mem = pack->mem};
-    int64_t rows[WEFT_NPART], *order = WEFT_NEW(pack->mem, int64_t, n);
     int32_t *label = WEFT_NEW(pack->mem, int32_t, n + more);
+    weft_source_rows rows = {.n = n + more, .end = {n, n, n + more}, .label = label};
+    weft_parts parts;
     TRY(read_labels(train, &labels, label));
     if (test != NULL) {
         TRY(check_alike(&train->images, &test->images));
         TRY(read_labels(test, &labels, label + n));
-        split.test = 0;
+        rows.own[WEFT_TEST] = weft_basename(test->images.path);
     }
     TRY(weft_labels_close(&labels, source, label, n + more, pack));
-    TRY(weft_split_rows(&split, label, n, order, rows, pack));
-    if (test != NULL)
-        weft_pack_split_add(pack, weft_arena_text(pack->mem, "test is all of %s",
-                                                  weft_basename(test->images.path)));
-    rows[WEFT_TEST] += more;
+    TRY(weft_divide(split, &rows, &parts, pack));
     TRY(weft_pack_matrix(pack, train->images.type == UBYTE ? WEFT_BYTES : WEFT_REALS,
-                         train->images.d, rows));
+                         train->images.d, parts.rows));
     tell_shape(&train->images, pack);
-    TRY(hand_over(&train->images, order, label, pack));
+    TRY(hand_over(&train->images, parts.order, label, pack));
     return test != NULL ? hand_over(&test->images, NULL, label + n, pack) : WEFT_OK;
 }
 
 static weft_status idx_read(const void *self, const char *source, weft_pack *pack)
 {
+    const struct images *how = self;
     const char *images = source, *other;
     struct stat info;
     struct set train, test;
@@ -380,17 +369,17 @@ static weft_status idx_read(const void *self, const char *source, weft_pack *pac
         other = existing(replaced(images, "train", "test", pack->mem), pack->mem);
     if (other == NULL || strcmp(other, images) == 0) {
         tell_no_test(images, pack->mem);
-        return pack_sets(&train, NULL, *(const weft_split *)self, source, pack);
+        return pack_sets(&train, NULL, &how->split, source, pack);
     }
     TRY(read_set(other, &test, pack));
-    return pack_sets(&train, &test, *(const weft_split *)self, source, pack);
+    return pack_sets(&train, &test, &how->split, source, pack);
 }
 
 extern const weft_reader weft_reader_idx;
 const weft_reader weft_reader_idx = {
     .kind = {.name = "idx",
              .about = "MNIST and its like: a directory of IDX files, gzip or not",
-             .size = sizeof(weft_split),
+             .size = sizeof(struct images),
              .opts = options},
     .read = idx_read,
 };

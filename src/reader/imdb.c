@@ -6,7 +6,6 @@
 #include "reader.h"
 #include "weft/shuffle.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,26 +64,24 @@ static weft_status list_class(const char *source, const char *side, int label,
 {
     const char *path =
         weft_arena_text(pack->mem, "%s/%s/%s", source, side, class_name[label]);
-    DIR *dir = opendir(path);
-    if (dir == NULL)
+    const char **name;
+    int64_t before = reviews->n, names = weft_dir_list(path, &name, pack->mem);
+    if (names < 0)
         return weft_fail(WEFT_EFILE,
                          "cannot read the directory %s: %s; give the directory "
                          "aclImdb of the archive",
                          path, strerror(errno));
-    int64_t before = reviews->n;
-    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        size_t n = strlen(entry->d_name);
-        if (n < 5 || entry->d_name[0] == '.' || strcmp(entry->d_name + n - 4, ".txt") != 0)
-            continue;
+    for (int64_t i = 0; i < names; i++) {
+        size_t n = strlen(name[i]);
+        if (n < 5 || *name[i] == '.' || strcmp(name[i] + n - 4, ".txt") != 0) continue;
         reviews->review = weft_grow(pack->mem, reviews->review, sizeof *reviews->review,
                                     reviews->n, &reviews->room);
         reviews->review[reviews->n++] =
             (struct review){.name = weft_arena_text(pack->mem, "%s/%s/%s", side,
-                                                    class_name[label], entry->d_name),
-                            .number = strtol(entry->d_name, NULL, 10),
+                                                    class_name[label], name[i]),
+                            .number = strtol(name[i], NULL, 10),
                             .label = label};
     }
-    closedir(dir);
     if (reviews->n == before)
         return weft_fail(WEFT_EDATA,
                          "%s holds no reviews (*.txt); unpack the archive again", path);

@@ -12,7 +12,6 @@
 #include "weft/names.h"
 #include "weft/shuffle.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,11 +82,6 @@ static int is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void add_path(struct leaf_files *files, const char *path, weft_arena *mem)
 {
     files->path = weft_grow(mem, files->path, sizeof *files->path, files->n, &files->room);
@@ -97,17 +91,14 @@ static void add_path(struct leaf_files *files, const char *path, weft_arena *mem
 /* The *.json of a directory, by name. */
 static weft_status list_files(const char *path, struct leaf_files *files, weft_pack *pack)
 {
-    DIR *dir = opendir(path);
-    if (dir == NULL) return weft_unreadable(path);
-    const struct dirent *entry;
-    while ((entry = readdir(dir)) != NULL) {
-        size_t n = strlen(entry->d_name);
-        if (n > 5 && strcmp(entry->d_name + n - 5, ".json") == 0)
-            add_path(files, weft_arena_text(pack->mem, "%s/%s", path, entry->d_name),
-                     pack->mem);
+    const char **name;
+    int64_t n = weft_dir_list(path, &name, pack->mem);
+    if (n < 0) return weft_unreadable(path);
+    for (int64_t i = 0; i < n; i++) {
+        size_t length = strlen(name[i]);
+        if (length > 5 && strcmp(name[i] + length - 5, ".json") == 0)
+            add_path(files, weft_arena_text(pack->mem, "%s/%s", path, name[i]), pack->mem);
     }
-    closedir(dir);
-    if (files->n > 0) qsort(files->path, (size_t)files->n, sizeof *files->path, by_text);
     return WEFT_OK;
 }
 
@@ -181,7 +172,7 @@ static weft_status pack_documents(weft_leaf *const leaf[WEFT_NPART],
         documents.end[p] = documents.n;
         if (p != WEFT_TRAIN && leaf[p]) documents.own[p] = weft_part_name[p];
     }
-    return weft_documents_pack(&documents, source, *split, pack);
+    return weft_documents_pack(&documents, source, split, pack);
 }
 
 /* ---- windows ---- */

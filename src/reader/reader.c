@@ -1,13 +1,16 @@
-/* What the readers share: files, also compressed by gzip, and lines; class labels. */
+/* What the readers share: files, also compressed by gzip, lines, rows of CSV; class labels.
+ */
 #include "reader.h"
 #include "weft/conf.h"
 #include "weft/log.h"
 #include "weft/magic.h"
 
+#include <csv.h>
 #include <utf8proc.h>
 #include <zlib.h>
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -121,6 +124,26 @@ weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_
     return WEFT_OK;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int64_t weft_dir_list(const char *path, const char ***name, weft_arena *mem)
+{
+    int64_t n = 0, room = 0;
+    DIR *dir = opendir(path);
+    *name = NULL;
+    if (dir == NULL) return -1;
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        *name = weft_grow(mem, *name, sizeof **name, n, &room);
+        (*name)[n++] = weft_arena_text(mem, "%s", entry->d_name);
+    }
+    closedir(dir);
+    if (n > 0) qsort(*name, (size_t)n, sizeof **name, by_text);
+    return n;
+}
+
 weft_status weft_like_federated(weft_h5 *file, int *federated)
 {
     const char *config;
@@ -195,6 +218,105 @@ weft_status weft_shape_read(const char *text, int64_t d, int side[3])
     if (numbers == d) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "shape = %s has %lld numbers where samples have %lld",
                      text, (long long)numbers, (long long)d);
+}
+
+/* ---- rows of CSV ---- */
+
+/* What libcsv tells of a file. */
+struct parsing {
+    weft_csv_source *source;
+    const char **field; /* [n] of the row being read */
+    int64_t n, room;
+    weft_status st; /* of the first row that failed */
+    weft_arena *mem;
+};
+
+static void on_field(void *text, size_t n, void *ctx)
+{
+    struct parsing *parsing = ctx;
+    const weft_csv_source *source = parsing->source;
+    parsing->field = weft_grow(parsing->mem, parsing->field, sizeof *parsing->field,
+                               parsing->n, &parsing->room);
+    if (n > 0 && memchr(text, '\0', n) != NULL && parsing->st == WEFT_OK)
+        parsing->st =
+            weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this a text file?",
+                      source->path, (long long)source->line);
+    char *copy = WEFT_NEW(source->row, char, n + 1);
+    if (n > 0) memcpy(copy, text, n);
+    parsing->field[parsing->n++] = copy;
+}
+
+static void on_row(int end, void *ctx)
+{
+    struct parsing *parsing = ctx;
+    weft_csv_source *source = parsing->source;
+    const weft_csv_row row = {source->line, parsing->field, parsing->n};
+    (void)end;
+    if (parsing->st == WEFT_OK) parsing->st = source->take(source->ctx, &row);
+    parsing->n = 0;
+    weft_arena_reset(source->row, 0);
+}
+
+static weft_status bad_quote(const weft_csv_source *source)
+{
+    if (source->opened > 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has a quotation mark that nothing closes; %s",
+                         source->path, (long long)source->opened, source->unclosed);
+    return weft_fail(WEFT_EDATA, "%s: line %lld has a quotation mark out of place%s",
+                     source->path, (long long)source->line, source->misplaced);
+}
+
+static void count_quotes(weft_csv_source *source, const char *at, size_t n)
+{
+    int quotes = 0;
+    for (size_t i = 0; i < n; i++) quotes += at[i] == '"';
+    source->quotes = quotes > 0;
+    source->odd = quotes & 1;
+}
+
+/* A line, the end of it included. */
+static void read_csv_line(struct parsing *parsing, struct csv_parser *parser,
+                          const char *at, size_t n)
+{
+    weft_csv_source *source = parsing->source;
+    weft_csv_line what = WEFT_CSV_PARSED;
+    int within = source->opened > 0;
+    if (!within && source->odd) source->opened = source->line;
+    parsing->st = source->look(source->ctx, at, n, &what);
+    if (parsing->st != WEFT_OK) return;
+    if (what == WEFT_CSV_EMPTY) {
+        on_field(NULL, 0, parsing);
+        on_row('\n', parsing);
+    } else if (what == WEFT_CSV_PARSED &&
+               csv_parse(parser, at, n, on_field, on_row, parsing) != n &&
+               parsing->st == WEFT_OK) {
+        parsing->st = bad_quote(source);
+    }
+    if (within && source->odd) source->opened = 0;
+}
+
+weft_status weft_csv_read(weft_csv_source *source, const char *text, size_t n)
+{
+    struct parsing parsing = {.source = source, .mem = weft_arena_new()};
+    int quoted = memchr(text, '"', n) != NULL;
+    struct csv_parser parser;
+    weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
+               "libcsv does not start");
+    csv_set_delim(&parser, (unsigned char)source->separator);
+    for (const char *at = text, *end = text + n; at < end && parsing.st == WEFT_OK;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
+        source->line++;
+        if (quoted) count_quotes(source, at, length);
+        read_csv_line(&parsing, &parser, at, length);
+        at += length;
+    }
+    if (parsing.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &parsing) != 0)
+        parsing.st = bad_quote(source);
+    csv_free(&parser);
+    weft_arena_free(parsing.mem);
+    return parsing.st;
 }
 
 /* ---- labels ---- */

@@ -10,7 +10,7 @@
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
                                        size_t *n);
 /* The same of a file of text, which may be compressed by gzip, without a byte order mark.
- * EDATA, as weft_text_only and weft_gzip_expand. */
+ * EDATA: it is damaged; as weft_text_only. */
 WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char **text,
                                         size_t *n);
 /* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
@@ -22,6 +22,10 @@ void weft_mark_skip(char **text, size_t *n);
 size_t weft_utf8_put(uint32_t code, char *to);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
+
+/* What a directory has, also . and .., by name, in mem; returns how many, -1 and errno
+ * where it cannot be read. */
+int64_t weft_dir_list(const char *path, const char ***name, weft_arena *mem);
 
 /* Sides of an image of d numbers from "3x32x32", channels first. ECONF. */
 WEFT_CHECKED weft_status weft_shape_read(const char *text, int64_t d, int side[3]);
@@ -86,45 +90,53 @@ enum { WEFT_BY_AUTO, WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS };
                     "each class in the source's order, where neighbours are alike "        \
                     "(reviews of one film), or as many of each class at random; auto: "    \
                     "chance, or class where a class would have no training row")
-/* Divides rows 0..n-1 of classes label[n] into order[n]: train, then valid, then test rows,
- * each in the order of a shuffle by keyed random numbers; rows[] are the sizes of the
- * parts. By chance a part is the next of all shuffled rows; from the end each class gives
- * its last round(n_c test) rows to the test, the round(n_c valid) before them to
- * validation; by class the shuffled rows are first put in the order of
- * weft_split_classes, those of classes with fewer rows than parts before all others. AUTO
- * is by chance, or by class where a class would have no training row. Tells the packer the
- * rule. ECONF where valid + test >= 1. Cost O(n log n). */
-WEFT_CHECKED weft_status weft_split_rows(const weft_split *split, const int32_t *label,
-                                         int64_t n, int64_t *order, int64_t *rows,
-                                         weft_pack *pack);
+/* All options of one whose member is a weft_split of rows called `what`. */
+#define WEFT_SPLIT_OPTS(object, member, what, more_valid, more_test)                       \
+    WEFT_REAL_OPT("valid", object, member.valid, "0.1", 0, 0.9,                            \
+                  "share of the " what " for validation" more_valid),                      \
+        WEFT_REAL_OPT("test", object, member.test, "0.1", 0, 0.9,                          \
+                      "share of the " what " for the test" more_test),                     \
+        WEFT_SHARES_OPT(object, member.shares),                                            \
+        WEFT_LONG_OPT("seed", object, member.seed, "0", 0, 9e15,                           \
+                      "seed of the shuffle that divides the " what)
+
+/* Rows, or documents, as they are read: those of the source, then those of one for
+ * validation, then those of one for the test. */
+typedef struct weft_source_rows {
+    int64_t n, end[WEFT_NPART];  /* rows up to the end of each source */
+    const char *source;          /* for messages */
+    const char *own[WEFT_NPART]; /* what the source of a part is called; NULL: nothing */
+    const int32_t *label;        /* [n] */
+    int64_t groups, clients;     /* that rows belong to; one of them is 0, or both */
+    const int64_t *owner;        /* [n] the group or client */
+    const char *const *name;     /* [groups] */
+} weft_source_rows;
+/* How they are divided. */
+typedef struct weft_parts {
+    int64_t *order; /* [n] part after part, or client after client, and of each the parts */
+    int64_t rows[WEFT_NPART];
+    int64_t (*count)[WEFT_NPART]; /* [clients]; NULL: none */
+} weft_parts;
+/* Divides the rows of the first source by the shares, but for parts that have a source;
+ * those of other sources follow in their part, or its clients'. By chance a part is the
+ * next of all rows, shuffled by keyed random numbers; from the end each class gives its
+ * last round(n_c test) rows to the test, the round(n_c valid) before them to validation; by
+ * class the shuffled rows are first put in the order of weft_split_classes, those of
+ * classes with fewer rows than parts before all others. AUTO is by chance, or by class
+ * where a class would have no training row. Groups stay together; rows of clients are
+ * divided within each. Tells the packer the rule. ECONF, but for clients: valid + test >=
+ * 1; EDATA: too few groups, or one in two sources. Cost O(n log n). */
+WEFT_CHECKED weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
+                                     weft_parts *parts, weft_pack *pack);
+/* The ECONF of it, for clients, too. */
+WEFT_CHECKED weft_status weft_split_check(const weft_split *split,
+                                          const weft_source_rows *rows);
 /* Puts rows order[n], which are in random order, so that of each class, of each owner, row
  * k of m is (k + 1/2) / m of the way: each piece of the order has about as large a share of
  * every class, and the middle the classes of one row. owner NULL: all are of one. Cost
  * O(n log n). */
 void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
                         const int32_t *label, weft_arena *tmp);
-/* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is; tells the packer. */
-void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack);
-
-/* Rows that belong to clients: those of the first file, of one for validation and of one
- * for the test. */
-typedef struct weft_owned_rows {
-    int64_t n, end[WEFT_NPART]; /* rows up to the end of each file */
-    int64_t clients;
-    const int64_t *owner; /* [n] */
-    const int32_t *label; /* [n] */
-} weft_owned_rows;
-/* How they are divided. */
-typedef struct weft_client_rows {
-    int64_t clients, rows[WEFT_NPART];
-    int64_t *order;               /* [n] client after client, and of each part after part */
-    int64_t (*count)[WEFT_NPART]; /* [clients] */
-} weft_client_rows;
-/* Divides the rows of each client in the first file by the shares, drawn by chance, from
- * the end, or by class; those of other files are of their part. Tells the packer the rule.
- * Cost O(n). */
-void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
-                        weft_client_rows *rows, weft_pack *pack);
 
 /* ---- runs of samples ---- */
 
@@ -174,10 +186,9 @@ WEFT_CHECKED weft_status weft_documents_add(weft_documents *documents,
 /* Takes document i out, and its class, if no other document has it; other classes of higher
  * numbers move up. Cost O(n). */
 void weft_documents_drop(weft_documents *documents, int64_t i);
-/* Hands all documents over: the first end[WEFT_TRAIN] are shuffled and divided by shares,
- * except that no share is taken for a part with a source of its own. */
+/* Divides all documents, and hands them over. As weft_divide. */
 WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const char *source,
-                                             weft_split split, weft_pack *pack);
+                                             const weft_split *split, weft_pack *pack);
 
 /* Hands all documents over in their order, to be scored by the winner of a run, or one that
  * was trained on a packed file: `like`, whose classes theirs are, and of clients, if its
@@ -236,14 +247,32 @@ typedef struct weft_csv_row {
     int64_t n;
 } weft_csv_row;
 
-/* Calls take(ctx, row) for each row of text[n] of file `path`, until it fails; a row lasts
- * until take returns. Empty lines are skipped, but where there is one column; columns may
- * be quoted, and then hold separators and ends of lines (RFC 4180). EDATA naming the line:
- * a quotation mark out of place, a NUL, or the number of columns is not that of the first
- * row; what take returns. Cost O(n). */
-WEFT_CHECKED weft_status
-weft_csv_rows(const char *path, const char *text, size_t n, char separator,
-              weft_status (*take)(void *ctx, const weft_csv_row *row), void *ctx);
+/* What becomes of a line of the file. */
+typedef enum weft_csv_line {
+    WEFT_CSV_PARSED, /* by libcsv */
+    WEFT_CSV_EMPTY,  /* it is a row of one empty field */
+    WEFT_CSV_DONE    /* nothing more */
+} weft_csv_line;
+
+/* A file of CSV that is read line by line, so that messages can name the line. */
+typedef struct weft_csv_source {
+    const char *path;
+    char separator;
+    int64_t line;    /* that is read; in: those before the text */
+    int64_t opened;  /* line of the open quotation mark; 0: none is */
+    int odd, quotes; /* 1: an odd number of marks is in it; there are any */
+    const char *unclosed, *misplaced; /* what messages say to do about such a mark */
+    weft_arena *row;                  /* of the texts of a row */
+    void *ctx;
+    weft_status (*look)(void *ctx, const char *at, size_t n, weft_csv_line *what);
+    weft_status (*take)(void *ctx, const weft_csv_row *row);
+} weft_csv_source;
+/* Calls look for each line of text[n], its end included, before it is parsed, and take for
+ * each row, until one of them fails; a row lasts until take returns. libcsv skips empty
+ * lines; columns may be quoted, and then hold separators and ends of lines (RFC 4180).
+ * EDATA naming the line: a quotation mark out of place, a NUL in a field; what look and
+ * take return. Cost O(n). */
+WEFT_CHECKED weft_status weft_csv_read(weft_csv_source *source, const char *text, size_t n);
 
 /* ---- users out of LEAF's JSON files, one at a time ---- */
 
@@ -280,16 +309,6 @@ WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *leaf, const weft_leaf_user **
 /* Adds the files, of which all users were read, to the sources of the packed file. */
 void weft_leaf_sources(const weft_leaf *leaf, weft_pack *pack);
 void weft_leaf_close(weft_leaf *leaf);
-
-/* ---- LEAF's generator ---- */
-
-/* How many samples its clients have (numpy's seed), then client by
- * client, in that order, their samples x[n][d] and label[n]. */
-typedef struct weft_leafgen weft_leafgen;
-void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size);
-weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
-                               weft_arena *mem);
-void weft_leafgen_client(weft_leafgen *leafgen, int64_t n, double *x, int32_t *label);
 
 /* ---- arrays of numbers or texts in NumPy's files, npy and npz, and in HDF5 files ---- */
 

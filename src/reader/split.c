@@ -1,5 +1,6 @@
 /* How rows are divided into parts: by chance, the last ones of each class, as many of each
- * class, or within each client; and consecutive samples, by shares or LEAF's rule. */
+ * class, in groups that stay together, or within each client; and consecutive samples, by
+ * shares or LEAF's rule. */
 #include "reader.h"
 #include "weft/clients.h"
 #include "weft/log.h"
@@ -133,29 +134,8 @@ static void split_by_class(const weft_split *split, const int32_t *label, int64_
                                         rare > 0 ? those : ""));
 }
 
-weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64_t n,
-                            int64_t *order, int64_t *rows, weft_pack *pack)
-{
-    if (split->valid + split->test >= 1)
-        return weft_fail(WEFT_ECONF,
-                         "valid = %g and test = %g leave no rows for training; their "
-                         "sum must be below 1",
-                         split->valid, split->test);
-    if (split->shares == WEFT_FROM_END) {
-        split_from_end(split, label, n, order, rows, pack);
-        return WEFT_OK;
-    }
-    rows[WEFT_VALID] = llround((double)n * split->valid);
-    rows[WEFT_TEST] = llround((double)n * split->test);
-    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
-    weft_split_sizes(split->seed, rows, order, pack);
-    if (split->shares == WEFT_BY_CLASS ||
-        (split->shares == WEFT_BY_AUTO && lacks_class(label, n, order, rows[WEFT_TRAIN])))
-        split_by_class(split, label, n, order, pack);
-    return WEFT_OK;
-}
-
-void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack)
+/* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is. */
+static void split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack)
 {
     int64_t n = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST];
     weft_shuffle(n, (uint64_t)seed, order, pack->mem);
@@ -167,7 +147,103 @@ void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pa
                               (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
 }
 
+/* Order and sizes of the parts of n rows. */
+static void split_rows(const weft_split *split, const int32_t *label, int64_t n,
+                       int64_t *order, int64_t *rows, weft_pack *pack)
+{
+    if (split->shares == WEFT_FROM_END) {
+        split_from_end(split, label, n, order, rows, pack);
+        return;
+    }
+    rows[WEFT_VALID] = llround((double)n * split->valid);
+    rows[WEFT_TEST] = llround((double)n * split->test);
+    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
+    split_sizes(split->seed, rows, order, pack);
+    if (split->shares == WEFT_BY_CLASS ||
+        (split->shares == WEFT_BY_AUTO && lacks_class(label, n, order, rows[WEFT_TRAIN])))
+        split_by_class(split, label, n, order, pack);
+}
+
+/* ---- groups ---- */
+
+/* The part of each group, in mem: test and valid get groups in random order as long as they
+ * come nearer to their shares. */
+static weft_part *deal_groups(const weft_split *shares, int64_t n, const int64_t *size,
+                              int64_t groups, weft_arena *mem)
+{
+    weft_part *part = WEFT_NEW(mem, weft_part, groups);
+    int64_t *order = WEFT_NEW(mem, int64_t, groups);
+    weft_shuffle(groups, (uint64_t)shares->seed, order, mem);
+    double left[WEFT_NPART] = {
+        [WEFT_VALID] = shares->valid * (double)n, [WEFT_TEST] = shares->test * (double)n};
+    for (int64_t i = 0; i < groups; i++) {
+        double half = (double)size[order[i]] / 2;
+        weft_part to = left[WEFT_TEST] > half    ? WEFT_TEST
+                       : left[WEFT_VALID] > half ? WEFT_VALID
+                                                 : WEFT_TRAIN;
+        part[order[i]] = to;
+        left[to] -= 2 * half;
+    }
+    return part;
+}
+
+static weft_status split_groups(const weft_split *shares, const weft_source_rows *rows,
+                                weft_parts *parts, weft_pack *pack)
+{
+    int64_t n = rows->end[WEFT_TRAIN], groups = rows->groups, at = 0;
+    int64_t *size = WEFT_NEW(pack->mem, int64_t, groups),
+            *shuffled = WEFT_NEW(pack->mem, int64_t, n);
+    for (int64_t i = 0; i < n; i++) size[rows->owner[i]]++;
+    const weft_part *part = deal_groups(shares, n, size, groups, pack->mem);
+    weft_shuffle(n, (uint64_t)shares->seed, shuffled, pack->mem);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        double share = p == WEFT_VALID ? shares->valid : p == WEFT_TEST ? shares->test : 1;
+        int64_t before = at;
+        for (int64_t i = 0; i < n; i++)
+            if ((int)part[rows->owner[shuffled[i]]] == p) parts->order[at++] = shuffled[i];
+        parts->rows[p] = at - before;
+        if (share > 0 && at == before)
+            return weft_fail(WEFT_EDATA,
+                             "%s: %lld groups of %lld rows cannot be divided by the shares "
+                             "valid = %g and test = %g: the %s part has none",
+                             rows->source, (long long)groups, (long long)n, shares->valid,
+                             shares->test, weft_part_name[p]);
+    }
+    weft_pack_split(pack,
+                    weft_arena_text(pack->mem,
+                                    "%lld groups shuffled with seed %lld, each in one part",
+                                    (long long)groups, (long long)shares->seed));
+    return WEFT_OK;
+}
+
+/* EDATA: a group has rows in files of two parts. */
+static weft_status check_groups(const weft_source_rows *rows, const weft_parts *parts,
+                                weft_arena *mem)
+{
+    int *part = WEFT_NEW(mem, int, rows->groups);
+    for (int64_t i = 0, p = 0, end = parts->rows[0]; i < rows->n; i++) {
+        while (i >= end) end += parts->rows[++p];
+        int64_t g = rows->owner[parts->order[i]];
+        if (part[g] > 0 && part[g] != p + 1)
+            return weft_fail(WEFT_EDATA,
+                             "%s: rows of the group '%s' are in the %s and in the %s part: "
+                             "files of parts divide no group; remove them from one",
+                             rows->source, rows->name[g], weft_part_name[part[g] - 1],
+                             weft_part_name[p]);
+        part[g] = (int)p + 1;
+    }
+    return WEFT_OK;
+}
+
 /* ---- clients ---- */
+
+/* The part of the source that row i is of. */
+static int file_of(const weft_source_rows *rows, int64_t i)
+{
+    return i < rows->end[WEFT_TRAIN]   ? WEFT_TRAIN
+           : i < rows->end[WEFT_VALID] ? WEFT_VALID
+                                       : WEFT_TEST;
+}
 
 typedef int64_t by_part[WEFT_NPART];
 
@@ -178,25 +254,17 @@ static by_part *new_counts(int64_t clients, weft_arena *mem)
     return count;
 }
 
-/* The part of the file that row i is of. */
-static int file_of(const weft_owned_rows *owned, int64_t i)
-{
-    return i < owned->end[WEFT_TRAIN]   ? WEFT_TRAIN
-           : i < owned->end[WEFT_VALID] ? WEFT_VALID
-                                        : WEFT_TEST;
-}
-
 /* Rows of each client in each part: those of the first file by the shares. */
-static by_part *count_clients(const weft_split *shares, const weft_owned_rows *owned,
+static by_part *count_clients(const weft_split *shares, const weft_source_rows *rows,
                               weft_arena *mem)
 {
-    int64_t clients = owned->clients, *own = WEFT_NEW(mem, int64_t, clients);
+    int64_t clients = rows->clients, *own = WEFT_NEW(mem, int64_t, clients);
     by_part *count = new_counts(clients, mem);
-    for (int64_t i = 0; i < owned->end[WEFT_TRAIN]; i++) own[owned->owner[i]]++;
+    for (int64_t i = 0; i < rows->end[WEFT_TRAIN]; i++) own[rows->owner[i]]++;
     for (int64_t c = 0; c < clients; c++)
         if (own[c] > 0) weft_client_divide(shares->valid, shares->test, own[c], count[c]);
-    for (int64_t i = owned->end[WEFT_TRAIN]; i < owned->n; i++)
-        count[owned->owner[i]][file_of(owned, i)]++;
+    for (int64_t i = rows->end[WEFT_TRAIN]; i < rows->n; i++)
+        count[rows->owner[i]][file_of(rows, i)]++;
     return count;
 }
 
@@ -215,38 +283,36 @@ static by_part *first_places(by_part *count, int64_t clients, weft_arena *mem)
 /* Rows client after client and, of each, part after part. A row of the first file, in the
  * order of the shuffle or of the file, goes to the first part of its client that has room.
  */
-static void place_rows(const weft_split *shares, const weft_owned_rows *owned,
-                       weft_client_rows *rows, weft_arena *mem)
+static void place_rows(const weft_split *shares, const weft_source_rows *rows,
+                       weft_parts *parts, weft_arena *mem)
 {
-    int64_t n = owned->n, *shuffled = WEFT_NEW(mem, int64_t, n);
-    by_part *left = count_clients(shares, owned, mem),
-            *at = first_places(rows->count, rows->clients, mem);
-    for (int64_t i = owned->end[WEFT_TRAIN]; i < n; i++)
-        left[owned->owner[i]][file_of(owned, i)]--;
+    int64_t n = rows->n, *shuffled = WEFT_NEW(mem, int64_t, n);
+    by_part *left = count_clients(shares, rows, mem),
+            *at = first_places(parts->count, rows->clients, mem);
+    for (int64_t i = rows->end[WEFT_TRAIN]; i < n; i++)
+        left[rows->owner[i]][file_of(rows, i)]--;
     weft_shuffle(n, (uint64_t)shares->seed, shuffled, mem);
     if (shares->shares == WEFT_BY_CLASS)
-        weft_split_classes(n, shuffled, owned->owner, owned->label, mem);
+        weft_split_classes(n, shuffled, rows->owner, rows->label, mem);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = shares->shares == WEFT_FROM_END ? i : shuffled[i];
-        int64_t c = owned->owner[row];
-        int p = file_of(owned, row);
+        int64_t c = rows->owner[row];
+        int p = file_of(rows, row);
         if (p == WEFT_TRAIN) {
             while (left[c][p] == 0) p++;
             left[c][p]--;
         }
-        rows->order[at[c][p]++] = row;
+        parts->order[at[c][p]++] = row;
     }
 }
 
-void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
-                        weft_client_rows *rows, weft_pack *pack)
+static void split_clients(const weft_split *shares, const weft_source_rows *rows,
+                          weft_parts *parts, weft_pack *pack)
 {
-    *rows = (weft_client_rows){.clients = owned->clients,
-                               .order = WEFT_NEW(pack->mem, int64_t, owned->n),
-                               .count = count_clients(shares, owned, pack->mem)};
+    parts->count = count_clients(shares, rows, pack->mem);
     for (int64_t c = 0; c < rows->clients; c++)
-        for (int p = 0; p < WEFT_NPART; p++) rows->rows[p] += rows->count[c][p];
-    place_rows(shares, owned, rows, pack->mem);
+        for (int p = 0; p < WEFT_NPART; p++) parts->rows[p] += parts->count[c][p];
+    place_rows(shares, rows, parts, pack->mem);
     const char *how = "in the source's order";
     if (shares->shares != WEFT_FROM_END)
         how =
@@ -256,9 +322,75 @@ void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
                                           "%lld clients, the rows of each %s: %lld "
                                           "train, %lld valid, %lld test",
                                           (long long)rows->clients, how,
-                                          (long long)rows->rows[WEFT_TRAIN],
-                                          (long long)rows->rows[WEFT_VALID],
-                                          (long long)rows->rows[WEFT_TEST]));
+                                          (long long)parts->rows[WEFT_TRAIN],
+                                          (long long)parts->rows[WEFT_VALID],
+                                          (long long)parts->rows[WEFT_TEST]));
+}
+
+/* ---- all of them ---- */
+
+/* Shares of the rows of the first source: a part with a source of its own gets none. */
+static weft_split shares_of(const weft_split *split, const weft_source_rows *rows)
+{
+    const int64_t *end = rows->end;
+    weft_split shares = *split;
+    if (rows->own[WEFT_VALID] || end[WEFT_VALID] > end[WEFT_TRAIN]) shares.valid = 0;
+    if (rows->own[WEFT_TEST] || end[WEFT_TEST] > end[WEFT_VALID]) shares.test = 0;
+    return shares;
+}
+
+weft_status weft_split_check(const weft_split *split, const weft_source_rows *rows)
+{
+    weft_split shares = shares_of(split, rows);
+    if (shares.valid + shares.test < 1) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "valid = %g and test = %g leave no rows for training; their sum must "
+                     "be below 1",
+                     shares.valid, shares.test);
+}
+
+/* Rows of other sources come behind those of the first in their part. */
+static void add_sources(const weft_source_rows *rows, weft_parts *parts, weft_pack *pack)
+{
+    const int64_t *own = parts->order;
+    int64_t at = 0, from = 0;
+    parts->order = WEFT_NEW(pack->mem, int64_t, rows->n);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        for (int64_t end = from + parts->rows[p]; from < end; from++)
+            parts->order[at++] = own[from];
+        for (int64_t i = p > 0 ? rows->end[p - 1] : rows->n; i < rows->end[p]; i++) {
+            parts->order[at++] = i;
+            parts->rows[p]++;
+        }
+        if (p > 0 && rows->own[p])
+            weft_pack_split_add(pack, weft_arena_text(pack->mem, "%s is all of %s",
+                                                      weft_part_name[p], rows->own[p]));
+    }
+}
+
+weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
+                        weft_parts *parts, weft_pack *pack)
+{
+    weft_split shares = shares_of(split, rows);
+    *parts = (weft_parts){.order = WEFT_NEW(pack->mem, int64_t, rows->n)};
+    if (rows->clients > 0) {
+        split_clients(&shares, rows, parts, pack);
+        return WEFT_OK;
+    }
+    TRY(weft_split_check(split, rows));
+    if (rows->groups > 0)
+        TRY(split_groups(&shares, rows, parts, pack));
+    else
+        split_rows(&shares, rows->label, rows->end[WEFT_TRAIN], parts->order, parts->rows,
+                   pack);
+    if (split->shuffled) {
+        for (int p = 1; p < WEFT_NPART; p++)
+            parts->rows[p] += rows->end[p] - rows->end[p - 1];
+        split_sizes(split->seed, parts->rows, parts->order, pack);
+        return WEFT_OK;
+    }
+    add_sources(rows, parts, pack);
+    return rows->groups > 0 ? check_groups(rows, parts, pack->mem) : WEFT_OK;
 }
 
 /* ---- consecutive samples ---- */

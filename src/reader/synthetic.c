@@ -7,6 +7,7 @@
  * An image is one of its class's smooth patterns, shifted, with a contrast and a brightness
  * of its own, as a negative in two of five images (so that the mean of a class says
  * little), in noise. */
+#include "mt19937.h"
 #include "reader.h"
 #include "weft/rng.h"
 

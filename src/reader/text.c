@@ -60,13 +60,7 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT("encoding", struct labelled, encoding, "auto", WEFT_ENCODING_WORDS,
                     "encoding of the file; auto: what is not UTF-8 is taken as "
                     "Windows-1252, row by row"),
-    WEFT_REAL_OPT("valid", struct labelled, split.valid, "0.1", 0, 0.9,
-                  "share of the lines for validation"),
-    WEFT_REAL_OPT("test", struct labelled, split.test, "0.1", 0, 0.9,
-                  "share of the lines for the test"),
-    WEFT_SHARES_OPT(struct labelled, split.shares),
-    WEFT_LONG_OPT("seed", struct labelled, split.seed, "0", 0, 9e15,
-                  "seed of the shuffle that divides the lines"),
+    WEFT_SPLIT_OPTS(struct labelled, split, "lines", "", ""),
     WEFT_TEXT_OPT("valid_file", struct labelled, valid_file, "",
                   "file of the validation part, instead of a share"),
     WEFT_TEXT_OPT("test_file", struct labelled, test_file, "",
@@ -273,6 +267,8 @@ struct reading {
     int64_t width; /* columns of the first line; 0: not seen yet */
     weft_documents *docs;
     int64_t recoded, first; /* rows that were not UTF-8, and the line of the first */
+    int64_t blank;          /* blank lines that are rows */
+    weft_csv_source source; /* of CSV */
     weft_pack *pack;
 };
 
@@ -281,14 +277,19 @@ static int is_unlabelled(const struct labelled *labelled)
     return strcmp(labelled->named.label, "none") == 0;
 }
 
+static int is_csv(const struct labelled *labelled)
+{
+    return labelled->separator == COMMA || labelled->separator == SEMICOLON;
+}
+
 /* 1: lines are divided into columns, not at the first separator alone. */
 static int has_columns(const struct labelled *labelled)
 {
-    return labelled->separator == COMMA || labelled->separator == SEMICOLON ||
-           *labelled->named.text != '\0' || *labelled->named.client != '\0';
+    return is_csv(labelled) || *labelled->named.text != '\0' ||
+           *labelled->named.client != '\0';
 }
 
-/* ---- lines ---- */
+/* ---- texts ---- */
 
 /* How a line that lacks the separator is read, as it looks. */
 static const char *way_to_read(const char *line)
@@ -399,7 +400,52 @@ static weft_status begin_lines(struct reading *reading, const char *line)
     return begin_file(reading, field, n);
 }
 
-static weft_status add_row(void *ctx, const weft_csv_row *row);
+/* ---- rows of columns ---- */
+
+static weft_status add_row(void *ctx, const weft_csv_row *row)
+{
+    struct reading *reading = ctx;
+    struct text_columns *columns = &reading->columns;
+    if (reading->width > 0 && row->n != reading->width)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has %lld columns where the first has %lld; %s",
+                         reading->path, (long long)row->line, (long long)row->n,
+                         (long long)reading->width,
+                         is_csv(reading->how)
+                             ? "put texts that have the separator in quotation marks"
+                             : "mend the line, or take out the separators in its texts");
+    if (reading->width == 0) {
+        TRY(begin_file(reading, row->field, row->n));
+        if (columns->label != NONE && (row->n < 2 || columns->label >= row->n))
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has %lld column%s where label = %s and a text "
+                             "are expected; separator = ... says what stands between "
+                             "columns",
+                             reading->path, (long long)row->line, (long long)row->n,
+                             row->n == 1 ? "" : "s", reading->how->named.label);
+        if (columns->label == NONE && !columns->header &&
+            reading->how->named.header == NAMES_AUTO)
+            return weft_fail(WEFT_ECONF,
+                             "%s: line %lld may have names of columns or be a row: header "
+                             "= yes or no says which, or text = NAME",
+                             reading->path, (long long)row->line);
+        if (columns->label == LAST) columns->label = row->n - 1;
+        if (columns->header) return WEFT_OK;
+    }
+    weft_arena *mem = reading->pack->mem;
+    const char *label = "", *client = NULL;
+    size_t n;
+    if (columns->label >= 0) label = weft_arena_text(mem, "%s", row->field[columns->label]);
+    if (columns->client >= 0)
+        client = weft_arena_text(mem, "%s", row->field[columns->client]);
+    if (client && *client == '\0' && *reading->how->like == '\0')
+        return weft_fail(WEFT_EDATA, "%s: line %lld has no client; give one, or remove it",
+                         reading->path, (long long)row->line);
+    char *text = join_text(columns, row->field, row->n, &n, mem);
+    return add_text(reading, row->line, label, strlen(label), text, n, client);
+}
+
+/* ---- lines ---- */
 
 /* A line of columns between tabs, which no quotation marks hold together. */
 static weft_status add_divided(struct reading *reading, int64_t number, char *line)
@@ -408,14 +454,7 @@ static weft_status add_divided(struct reading *reading, int64_t number, char *li
     weft_arena *tmp = reading->pack->scratch;
     size_t mark = weft_arena_mark(tmp);
     row.field = divide_line(line, separators[reading->how->separator], &row.n, tmp);
-    weft_status st = WEFT_OK;
-    if (reading->width > 0 && row.n != reading->width)
-        st = weft_fail(WEFT_EDATA,
-                       "%s: line %lld has %lld columns where the first has %lld; mend the "
-                       "line, or take out the separators in its texts",
-                       reading->path, (long long)number, (long long)row.n,
-                       (long long)reading->width);
-    if (st == WEFT_OK) st = add_row(reading, &row);
+    weft_status st = add_row(reading, &row);
     weft_arena_reset(tmp, mark);
     return st;
 }
@@ -451,41 +490,42 @@ static weft_status read_lines(struct reading *reading, char *text, size_t n)
     return WEFT_OK;
 }
 
-/* ---- rows of columns ---- */
+/* ---- CSV ---- */
 
-static weft_status add_row(void *ctx, const weft_csv_row *row)
+/* A blank line is a row without a text, where there is one column. */
+static weft_status look_at(void *ctx, const char *at, size_t n, weft_csv_line *what)
 {
     struct reading *reading = ctx;
-    struct text_columns *columns = &reading->columns;
-    if (reading->width == 0) {
-        TRY(begin_file(reading, row->field, row->n));
-        if (columns->label != NONE && (row->n < 2 || columns->label >= row->n))
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld has %lld column%s where label = %s and a text "
-                             "are expected; separator = ... says what stands between "
-                             "columns",
-                             reading->path, (long long)row->line, (long long)row->n,
-                             row->n == 1 ? "" : "s", reading->how->named.label);
-        if (columns->label == NONE && !columns->header &&
-            reading->how->named.header == NAMES_AUTO)
-            return weft_fail(WEFT_ECONF,
-                             "%s: line %lld may have names of columns or be a row: header "
-                             "= yes or no says which, or text = NAME",
-                             reading->path, (long long)row->line);
-        if (columns->label == LAST) columns->label = row->n - 1;
-        if (columns->header) return WEFT_OK;
-    }
-    weft_arena *mem = reading->pack->mem;
-    const char *label = "", *client = NULL;
-    size_t n;
-    if (columns->label >= 0) label = weft_arena_text(mem, "%s", row->field[columns->label]);
-    if (columns->client >= 0)
-        client = weft_arena_text(mem, "%s", row->field[columns->client]);
-    if (client && *client == '\0' && *reading->how->like == '\0')
-        return weft_fail(WEFT_EDATA, "%s: line %lld has no client; give one, or remove it",
-                         reading->path, (long long)row->line);
-    char *text = join_text(columns, row->field, row->n, &n, mem);
-    return add_text(reading, row->line, label, strlen(label), text, n, client);
+    const weft_csv_source *source = &reading->source;
+    size_t blank = 0;
+    if (memchr(at, '\0', n) != NULL)
+        return weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this text in UTF-8?",
+                         reading->path, (long long)source->line);
+    while (blank < n && strchr(" \t\r\n", at[blank])) blank++;
+    if (blank < n || source->opened > 0 || reading->width != 1) return WEFT_OK;
+    *what = WEFT_CSV_EMPTY;
+    reading->blank++;
+    return WEFT_OK;
+}
+
+static weft_status read_csv(struct reading *reading, const char *text, size_t n)
+{
+    reading->source = (weft_csv_source){.path = reading->path,
+                                        .separator = separators[reading->how->separator],
+                                        .unclosed = "double one that is part of a text",
+                                        .misplaced = "; double one that is part of a text",
+                                        .row = weft_arena_new(),
+                                        .ctx = reading,
+                                        .look = look_at,
+                                        .take = add_row};
+    weft_status st = weft_csv_read(&reading->source, text, n);
+    if (reading->blank > 0 && st == WEFT_OK)
+        weft_log(WEFT_INFO,
+                 "%s: blank lines, %lld of them, are rows without a text, as there is one "
+                 "column",
+                 reading->path, (long long)reading->blank);
+    weft_arena_free(reading->source.row);
+    return st;
 }
 
 /* ---- the reader ---- */
@@ -519,11 +559,7 @@ static weft_status read_file(const struct labelled *labelled, const char *path,
     TRY(check_lines(labelled, path));
     TRY(weft_read_text(path, pack->mem, &text, &n));
     documents->labels.path = path;
-    if (labelled->separator == COMMA || labelled->separator == SEMICOLON)
-        TRY(weft_csv_rows(path, text, n, separators[labelled->separator], add_row,
-                          &reading));
-    else
-        TRY(read_lines(&reading, text, n));
+    TRY(is_csv(labelled) ? read_csv(&reading, text, n) : read_lines(&reading, text, n));
     if (reading.recoded > 0)
         weft_log(WEFT_WARN,
                  "%s: %lld rows are not UTF-8 and are taken as Windows-1252, the first in "
@@ -617,7 +653,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
         return weft_documents_score(&documents, labelled->like, pack);
     if (labelled->named.header == NAMES_AUTO) drop_headers(&documents, first, file);
     TRY(check_classes(labelled, &documents, source));
-    return weft_documents_pack(&documents, source, labelled->split, pack);
+    return weft_documents_pack(&documents, source, &labelled->split, pack);
 }
 
 extern const weft_reader weft_reader_text;
