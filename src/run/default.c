@@ -2,7 +2,7 @@
  * many there are, to the task, its ranges and how it is validated. Each line that is not
  * obvious says why it is there. What the rules are from:
  * analysis/notes/tables.md. */
-#include "weft/data.h"
+#include "run.h"
 #include "weft/h5.h"
 #include "weft/run.h"
 #include "weft/translations.h"
@@ -358,11 +358,7 @@ static const char *title(const struct plan *plan)
 static weft_status choose(struct plan *plan, weft_data *data)
 {
     plan->data = data;
-    if (data->scored)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds rows to be scored by `weft predict` or `weft eval`; "
-                         "pack rows to train on without like = ...",
-                         data->path);
+    TRY(weft_run_check_rows(data));
     plan->rows = data->part[WEFT_TRAIN].total + data->part[WEFT_VALID].total;
     TRY(count_words(plan, data));
     count_folds(plan);

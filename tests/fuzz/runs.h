@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "result/unfinished.h"
-#include "run/setup.h"
+#include "run/run.h"
 #include "rundir/checkpoint.h"
 #include "rundir/journals.h"
 #include "rundir/open.h"
