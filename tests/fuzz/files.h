@@ -4,7 +4,7 @@
 #define WEFT_FUZZ_FILES_H
 
 #include "fuzz.h"
-#include "report/summary.h"
+#include "report/report.h"
 #include "store/seal.h"
 #include "weft/file.h"
 #include "weft/hash.h"
