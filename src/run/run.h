@@ -107,6 +107,14 @@ weft_growth weft_run_grows(const char *assignment, weft_arena *mem);
 /* Names of all sections an input file may have. Owned by mem. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);
 
+/* ---- plans ---- */
+
+/* A file of inputs/plans, which the Makefile makes a part of the program. */
+typedef struct weft_plan {
+    const char *name, *text; /* without its ending; its lines */
+} weft_plan;
+extern const weft_plan weft_plans[]; /* ended by a name NULL */
+
 /* ---- states and weights ---- */
 
 /* Sizes of the largest state of a trial of one configuration. */
