@@ -108,7 +108,8 @@ export OMPI_CC := $(CC)
 B := $(BUILD)/$(VARIANT)$(if $(filter double,$(REAL)),-double)
 SRC := $(filter-out $(LEFT_OUT:%=src/%.c),$(wildcard src/*.c src/*/*.c src/*/*/*.c))
 MAIN := $(filter src/cli/main.c,$(SRC))
-OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(SRC)))
+PLANS := $(sort $(wildcard inputs/plans/*.ini))
+OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(SRC))) $B/obj/plans.o
 LIB := $B/libweft.a
 BIN := $(if $(MAIN),$B/weft)
 TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
@@ -171,11 +172,27 @@ $B/flags: FORCE
 	$(call written,$(FLAGS))
 $B/objects: FORCE
 	$(call written,$(OBJ))
+$B/plans: FORCE
+	$(call written,$(PLANS))
 
+define compile
+$(call say,CC $<)
+@mkdir -p $(@D)
+$Q$(MPICC) $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
+endef
 $B/obj/%.o: src/%.c $B/flags
-	$(call say,CC $<)
-	@mkdir -p $(@D)
-	$Q$(MPICC) $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
+	$(compile)
+
+# The plans as texts of the program: a string literal for each of their lines.
+$B/plans.c: $(PLANS) $B/plans Makefile
+	@{ echo '#include "run/run.h"'; echo; echo 'const weft_plan weft_plans[] = {'; \
+	    for plan in $(PLANS); do \
+	        echo "    {\"$$(basename $$plan .ini)\","; \
+	        sed 's/[\\"]/\\&/g; s/.*/     "&\\n"/' $$plan; \
+	        echo '    },'; \
+	    done; echo '    {0}};'; } >$@
+$B/obj/plans.o: $B/plans.c $B/flags
+	$(compile)
 
 $(LIB): $(OBJ) $B/objects Makefile
 	$(call say,AR $@)

@@ -3,7 +3,7 @@
  * for other reasons do not count; one client alone is no evidence. The winner is evaluated
  * as its job was.
  * RUN: np=1 np=3 */
-#include "report/summary.h"
+#include "report/report.h"
 #include "toy.h"
 #include "weft/run.h"
 

@@ -75,6 +75,14 @@ round="one.resource=12 one.explore=0.5 one.parts=2"
     planned clients "a federation" "^model = cnn" $round
     planned owned "a federation" "^model = txtcnn" $round fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4
 }
+. tests/plays.sh
+plays >"$tmp/plays.txt" && "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" list --plan-for "$tmp/plays.h5" >"$tmp/plays.ini" 2>>"$tmp/log" && grep -q '^model = lstm ' "$tmp/plays.ini" &&
+    grep -q '^target = all ' "$tmp/plays.ini"
+result $? "running text has a plan"
+cat "$tmp"/*.ini >"$tmp/out"
+! grep -n '[{}]\|^[a-z]*?' "$tmp/out" >"$tmp/log"
+result $? "no plan has what stands for something else"
 # as_input INPUT COLUMNS LABEL: the settings of that input are those of the plan for so many columns
 settings()
 {

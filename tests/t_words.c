@@ -2,8 +2,7 @@
  * number, one that the winner does not have begins as in training, and the scores of a
  * document depend neither on the other documents nor on the order.
  * RUN: np=1 np=2 np=3 */
-#include "run/setup.h"
-#include "run/weights.h"
+#include "run/run.h"
 #include "scratch.h"
 #include "weft/hash.h"
 #include "weft/registry.h"

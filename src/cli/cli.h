@@ -1,5 +1,4 @@
-/* The parsed command line, what commands share, and those with their own files. Private to
- * cli. */
+/* The parsed command line, and the commands. */
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
@@ -14,10 +13,6 @@ typedef struct weft_cli {
     int n;
     char **arg; /* [n] arguments that are not options */
 } weft_cli;
-
-/* 1: the file is HDF5, so that it is packed; or there is none, and its name is of such a
- * file. */
-int weft_cli_is_packed(const char *path);
 
 /* Prints the plug-ins, or an input file with all their options. */
 WEFT_CHECKED weft_status weft_cli_list(const weft_cli *cli);

@@ -5,20 +5,52 @@
 #include "rundir/rundir.h"
 #include "weft/data.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
+#include "weft/h5.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
 #include "weft/report.h"
 #include "weft/run.h"
+#include "weft/text.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Runs a command on rank 0 only; all ranks return its status. Collective. */
-static weft_status by_root(const weft_cli *cli, weft_status (*work)(const weft_cli *cli))
+/* ---- names of files ---- */
+
+static int ends_with(const char *path, const char *ending)
 {
-    return weft_agree(cli->world->rank == 0 ? work(cli) : WEFT_OK, cli->world);
+    size_t n = strlen(path), e = strlen(ending);
+    return n > e && strcmp(path + n - e, ending) == 0;
+}
+
+/* 1: the argument names a file, and is no assignment. */
+static int names_file(const char *arg)
+{
+    return !strchr(arg, '=') || access(arg, F_OK) == 0;
+}
+
+/* 1: the file is HDF5, so that it is packed; or there is none, and its name is of such a
+ * file. */
+static int is_packed(const char *path)
+{
+    char head[8] = "";
+    FILE *file = fopen(path, "rb");
+    if (!file) return ends_with(path, ".h5");
+    size_t n = fread(head, 1, sizeof head, file);
+    fclose(file);
+    if (n < sizeof head || memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) != 0) return 0;
+    weft_arena *tmp = weft_arena_new();
+    weft_h5 h5;
+    int packed = weft_h5_open(&h5, path, tmp) != WEFT_OK || weft_h5_has(&h5, "/@format");
+    weft_h5_close(&h5);
+    weft_arena_free(tmp);
+    return packed;
 }
 
 /* The name without its directory, if asked, and without its ending. */
@@ -26,12 +58,13 @@ static const char *stem(const weft_cli *cli, const char *path, const char *endin
 {
     const char *slash = strrchr(path, '/');
     if (base && slash) path = slash + 1;
-    size_t n = strlen(path), e = strlen(ending);
-    size_t keep = n > e && strcmp(path + n - e, ending) == 0 ? n - e : n;
+    size_t keep = strlen(path) - (ends_with(path, ending) ? strlen(ending) : 0);
     return weft_arena_text(cli->mem, "%.*s", (int)keep, path);
 }
 
-static weft_status pack(const weft_cli *cli)
+/* ---- weft pack ---- */
+
+weft_status weft_cli_pack(const weft_cli *cli)
 {
     const weft_reader *reader;
     TRY(weft_reader_find(cli->arg[0], &reader));
@@ -48,15 +81,12 @@ static weft_status pack(const weft_cli *cli)
     return weft_pack_file(reader, self, &over, source, cli->output, cli->mem);
 }
 
-weft_status weft_cli_pack(const weft_cli *cli)
-{
-    return by_root(cli, pack);
-}
+/* ---- searches ---- */
 
 /* ECONF if an assignment stands where the name of a file is expected. */
 static weft_status file_comes_first(const weft_cli *cli, const char *name)
 {
-    if (!strchr(cli->arg[0], '=') || access(cli->arg[0], F_OK) == 0) return WEFT_OK;
+    if (names_file(cli->arg[0])) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s: %s is expected first, and there is no file of this name; "
                      "section.key=value follows it",
@@ -90,7 +120,7 @@ static weft_status find_data(const weft_cli *cli, const char **data)
 {
     static const char key[] = "run.data=";
     *data = cli->data;
-    int input = cli->n > 0 && (!strchr(cli->arg[0], '=') || access(cli->arg[0], F_OK) == 0);
+    int input = cli->n > 0 && names_file(cli->arg[0]);
     if (*data && input)
         return weft_fail(WEFT_ECONF,
                          "%s and --data: an input file names its data as run.data; leave "
@@ -107,7 +137,7 @@ static weft_status find_data(const weft_cli *cli, const char **data)
 
 weft_status weft_cli_plan_for(const weft_cli *cli, const char *data, const char **text)
 {
-    int packed = cli->world->rank > 0 || weft_cli_is_packed(data) || access(data, F_OK);
+    int packed = cli->world->rank > 0 || is_packed(data) || access(data, F_OK);
     weft_status st = WEFT_OK;
     if (!packed)
         st = weft_fail(WEFT_EDATA,
@@ -175,8 +205,7 @@ static weft_status read_served(const weft_cli *cli, weft_conf *conf)
 
 weft_status weft_cli_serve(const weft_cli *cli)
 {
-    const char *ending = strrchr(cli->arg[0], '.');
-    int run = ending && strcmp(ending, ".h5") == 0;
+    int run = ends_with(cli->arg[0], ".h5");
     if (run && (cli->output || cli->plan || cli->force))
         return weft_fail(WEFT_ECONF,
                          "%s is a run to go on with; -o, --plan and --force are for an "
@@ -189,14 +218,161 @@ weft_status weft_cli_serve(const weft_cli *cli)
     return weft_run_tune(&conf, cli->force, cli->world);
 }
 
+/* ---- winners ---- */
+
 weft_status weft_cli_eval(const weft_cli *cli)
 {
-    int has = cli->n > 1 && (!strchr(cli->arg[1], '=') || access(cli->arg[1], F_OK) == 0);
+    int has = cli->n > 1 && names_file(cli->arg[1]);
     return weft_run_eval(cli->arg[0], has ? cli->arg[1] : NULL, cli->n - 1 - has,
                          cli->arg + 1 + has, cli->world);
 }
 
-static weft_status export(const weft_cli *cli)
+/* The first line of a file, without its end; "" if it cannot be read. */
+static void first_line(const char *path, char *line, int room)
+{
+    FILE *file = fopen(path, "r");
+    *line = '\0';
+    if (!file) return;
+    if (!fgets(line, room, file)) *line = '\0';
+    fclose(file);
+}
+
+/* EFILE: there is a file that may not be replaced. */
+static weft_status check_output(const weft_cli *cli)
+{
+    const char *path = cli->output;
+    char line[32];
+    if (!path || access(path, F_OK) != 0) return WEFT_OK;
+    if (ends_with(path, ".h5"))
+        return weft_h5_replace(path, WEFT_PREDICTIONS_FORMAT, cli->force);
+    first_line(path, line, sizeof line);
+    static const char *const head[] = {"row,", "part,row,", "line\tdirection\t",
+                                       "part\tline\tdirection\t"};
+    int own = 0;
+    for (int i = 0; i < 4; i++) own |= strncmp(line, head[i], strlen(head[i])) == 0;
+    if (own && cli->force) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     own ? "%s is there already; --force replaces it"
+                         : "%s is there already, and holds no predictions; choose another "
+                           "name by -o",
+                     path);
+}
+
+/* 1 + the tokenizer of a winner of documents, of what its input file says; 0: not told. */
+static weft_status read_tokenizer(weft_h5 *file, const char *group, int *tokenizer,
+                                  weft_arena *tmp)
+{
+    static const weft_opt opt = {
+        .name = "tokenizer/method", .type = WEFT_CHOICE, .words = WEFT_TOK_WORDS};
+    const char *config;
+    weft_conf conf;
+    double value = WEFT_TOK_SPLIT;
+    weft_conf_init(&conf, tmp);
+    TRY(weft_h5_read_attr(file, group, "config", &config));
+    TRY(weft_conf_text(&conf, file->path, config));
+    for (int i = 0; i < conf.n; i++) {
+        const weft_entry *entry = weft_conf_find(&conf, conf.entry[i].section, opt.name);
+        if (entry) TRY(weft_opt_parse(&opt, entry->value, &value));
+    }
+    *tokenizer = (int)value + 1;
+    return WEFT_OK;
+}
+
+/* What the run's winner was trained on, and how that was read, see weft_pack_notation. */
+static weft_status read_form(const char *run, weft_form *form, const char **notation,
+                             int *tokenizer, weft_arena *tmp)
+{
+    weft_h5 file;
+    const char *group;
+    *tokenizer = 0;
+    *form = WEFT_NFORM;
+    *notation = "";
+    TRY(weft_run_file(&file, run, tmp));
+    weft_status st = weft_form_read(&file, &group, form);
+    if (st == WEFT_OK && *group != '\0')
+        st = weft_h5_find_attr(&file, group, "notation", notation);
+    if (st == WEFT_OK && *form == WEFT_TOKENS)
+        st = read_tokenizer(&file, "/winner", tokenizer, tmp);
+    weft_h5_close(&file);
+    return st;
+}
+
+/* Packs the rows of a table, or texts, as the data of the run were. */
+static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *to,
+                             weft_arena *tmp)
+{
+    const weft_reader *reader;
+    void *self;
+    weft_partition over;
+    weft_form form;
+    int n = 0;
+    const char **word = WEFT_NEW(tmp, const char *, cli->n), *notation;
+    int tokenizer;
+    TRY(read_form(cli->arg[0], &form, &notation, &tokenizer, tmp));
+    int labelled = strncmp(notation, "label=", strlen("label=")) == 0;
+    TRY(weft_reader_find(form == WEFT_TOKENS      ? "text"
+                         : form == WEFT_SENTENCES ? "translations"
+                                                  : "dense",
+                         &reader));
+    word[n++] = weft_arena_text(tmp, "like=%s", cli->arg[0]);
+    for (int i = 2; i < cli->n; i++) {
+        word[n++] = cli->arg[i];
+        labelled |= strncmp(cli->arg[i], "label=", strlen("label=")) == 0;
+    }
+    if (form == WEFT_TOKENS && !labelled) word[n++] = "label=none";
+    TRY(weft_pack_options(reader, n, word, &self, &over, tmp));
+    over.tokenizer =
+        tokenizer; /* the words of others would make the file some 4 times larger */
+    return weft_pack_file(reader, self, &over, rows, to, tmp);
+}
+
+/* A new file, by a name that no other process has. */
+static weft_status take_name(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file && fclose(file) == 0) return WEFT_OK;
+    return weft_fail(
+        WEFT_EFILE,
+        "cannot write %s: %s; rows are packed beside the predictions, for which "
+        "-o names a file",
+        path, strerror(errno));
+}
+
+/* Predicts rows that are packed into a file that is removed again. */
+static weft_status predict_raw(const weft_cli *cli, const char *rows, const char *beside)
+{
+    int root = cli->world->rank == 0;
+    weft_arena *tmp = weft_arena_new(); /* packing takes much */
+    signal(SIGPIPE, SIG_IGN);           /* a pipe that ends is an error as others */
+    char *to = weft_arena_text(cli->mem, "%s" WEFT_ROWS_NAME, beside, weft_file_host(),
+                               (long long)getpid());
+    weft_bcast(cli->world, to, strlen(to), 0);
+    if (root) weft_file_sweep(beside, 0);
+    weft_status st = weft_agree(root ? take_name(to) : WEFT_OK, cli->world);
+    if (st == WEFT_OK && root) st = pack_rows(cli, rows, to, tmp);
+    weft_arena_free(tmp);
+    st = weft_agree(st, cli->world);
+    if (st == WEFT_OK) st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
+    if (root) unlink(to);
+    return st;
+}
+
+weft_status weft_cli_predict(const weft_cli *cli)
+{
+    int root = cli->world->rank == 0;
+    const char *rows = cli->arg[1], *beside = cli->output ? cli->output : cli->arg[0];
+    TRY(weft_agree(root ? check_output(cli) : WEFT_OK, cli->world));
+    TRY(weft_agree(root ? weft_file_source(&rows, beside) : WEFT_OK, cli->world));
+    double packed = root ? is_packed(rows) : 0;
+    weft_max_f64(cli->world, &packed, 1);
+    if (packed > 0 && cli->n > 2)
+        return weft_fail(WEFT_ECONF, "%s is packed, so that %s has no effect; leave it out",
+                         rows, cli->arg[2]);
+    if (packed > 0) return weft_run_predict(cli->arg[0], rows, cli->output, cli->world);
+    return predict_raw(cli, rows, beside);
+}
+
+weft_status weft_cli_export(const weft_cli *cli)
 {
     const char *out = cli->output;
     if (!out)
@@ -205,10 +381,7 @@ static weft_status export(const weft_cli *cli)
     return weft_run_export(cli->arg[0], out);
 }
 
-weft_status weft_cli_export(const weft_cli *cli)
-{
-    return by_root(cli, export);
-}
+/* ---- reports ---- */
 
 /* What there is of an unfinished run, as a file. */
 static weft_status save_report(const weft_cli *cli)
@@ -224,7 +397,7 @@ static weft_status save_report(const weft_cli *cli)
     return weft_run_snapshot(cli->arg[0], cli->output, 1);
 }
 
-static weft_status report(const weft_cli *cli)
+weft_status weft_cli_report(const weft_cli *cli)
 {
     if (cli->output) return save_report(cli);
     if (cli->trials && !cli->csv && !cli->json)
@@ -239,19 +412,9 @@ static weft_status report(const weft_cli *cli)
                        cli->trials);
 }
 
-weft_status weft_cli_report(const weft_cli *cli)
-{
-    return by_root(cli, report);
-}
-
-static weft_status info(const weft_cli *cli)
-{
-    return weft_info(cli->arg[0]);
-}
-
 weft_status weft_cli_info(const weft_cli *cli)
 {
-    return by_root(cli, info);
+    return weft_info(cli->arg[0]);
 }
 
 weft_status weft_cli_doctor(const weft_cli *cli)

@@ -1,6 +1,6 @@
 /* The program weft: parses the command line and calls the command; or, if started by a rank
- * for that purpose, supervises a program of task command. All ranks call all commands;
- * those that need only one rank are done by rank 0. */
+ * for that purpose, supervises a program of task command. All ranks call all commands but
+ * those that need only one, which rank 0 does. */
 #include "cli.h"
 #include "weft/cpu.h"
 #include "weft/par.h"
@@ -21,6 +21,7 @@ struct command {
     int least, most;     /* arguments */
     weft_status (*run)(const weft_cli *cli);
     const char *more; /* help text */
+    int root;         /* 1: rank 0 does it */
     int alone;        /* 1: one process does it without MPI */
 };
 
@@ -120,6 +121,7 @@ static const struct command commands[] = {
      .least = 2,
      .most = MANY,
      .run = weft_cli_pack,
+     .root = 1,
      .more = pack_text},
     {.name = "tune",
      .usage = "INPUT.ini | --data FILE.h5 [section.key=value ...] [-o RUN.h5] [--plan] "
@@ -170,6 +172,7 @@ static const struct command commands[] = {
      .least = 1,
      .most = 1,
      .run = weft_cli_export,
+     .root = 1,
      .more = export_text},
     {.name = "report",
      .usage = "RUN.h5 ... [[--trials] --csv | --json | -o NOW.h5 [--force]]",
@@ -178,6 +181,7 @@ static const struct command commands[] = {
      .least = 1,
      .most = MANY,
      .run = weft_cli_report,
+     .root = 1,
      .alone = 1,
      .more = report_text},
     {.name = "info",
@@ -187,6 +191,7 @@ static const struct command commands[] = {
      .least = 1,
      .most = 1,
      .run = weft_cli_info,
+     .root = 1,
      .alone = 1,
      .more = ""},
     {.name = "list",
@@ -361,6 +366,8 @@ static weft_status run(int argc, char **argv, weft_cli *cli)
     TRY(find_command(helps ? argv[2] : name, &command));
     int help = helps; /* `weft help COMMAND` */
     if (!helps) TRY(parse(command, argc - 1, argv + 1, cli, &help));
+    if (!help && command->root)
+        return weft_agree(root ? command->run(cli) : WEFT_OK, cli->world);
     if (!help) return command->run(cli);
     if (root) print_command_help(command);
     return WEFT_OK;

@@ -1,7 +1,8 @@
 /* `weft report`: the results of runs as a table for people, as CSV or as JSON. One run is
  * shown in full, several are compared line by line. */
 #include "weft/report.h"
-#include "lower.h"
+#include "report.h"
+#include "sched/sched.h"
 #include "weft/registry.h"
 #include "weft/task.h"
 
@@ -24,6 +25,76 @@ static void print_score(const weft_summary *summary, weft_part part, weft_arena 
                 tmp, "%s%s%s", text, *text ? "   " : "",
                 weft_metric_show(&summary->scores[i], summary->score[part].metric[i], tmp));
     if (*text) printf("%-9s %s\n", weft_part_name[part], text);
+}
+
+/* ---- jobs by what decides the winner ---- */
+
+/* What decides whether job `at` wins. */
+static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
+{
+    double tie =
+        jobs->metrics->name ? jobs->metric[0][at] : (double)NAN; /* weft_result_tie */
+    return (weft_merit){.wins = (int)jobs->wins[at],
+                        .size = jobs->size[at],
+                        .resource = jobs->resource[at],
+                        .rank = weft_rank_of(jobs->loss[at], tie, jobs->job[at])};
+}
+
+/* The job that won. */
+static int64_t winner_of(const weft_jobs *jobs)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < jobs->n; i++) {
+        weft_merit a = merit_of(jobs, i), b = merit_of(jobs, best);
+        if (weft_merit_compare(&a, &b) > 0) best = i;
+    }
+    return best;
+}
+
+/* The job of another trial with the lowest score below that of `winner`; -1: none. */
+static int64_t lowest_of(const weft_jobs *jobs, int64_t winner)
+{
+    int64_t lowest = -1;
+    double most = jobs->loss[winner];
+    for (int64_t i = 0; i < jobs->n; i++) {
+        if (jobs->trial[i] == jobs->trial[winner] || !(jobs->loss[i] < most)) continue;
+        lowest = i;
+        most = jobs->loss[i];
+    }
+    return lowest;
+}
+
+static const char *why_not_won(const weft_summary *summary, int64_t i, int64_t winner,
+                               weft_arena *tmp)
+{
+    const weft_jobs *jobs = &summary->jobs;
+    const char *tuner = weft_summary_value(summary, "tuner")->text;
+    if (jobs->wins[i] == WEFT_WINS_LAST)
+        return weft_arena_text(tmp,
+                               "it was left behind by tuner %s, which chooses among "
+                               "the trials that it kept to the end",
+                               tuner ? tuner : "");
+    if (jobs->size[i] < jobs->size[winner])
+        return weft_arena_text(tmp, "it has %g of all features, the winner %g",
+                               jobs->size[i], jobs->size[winner]);
+    return weft_arena_text(tmp,
+                           "it was trained for %g where the winner was for %g, and those "
+                           "trained longest come first",
+                           jobs->resource[i], jobs->resource[winner]);
+}
+
+/* Prints which job of another trial than the winner's has the lowest score, where that is
+ * lower than the winner's, and why it did not win. */
+static void print_lower(const weft_summary *summary, weft_arena *tmp)
+{
+    const weft_jobs *jobs = &summary->jobs;
+    if (jobs->n == 0) return;
+    int64_t winner = winner_of(jobs), lowest = lowest_of(jobs, winner);
+    if (lowest < 0) return;
+    printf("lower     trial %lld has the score %s, below the winner's %s, but %s\n",
+           (long long)jobs->trial[lowest], weft_loss_show(jobs->loss[lowest], 5, tmp),
+           weft_loss_show(jobs->loss[winner], 5, tmp),
+           why_not_won(summary, lowest, winner, tmp));
 }
 
 /* ---- trials made of rounds ---- */
@@ -53,7 +124,7 @@ static int64_t rank_trials(const weft_jobs *jobs, struct trial *list)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < jobs->n; i++)
-        list[i] = (struct trial){weft_jobs_merit(jobs, i), i, jobs->trial[i]};
+        list[i] = (struct trial){merit_of(jobs, i), i, jobs->trial[i]};
     qsort(list, (size_t)jobs->n, sizeof *list, by_trial);
     for (int64_t i = 0; i < jobs->n; i++)
         if (i == 0 || list[i].trial != list[n - 1].trial) list[n++] = list[i];
@@ -110,11 +181,12 @@ static void print_trials(const weft_summary *summary, weft_arena *tmp)
 static void print_reports(const weft_summary *summary, weft_arena *tmp)
 {
     enum { MOST = 8 };
-    struct trial *list = WEFT_NEW(tmp, struct trial, summary->jobs.n);
-    if (rank_trials(&summary->jobs, list) == 0) return;
+    const weft_jobs *jobs = &summary->jobs;
+    if (jobs->n == 0) return;
+    int64_t trial = jobs->trial[winner_of(jobs)];
     int64_t *row = WEFT_NEW(tmp, int64_t, summary->rounds), n = 0;
     for (int64_t i = 0; i < summary->rounds; i++)
-        if (summary->row_trial[i] == list[0].trial) row[n++] = i;
+        if (summary->row_trial[i] == trial) row[n++] = i;
     const char *text = "";
     int64_t shown = n < MOST ? n : MOST;
     for (int64_t i = 1; i <= shown; i++) {
@@ -124,7 +196,7 @@ static void print_reports(const weft_summary *summary, weft_arena *tmp)
                             weft_loss_show(summary->lost[at], 4, tmp), summary->step[at]);
     }
     printf("reports   %lld; of trial %lld: %s\n", (long long)summary->rounds,
-           (long long)list[0].trial, *text ? text : "none");
+           (long long)trial, *text ? text : "none");
     int64_t full = 0;
     for (int64_t i = 0; i < summary->jobs.n; i++)
         full += summary->jobs.rounds[i] == WEFT_MOST_REPORTS;
@@ -202,7 +274,7 @@ static int by_merit(const void *pa, const void *pb)
 /* The merit of a job by its number; job numbers rise in the file. */
 static weft_merit merit_of_job(const weft_jobs *jobs, int64_t job)
 {
-    return weft_jobs_merit(jobs, weft_last_below(jobs->n, jobs->job, job));
+    return merit_of(jobs, weft_last_below(jobs->n, jobs->job, job));
 }
 
 /* The jobs of one configuration each, if there are several; else every configuration with
@@ -400,7 +472,8 @@ static void print_jobs(const weft_summary *summary, weft_arena *tmp)
         print_ranking(summary, tmp);
 }
 
-static void print_run(const weft_summary *summary, weft_arena *tmp)
+/* What was searched, and how. */
+static void print_search(const weft_summary *summary, weft_arena *tmp)
 {
     const char *unfinished = weft_summary_value(summary, "unfinished")->text;
     printf("run       %s\n", summary->path);
@@ -416,14 +489,19 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     if (*text_of(summary, "data"))
         printf("data      %s (%s)\n", text_of(summary, "data"),
                text_of(summary, "data_digest"));
-    if (unfinished) {
-        printf("unfinished: %s\n", unfinished);
-        if (summary->rounds > 0) print_last(summary, tmp);
-        if (summary->jobs.n > 0) print_jobs(summary, tmp);
-        print_timeline(summary);
-        if (summary->rounds > 0) print_rounds(summary, tmp);
-        return;
-    }
+}
+
+static void print_unfinished(const weft_summary *summary, weft_arena *tmp)
+{
+    printf("unfinished: %s\n", text_of(summary, "unfinished"));
+    if (summary->rounds > 0) print_last(summary, tmp);
+    if (summary->jobs.n > 0) print_jobs(summary, tmp);
+    print_timeline(summary);
+    if (summary->rounds > 0) print_rounds(summary, tmp);
+}
+
+static void print_finished(const weft_summary *summary, weft_arena *tmp)
+{
     printf("ranks     %lld on %s; OpenBLAS %s, kernel %s, weft %s, %s\n",
            (long long)weft_summary_value(summary, "ranks")->whole,
            text_of(summary, "hosts"), text_of(summary, "blas"), text_of(summary, "kernel"),
@@ -434,7 +512,7 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_clients(summary);
     print_kept(summary);
     print_optimum(summary);
-    weft_lower_print(summary, tmp);
+    print_lower(summary, tmp);
     const char *guess = weft_confusion_guess(&summary->confusion, tmp);
     if (guess) printf("guesses   %s\n", guess);
     weft_confusion_print(&summary->confusion);
@@ -443,6 +521,15 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_timeline(summary);
     if (summary->rounds > 0) print_rounds(summary, tmp);
     printf("digest    %s\n", text_of(summary, "digest"));
+}
+
+static void print_run(const weft_summary *summary, weft_arena *tmp)
+{
+    print_search(summary, tmp);
+    if (weft_summary_value(summary, "unfinished")->text)
+        print_unfinished(summary, tmp);
+    else
+        print_finished(summary, tmp);
 }
 
 /* Prints what was read of the runs. */

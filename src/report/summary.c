@@ -1,5 +1,5 @@
 /* What `weft report` reads of a run file. */
-#include "summary.h"
+#include "report.h"
 #include "result/result.h"
 #include "rundir/rundir.h"
 #include "weft/file.h"

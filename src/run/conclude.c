@@ -1,58 +1,139 @@
-/* The end of a run: the winner is scored, and the run file is written. */
-#include "conclude.h"
-#include "refit.h"
+/* The end of a run: the winner is scored, by run.refit after it was trained once more, and
+ * the run file is written. For the refit the run is set up again with the train and valid
+ * parts as one, and does the job that trains the winner's configuration alone, as long as
+ * was best. */
+#include "host/host.h"
+#include "run.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "setup.h"
 #include "weft/clock.h"
 #include "weft/h5map.h"
 #include "weft/log.h"
-#include "weights.h"
+#include "weft/par.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-weft_tables weft_run_tables(const weft_run *run)
+struct refit {
+    weft_run run;       /* the same run, whose data have both parts as one; to be closed by
+                           weft_run_close */
+    weft_job job;       /* of the winner's configuration alone */
+    weft_own_state own; /* to be freed by weft_own_drop */
+    double rows;        /* of both parts */
+};
+
+/* ---- run.refit ---- */
+
+/* WEFT_STOP if a signal has asked the run to stop, after its search, `when`. Collective
+ * over team. */
+static weft_status look_for_stop(weft_team *team, const char *path, const char *when)
 {
-    return (weft_tables){.metrics = run->task->metrics,
-                         .rows = run->task->rows,
-                         .scores = run->task->scores,
-                         .dim = run->space.dim,
-                         .axis = run->space.axis};
+    double signal = weft_signals_seen();
+    weft_max_f64(team, &signal, 1);
+    if (!(signal > 0)) return WEFT_OK;
+    return weft_fail(
+        WEFT_STOP,
+        "stopped by signal %.0f after the search, %s; go on with `weft resume %s`", signal,
+        when, path);
 }
 
-/* Seconds of the winner's own fit if that followed a search over mixtures, else 0. */
-static double refit_seconds(const weft_sched *sched)
+/* The winner's configuration alone. */
+static weft_mix winner_mix(const weft_run *run, const weft_job_record *winner)
 {
-    int64_t single = 0;
-    for (int64_t i = 0; i < sched->queue.n; i++)
-        single += sched->queue.record[i].job.mix.k == 1;
-    return single == 1 && sched->queue.n > 1 ? sched->queue.winner.seconds : 0;
+    weft_mix mix = weft_mix_new(1, winner->job.mix.dim, run->mem);
+    mix.id[0] = winner->job.mix.id[weft_winner_arm(winner)];
+    weft_winner_conf(winner, mix.conf);
+    return mix;
 }
 
-/* The times of the world and of this rank's team, summed. Collective over world. */
-static void collect_times(const weft_run *run, weft_outcome *outcome)
+/* The configuration of the winner, to be trained from the beginning. */
+static weft_job job_of_refit(const weft_run *run, const weft_job_record *winner)
 {
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    weft_times_close(run->world);
-    weft_times times = run->world->times;
-    if (run->team != run->world) {
-        times.compute += run->team->times.compute;
-        times.wait += run->team->times.wait;
-        times.comm += run->team->times.comm;
-        times.io += run->team->times.io;
-        times.bytes += run->team->times.bytes;
-    }
-    /* Mapped files, which the ranks of a node share, are not counted. ru_maxrss is in
-     * kilobytes. */
-    double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
-    double own[WEFT_NTIME] = {times.compute, times.wait,  times.comm,
-                              times.io,      times.bytes, memory};
-    weft_spread(run->world, own, WEFT_NTIME, outcome->times);
+    weft_mix mix = winner_mix(run, winner);
+    weft_job job = weft_job_new(winner->job.trial,
+                                run->task->refit(run->task_self, &winner->res), &mix);
+    job.feature_fraction = winner->job.feature_fraction;
+    job.last = 1;
+    return job;
 }
+
+/* Sets up the run once more, by its configuration and the data that it has in this
+ * session. */
+static weft_status open_again(weft_run *again, weft_run *run)
+{
+    weft_conf *conf = WEFT_NEW(run->mem, weft_conf, 1);
+    weft_conf_init(conf, run->mem);
+    TRY(weft_agree(
+        weft_conf_text(conf, run->opts.output, weft_conf_echo(run->conf, run->mem)),
+        run->world));
+    TRY(weft_run_bind(again, conf, 0, run->world, run->mem));
+    again->team = run->team;
+    again->teams = run->teams;
+    again->whole = 1;
+    weft_run_release(run);
+    return weft_run_open(again, run->opts.data);
+}
+
+/* Collective over the team. */
+static weft_status train_alone(struct refit *refit, const weft_sched *search, double *loss)
+{
+    weft_run *run = &refit->run;
+    weft_sched sched = *search;
+    sched.team = run->team;
+    sched.task_self = run->task_self;
+    sched.from = run->from;
+    sched.nfrom = run->nfrom;
+    sched.from_kept = NULL;
+    sched.crew = (weft_crew){0};
+    TRY(look_for_stop(run->team, run->opts.output, "before the winner was trained again"));
+    weft_status st = weft_job_alone(&sched, &refit->job, &refit->own, loss);
+    if (st == WEFT_STOP)
+        TRY(look_for_stop(run->team, run->opts.output,
+                          "while the winner was trained again"));
+    return st;
+}
+
+/* 1: its loss is infinite, or a weight not finite. */
+static int has_diverged(const struct refit *refit, double loss)
+{
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    const weft_run *run = &refit->run;
+    int n = weft_task_tensors(run->task, run->task_self, &refit->job, tensor);
+    int64_t numbers = weft_tensors_size(n, tensor), i = 0;
+    while (i < numbers && isfinite(refit->own.state.x[i])) i++;
+    return isinf(loss) || i < numbers;
+}
+
+/* Trains the configuration of the search's winner, of the run that is open, whose task and
+ * data are closed; between units it stops and is checkpointed like a job of the search. The
+ * same bits on any ranks and teams, and each time. EDATA, EFILE, ELIMIT; WEFT_STOP.
+ * Collective over world. */
+static weft_status train_again(struct refit *refit, weft_run *run, const weft_sched *search)
+{
+    double start = weft_now(), loss;
+    weft_activity_set("trains the winner on all rows", -1, -1);
+    refit->rows =
+        (double)(run->data.part[WEFT_TRAIN].total + run->data.part[WEFT_VALID].total);
+    refit->job = job_of_refit(run, &search->queue.winner);
+    refit->job.id = search->queue.n; /* which names its checkpoint, and no job has */
+    TRY(open_again(&refit->run, run));
+    weft_times_move(run->world, run->team);
+    weft_status st = train_alone(refit, search, &loss);
+    weft_times_move(run->team, run->world);
+    TRY(weft_agree(st, run->world));
+    weft_log(WEFT_INFO,
+             "the winner was trained once more, on the %.0f rows of train and valid, in "
+             "%.2f s (run.refit)",
+             refit->rows, weft_now() - start);
+    if (has_diverged(refit, loss))
+        weft_log(WEFT_WARN, "that training diverged; run.refit = no keeps the winner as "
+                            "the search has left it");
+    return WEFT_OK;
+}
+
+/* ---- scores ---- */
 
 /* The winner with its own configuration or, if the task says so, with the mixture after its
  * job. */
@@ -63,9 +144,7 @@ static weft_job winner_job(const weft_run *run, const weft_job_record *record)
         job.mix.logp = record->res.logp;
         return job;
     }
-    job.mix = weft_mix_new(1, record->job.mix.dim, run->mem);
-    job.mix.id[0] = record->job.mix.id[weft_winner_arm(record)];
-    weft_winner_conf(record, job.mix.conf);
+    job.mix = winner_mix(run, record);
     return job;
 }
 
@@ -73,11 +152,11 @@ static weft_job winner_job(const weft_run *run, const weft_job_record *record)
 static weft_status score_part(const weft_run *run, const weft_job *job,
                               weft_outcome *outcome, weft_part part)
 {
-    TRY(weft_run_look(run->team, run->opts.output, "before the winner was scored"));
+    TRY(look_for_stop(run->team, run->opts.output, "before the winner was scored"));
     weft_status st =
         run->task->score(run->task_self, job, outcome->state, part, &outcome->score[part]);
     if (st == WEFT_STOP)
-        TRY(weft_run_look(run->team, run->opts.output, "while the winner was scored"));
+        TRY(look_for_stop(run->team, run->opts.output, "while the winner was scored"));
     return st;
 }
 
@@ -119,7 +198,7 @@ static weft_status score_test(const weft_run *run, const weft_job *job,
 }
 
 /* Puts the winner that was trained once more in the place of that of the search. */
-static void put_refit(const weft_refit *refit, weft_outcome *outcome)
+static void put_refit(const struct refit *refit, weft_outcome *outcome)
 {
     const weft_run *run = &refit->run;
     outcome->state = &refit->own.state;
@@ -133,8 +212,8 @@ static void put_refit(const weft_refit *refit, weft_outcome *outcome)
 }
 
 /* Every team computes all scores, with equal results. Collective over world. */
-static weft_status score(weft_run *run, weft_sched *sched, weft_refit *refit,
-                         weft_outcome *outcome)
+static weft_status score_winner(weft_run *run, weft_sched *sched, struct refit *refit,
+                                weft_outcome *outcome)
 {
     double start = weft_now();
     for (int p = 0; p < WEFT_NPART; p++) outcome->score[p] = weft_scores_none();
@@ -147,7 +226,7 @@ static weft_status score(weft_run *run, weft_sched *sched, weft_refit *refit,
     weft_times_move(run->team, run->world);
     TRY(weft_agree(st, run->world));
     if (run->opts.refit) {
-        TRY(weft_refit_do(refit, run, sched));
+        TRY(train_again(refit, run, sched));
         put_refit(refit, outcome);
         weft_times_move(run->world, run->team);
         st = score_test(&refit->run, &refit->job, outcome);
@@ -195,6 +274,39 @@ static void warn_guess(const weft_run *run, const weft_outcome *outcome)
     }
 }
 
+/* ---- the run file ---- */
+
+/* Seconds of the winner's own fit if that followed a search over mixtures, else 0. */
+static double refit_seconds(const weft_sched *sched)
+{
+    int64_t single = 0;
+    for (int64_t i = 0; i < sched->queue.n; i++)
+        single += sched->queue.record[i].job.mix.k == 1;
+    return single == 1 && sched->queue.n > 1 ? sched->queue.winner.seconds : 0;
+}
+
+/* The times of the world and of this rank's team, summed. Collective over world. */
+static void collect_times(const weft_run *run, weft_outcome *outcome)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    weft_times_close(run->world);
+    weft_times times = run->world->times;
+    if (run->team != run->world) {
+        times.compute += run->team->times.compute;
+        times.wait += run->team->times.wait;
+        times.comm += run->team->times.comm;
+        times.io += run->team->times.io;
+        times.bytes += run->team->times.bytes;
+    }
+    /* Mapped files, which the ranks of a node share, are not counted. ru_maxrss is in
+     * kilobytes. */
+    double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
+    double own[WEFT_NTIME] = {times.compute, times.wait,  times.comm,
+                              times.io,      times.bytes, memory};
+    weft_spread(run->world, own, WEFT_NTIME, outcome->times);
+}
+
 /* The optimum of the space for the largest resource that a trial had; NAN: not known. */
 static double optimum(const weft_sched *sched)
 {
@@ -203,6 +315,15 @@ static double optimum(const weft_sched *sched)
     for (int64_t i = 0; i < sched->queue.n; i++)
         most = fmax(most, sched->queue.record[i].res.resource);
     return sched->task->optimum(sched->task_self, most);
+}
+
+weft_tables weft_run_tables(const weft_run *run)
+{
+    return (weft_tables){.metrics = run->task->metrics,
+                         .rows = run->task->rows,
+                         .scores = run->task->scores,
+                         .dim = run->space.dim,
+                         .axis = run->space.axis};
 }
 
 static weft_history history_of(const weft_run *run, const weft_sched *sched,
@@ -234,8 +355,9 @@ static weft_status write_outcome(const weft_sched *sched, const weft_rundir *run
     return weft_rundir_stuck(rundir, st);
 }
 
-static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir *rundir,
-                            weft_refit *refit, weft_outcome *outcome)
+/* What was searched, how, and with what. */
+static void describe(const weft_run *run, const weft_sched *sched,
+                     const weft_rundir *rundir, weft_outcome *outcome)
 {
     outcome->opts = &run->opts;
     outcome->space = &run->space;
@@ -252,6 +374,17 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
         (run->task->most && run->task->most(run->task_self, run->opts.data) > 0);
     outcome->winner = &sched->queue.winner;
     outcome->members = run->task->members;
+    outcome->began = rundir->began;
+    outcome->directory = rundir->directory;
+    outcome->search = sched->seconds;
+    outcome->refit = refit_seconds(sched);
+}
+
+/* What won: the tensors after its job, and the clients that it has numbers of; or why
+ * nothing did. Collective over world. */
+static weft_status describe_winner(weft_run *run, const weft_sched *sched,
+                                   weft_outcome *outcome)
+{
     if (!isfinite(sched->queue.winner.res.loss))
         outcome->none =
             sched->queue.n == 1
@@ -260,18 +393,22 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
                                   (long long)sched->queue.n);
     outcome->ntensor = weft_task_tensors(run->task, run->task_self,
                                          &sched->queue.winner.job, outcome->tensor);
+    const weft_state size = weft_run_state(run);
     char by[WEFT_MAX_TENSORS];
-    int clients =
-        weft_run_kept_bytes(run) > 0 || weft_has_clients(run, &sched->queue.winner.job, by);
+    int clients = weft_state_kept_bytes(&size) > 0 ||
+                  weft_has_clients(run, &sched->queue.winner.job, by);
     weft_status named = run->world->rank == 0 && clients
                             ? weft_member_names(run, &outcome->nmember, &outcome->member)
                             : WEFT_OK;
-    TRY(weft_agree(named, run->world));
-    outcome->began = rundir->began;
-    outcome->directory = rundir->directory;
-    outcome->search = sched->seconds;
-    outcome->refit = refit_seconds(sched);
-    TRY(score(run, sched, refit, outcome));
+    return weft_agree(named, run->world);
+}
+
+static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir *rundir,
+                            struct refit *refit, weft_outcome *outcome)
+{
+    describe(run, sched, rundir, outcome);
+    TRY(describe_winner(run, sched, outcome));
+    TRY(score_winner(run, sched, refit, outcome));
     warn_uncertain(run, outcome);
     warn_guess(run, outcome);
     outcome->digest = weft_job_record_digest(sched->queue.record, sched->queue.n);
@@ -279,7 +416,7 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
     outcome->setup = outcome->history.starts.setup;
     collect_times(run, outcome);
     weft_activity_set("writes the run file", -1, -1);
-    TRY(weft_run_look(run->world, rundir->path, "before the run file was written"));
+    TRY(look_for_stop(run->world, rundir->path, "before the run file was written"));
     weft_status st =
         run->world->rank == 0 ? write_outcome(sched, rundir, outcome) : WEFT_OK;
     TRY(weft_agree(st, run->world));
@@ -295,7 +432,7 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
 weft_status weft_run_conclude(weft_run *run, weft_sched *sched, const weft_rundir *rundir,
                               weft_outcome *outcome)
 {
-    weft_refit *refit = WEFT_NEW(run->mem, weft_refit, 1);
+    struct refit *refit = WEFT_NEW(run->mem, struct refit, 1);
     weft_status st = conclude(run, sched, rundir, refit, outcome);
     weft_own_drop(&refit->own);
     weft_run_close(&refit->run);

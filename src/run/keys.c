@@ -1,7 +1,7 @@
 /* The sections that an input file may have, the treatment of keys that a run does not read
  * (typing errors, ranges that would have no effect, settings of other plug-ins), and the
  * keys that a resume may change. */
-#include "keys.h"
+#include "run.h"
 #include "weft/registry.h"
 
 #include <math.h>
@@ -124,11 +124,16 @@ static int is_default(const weft_kind *kind, const weft_entry *entry)
            weft_opt_parse(opt, opt->def, &usual) == WEFT_OK && !(fabs(given - usual) > 0);
 }
 
-/* 1 if the key that selects the section is given on the command line. */
-static int is_typed(const weft_run *run, const char *by, const char *key)
+int weft_run_typed(const weft_run *run, const char *section, const char *key)
 {
-    const weft_entry *entry = weft_conf_find(run->conf, by, key);
+    const weft_entry *entry = weft_conf_find(run->conf, section, key);
     return entry && weft_conf_is_typed(entry);
+}
+
+/* 1: one value, in a file. */
+static int is_plain(const weft_entry *entry)
+{
+    return !weft_is_range(entry->value) && !weft_conf_is_typed(entry);
 }
 
 /* Adds a section that this run does not read to run->unread. */
@@ -171,10 +176,11 @@ static const char *instead(const weft_run *run, const struct section *section)
 static weft_status check_unused(weft_run *run, const struct section *section,
                                 const weft_entry *entry)
 {
-    int chosen = is_typed(run, section->by, section->key) || is_typed(run, "run", "task");
+    int chosen = weft_run_typed(run, section->by, section->key) ||
+                 weft_run_typed(run, "run", "task");
     int part = strcmp(section->by, "run") == 0 && !section->task; /* of a search */
     int spared = part || chosen;
-    int plain = !weft_is_range(entry->value) && !weft_conf_is_typed(entry);
+    int plain = is_plain(entry);
     if (plain && is_default(section->kind, entry)) return WEFT_OK;
     if (!plain || !spared)
         return weft_entry_fail(entry,
@@ -190,8 +196,8 @@ static weft_status check_unused(weft_run *run, const struct section *section,
 static weft_status check_idle(weft_run *run, const weft_kind *kind, const weft_when *when,
                               const weft_entry *entry)
 {
-    int plain = !weft_is_range(entry->value) && !weft_conf_is_typed(entry);
-    if (plain && (is_default(kind, entry) || is_typed(run, kind->name, when->of)))
+    int plain = is_plain(entry);
+    if (plain && (is_default(kind, entry) || weft_run_typed(run, kind->name, when->of)))
         return WEFT_OK;
     return weft_entry_fail(entry, "nothing in this run reads it; it is for %s.%s = %s",
                            kind->name, when->of, when->is);
@@ -243,7 +249,7 @@ static weft_status check_configs(const weft_run *run)
     const weft_tuner *tuner = run->search.tuner;
     int random = run->space.source == 0 && run->space.dim > 0;
     if (!tuner->sizes || !random || !entry || is_default(&weft_space_kind, entry) ||
-        (is_typed(run, "run", "tuner") && !weft_conf_is_typed(entry)))
+        (weft_run_typed(run, "run", "tuner") && !weft_conf_is_typed(entry)))
         return WEFT_OK;
     return weft_entry_fail(entry,
                            "run.tuner = %s does not read it: how many trials it begins "

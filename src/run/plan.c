@@ -1,18 +1,20 @@
-/* `weft tune --plan`: estimates the cost of a run and the number of teams that it can keep
- * busy, by running the search in virtual time with invented results and asking the task for
- * the cost of each job. If that takes about a second, the first units of the first jobs are
- * actually done, on states that are then discarded, and the time of all jobs is
- * extrapolated from them. */
-#include "order.h"
-#include "price.h"
+/* What a run would be, before it begins. `weft tune --plan` estimates its cost and the
+ * number of teams that it can keep busy, by running the search in virtual time with
+ * invented results and asking the task for the cost of each job. If that takes about a
+ * second, the first units of the first jobs are actually done, on states that are then
+ * discarded, and the time of all jobs is extrapolated from them. `weft doctor INPUT.ini`
+ * tries whether the programs that do a run repeat what they do. */
+#include "run.h"
 #include "sched/sched.h"
-#include "setup.h"
 #include "weft/clock.h"
 #include "weft/cpu.h"
+#include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/run.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MEASURE 0.2 /* seconds for each measured rate */
@@ -23,10 +25,127 @@ enum { MAX_TEAMS = 256 }; /* largest number of teams that is considered */
 /* Numbers of teams that would be busy a smaller share of the time are not printed. */
 #define LEAST_BUSY 0.5
 
+/* ---- how many jobs can be done at once ---- */
+
+struct asked {
+    int64_t id, after; /* number of results that were told before it was asked for */
+    double work;       /* operations */
+};
+
+/* The order in which a search asks for jobs and is told their results. */
+struct order {
+    weft_arena *mem;
+    int wall;   /* 1: results are told in the order in which they arrive */
+    int costly; /* 1: of jobs that are asked for together expensive ones are done first */
+    int64_t n, room;
+    struct asked *job; /* [n] by id */
+    int64_t told, roomtell;
+    int64_t *tell; /* [told] jobs */
+    int64_t most;  /* largest number of jobs that were asked for and not told */
+};
+
+/* Records that the next job is asked for, with `work` operations. */
+static void order_ask(struct order *order, double work)
+{
+    order->job =
+        weft_grow(order->mem, order->job, sizeof *order->job, order->n, &order->room);
+    order->job[order->n] =
+        (struct asked){.id = order->n, .after = order->told, .work = fmax(work, 1)};
+    order->n++;
+    if (order->n - order->told > order->most) order->most = order->n - order->told;
+}
+
+/* Records that a job is told. */
+static void order_tell(struct order *order, int64_t job)
+{
+    order->tell = weft_grow(order->mem, order->tell, sizeof *order->tell, order->told,
+                            &order->roomtell);
+    order->tell[order->told++] = job;
+}
+
+/* A simulation of teams that do the jobs in the order of asking and telling that was
+ * recorded; each free team takes the next job that has been asked for. */
+struct shift {
+    const struct order *order;
+    struct asked *job; /* [n] in the order in which teams take them */
+    int64_t ready, taken;
+    int64_t told;
+    char *known;   /* [n] by id, 1: the job is done */
+    int64_t *does; /* [teams] job of each team; -1: none */
+    double *until; /* [teams] time at which that job ends */
+    int64_t busy;  /* number of teams that have a job */
+    double now;
+};
+
+/* The order in which jobs are taken: of those asked for together the most expensive first,
+ * else as asked for. */
+static int by_work(const void *pa, const void *pb)
+{
+    const struct asked *a = pa, *b = pb;
+    if (a->after != b->after) return a->after < b->after ? -1 : 1;
+    if (a->work > b->work || a->work < b->work) return a->work > b->work ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Idle teams take what is asked by now. */
+static void take_jobs(struct shift *shift, int teams)
+{
+    while (shift->ready < shift->order->n && shift->job[shift->ready].after <= shift->told)
+        shift->ready++;
+    for (int g = 0; g < teams && shift->taken < shift->ready; g++) {
+        if (shift->does[g] >= 0) continue;
+        const struct asked *job = &shift->job[shift->taken++];
+        shift->does[g] = job->id;
+        shift->until[g] = shift->now + job->work;
+        shift->busy++;
+    }
+}
+
+/* The team that is done first; results that are due are told. */
+static void finish_job(struct shift *shift, int teams)
+{
+    int first = -1;
+    for (int g = 0; g < teams; g++)
+        if (shift->does[g] >= 0 && (first < 0 || shift->until[g] < shift->until[first]))
+            first = g;
+    shift->now = shift->until[first];
+    shift->known[shift->does[first]] = 1;
+    shift->does[first] = -1;
+    shift->busy--;
+    if (shift->order->wall) shift->told++;
+    while (!shift->order->wall && shift->told < shift->order->n &&
+           shift->known[shift->order->tell[shift->told]])
+        shift->told++;
+}
+
+/* The fraction of the total time that `teams` equal teams would be busy, if all operations
+ * took the same time: 1 for one team. Cost O(n teams). */
+static double busy_share(const struct order *order, int teams)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct shift shift = {.order = order,
+                          .job = WEFT_NEW(tmp, struct asked, order->n),
+                          .known = WEFT_NEW(tmp, char, order->n),
+                          .does = WEFT_NEW(tmp, int64_t, teams),
+                          .until = WEFT_NEW(tmp, double, teams)};
+    double sum = 0;
+    memcpy(shift.job, order->job, (size_t)order->n * sizeof *shift.job);
+    if (order->costly) qsort(shift.job, (size_t)order->n, sizeof *shift.job, by_work);
+    for (int g = 0; g < teams; g++) shift.does[g] = -1;
+    for (int64_t i = 0; i < order->n; i++) sum += order->job[i].work;
+    for (take_jobs(&shift, teams); shift.busy > 0; take_jobs(&shift, teams))
+        finish_job(&shift, teams);
+    double busy = sum / (shift.now * teams);
+    weft_arena_free(tmp);
+    return busy;
+}
+
+/* ---- the plan ---- */
+
 struct plan {
     int64_t jobs, fits; /* fits of one configuration among the jobs */
     int64_t rounds;
-    weft_order order;
+    struct order order;
     double *trained; /* [roomtrial] resource by trial */
     int64_t roomtrial;
     double again;                 /* operations of the winner's refit, at most */
@@ -85,7 +204,7 @@ static void add_cost(const weft_run *run, const weft_job *job, double seconds,
         plan->units[plan->jobs] = units;
         plan->flops[plan->jobs] = cost.flops;
     }
-    weft_order_ask(&plan->order, cost.flops);
+    order_ask(&plan->order, cost.flops);
     plan->jobs++;
     plan->fits += job->mix.k == 1;
     plan->rounds += units;
@@ -138,7 +257,7 @@ static void drive(weft_run *run, struct plan *plan)
     for (; flights.ends.n > 0; asked = ask_all(run, &flights, plan)) {
         weft_flight *flight = weft_flights_next(&flights);
         weft_search_tell(&run->search, &flight->record.res);
-        weft_order_tell(&plan->order, flight->record.job.id);
+        order_tell(&plan->order, flight->record.job.id);
         weft_flights_end(&flights, flight);
     }
     weft_check(asked == WEFT_DONE, "tuner %s waits for no job",
@@ -341,7 +460,7 @@ static void print_time(const weft_run *run, const struct plan *plan)
 /* How many teams have work: so many, as long as each works half the time. */
 static void print_teams(const weft_run *run, const struct plan *plan)
 {
-    const weft_order *order = &plan->order;
+    const struct order *order = &plan->order;
     long long most = (long long)order->most;
     printf("jobs at once      %lld at most", most);
     if (!weft_search_waits(&run->search))
@@ -349,7 +468,7 @@ static void print_teams(const weft_run *run, const struct plan *plan)
     double busy = 1;
     int teams = 2;
     for (; teams <= most && teams <= MAX_TEAMS && busy >= LEAST_BUSY; teams *= 2) {
-        busy = weft_order_busy(order, teams);
+        busy = busy_share(order, teams);
         printf("%s %d teams %.0f %%", teams == 2 ? "; at work:" : ",", teams, 100 * busy);
     }
     if (run->opts.teams > most)
@@ -365,7 +484,8 @@ static int is_other(const weft_task *task)
 
 static void print_plan(const weft_run *run, const struct plan *plan)
 {
-    double states = 3 * weft_run_state_bytes(run);
+    const weft_state size = weft_run_state(run);
+    double states = 3 * weft_state_bytes(&size);
     printf("task %s, tuner %s%s%s\n", run->opts.task, weft_run_method(run),
            *run->opts.data ? ", data " : "", run->opts.data);
     if (*run->defaults) printf("task's defaults   %s\n", run->defaults);
@@ -421,6 +541,36 @@ weft_status weft_run_plan(weft_conf *conf, weft_team *world)
     if (st == WEFT_OK) st = make_plan(&run, tmp);
     weft_run_close(&run);
     weft_arena_free(tmp);
+    weft_arena_free(mem);
+    return st;
+}
+
+/* ---- whether programs repeat what they do ---- */
+
+static weft_status repeat(weft_run *run)
+{
+    const char *told = NULL, *above = getenv("TMPDIR");
+    const char *name =
+        weft_arena_text(run->mem, "%s/" WEFT_DOCTOR_NAME, above && *above ? above : "/tmp");
+    const char *place = weft_file_temp(name, run->mem);
+    if (run->world->rank == 0) weft_file_sweep(name, 0);
+    if (run->task->repeats) TRY(run->task->repeats(run->task_self, place, &told));
+    if (!told)
+        return weft_fail(WEFT_ECONF, "no programs but weft do this run, so that there is "
+                                     "nothing to try; choose fed.model = worker or "
+                                     "run.task = command");
+    if (run->world->rank == 0) printf("%s\n", told);
+    return WEFT_OK;
+}
+
+weft_status weft_run_repeat(weft_conf *conf, weft_team *world)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_run run;
+    weft_status st = weft_run_bind(&run, conf, 1, world, mem);
+    if (st == WEFT_OK) st = weft_run_open(&run, run.opts.data);
+    if (st == WEFT_OK) st = repeat(&run);
+    weft_run_close(&run);
     weft_arena_free(mem);
     return st;
 }

@@ -1,11 +1,268 @@
-/* `weft predict`: what a run's winner says of each row of other data. */
-#include "predictions.h"
-#include "use.h"
+/* `weft predict`: what a run's winner says of each row of other data, as CSV, a line a row,
+ * or as HDF5; translations as columns with TABs. */
+#include "run.h"
+#include "rundir/rundir.h"
+#include "weft/csv.h"
+#include "weft/file.h"
 #include "weft/log.h"
+#include "weft/measure.h"
 #include "weft/run.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Where predictions go: CSV to text, or HDF5. */
+struct destination {
+    const char *path; /* NULL: CSV to standard output */
+    weft_arena *mem;
+    FILE *text; /* standard output, or that of out */
+    weft_text out;
+    weft_h5 file;
+    int opened, last; /* 1: it was tried to create it; the rows that follow are the last */
+    int is_h5, begun; /* 1: it has its head, or the datasets of the part */
+    const char *const *client; /* [clients] names; NULL: they have none */
+    int64_t clients;
+    const char *note; /* that was logged last; NULL: none */
+};
+
+/* Rows of a part, as they are written. */
+struct said {
+    weft_part part;
+    int64_t first;                       /* number of the first in its part, from 0 */
+    const weft_predictions *predictions; /* in the units of the targets */
+    const int32_t *label;                /* [n] */
+    const double *target;                /* [n][targets] in their units; NULL: classes */
+};
+
+/* ---- CSV ---- */
+
+/* ",WHAT NAME" for each class or target. */
+static void print_names(FILE *file, const weft_data *data, const char *what)
+{
+    weft_arena *tmp = weft_arena_new();
+    for (int k = 0; k < data->classes; k++) {
+        putc(',', file);
+        weft_csv_text(file, weft_arena_text(tmp, "%s %s", what, data->class_name[k]));
+    }
+    weft_arena_free(tmp);
+}
+
+static void print_head(FILE *file, const weft_data *data, const struct said *said)
+{
+    fprintf(file, "%srow%s", data->scored ? "" : "part,",
+            said->predictions->client ? ",client" : "");
+    if (said->target && !data->unlabelled) print_names(file, data, "label");
+    if (!said->target) fprintf(file, "%s,class", data->unlabelled ? "" : ",label");
+    print_names(file, data,
+                said->target                  ? "value"
+                : said->predictions->probable ? "p"
+                                              : "score");
+    putc('\n', file);
+}
+
+static void print_class(FILE *file, const weft_data *data, int32_t class)
+{
+    putc(',', file);
+    weft_csv_text(file, data->class_name[class]);
+}
+
+static void print_numbers(FILE *file, int n, const double *x)
+{
+    char text[WEFT_CSV_NUMBER];
+    for (int k = 0; k < n; k++) fprintf(file, ",%s", weft_csv_number(x[k], text));
+}
+
+static void print_client(const struct destination *to, int64_t client)
+{
+    putc(',', to->text);
+    if (to->client)
+        weft_csv_text(to->text, to->client[client]);
+    else
+        fprintf(to->text, "%lld", (long long)client);
+}
+
+/* The number of a row in its part; of the samples of a federation, whose order is not that
+ * of a source, in that of its client, in which the row before had the number `before`. */
+static int64_t number_of(const weft_data *data, const struct said *said, int64_t i,
+                         int64_t before)
+{
+    const int64_t *client = said->predictions->client;
+    if (!client || data->row) return said->first + i + 1;
+    return i > 0 && client[i] == client[i - 1] ? before + 1 : 1;
+}
+
+static void print_rows(const struct destination *to, const weft_data *data,
+                       const struct said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    int m = predictions->classes, labelled = !data->unlabelled;
+    FILE *file = to->text;
+    for (int64_t i = 0, number = 0; i < predictions->n; i++) {
+        const double *score = predictions->score + i * m;
+        number = number_of(data, said, i, number);
+        if (!data->scored) fprintf(file, "%s,", weft_part_name[said->part]);
+        fprintf(file, "%lld", (long long)number);
+        if (predictions->client) print_client(to, predictions->client[i]);
+        if (said->target) {
+            if (labelled) print_numbers(file, m, said->target + i * m);
+        } else {
+            if (labelled) print_class(file, data, said->label[i]);
+            print_class(file, data, weft_predicted(m, score));
+        }
+        print_numbers(file, m, score);
+        putc('\n', file);
+    }
+}
+
+/* ---- translations ---- */
+
+static weft_status print_translations(struct destination *to, const weft_data *data,
+                                      const struct said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    FILE *file = to->text;
+    if (to->is_h5)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s: translations are written as text; choose a name that does not "
+            "end with .h5",
+            to->path);
+    if (!to->begun)
+        fprintf(file, "%sline\tdirection\ttranslation\tsource%s\n",
+                data->scored ? "" : "part\t", data->unlabelled ? "" : "\treference");
+    to->begun = 1;
+    for (int64_t i = 0; i < predictions->n; i++) {
+        const weft_translation *one = &predictions->translated[i];
+        if (!data->scored) fprintf(file, "%s\t", weft_part_name[said->part]);
+        fprintf(file, "%lld\t%s-%s\t%s\t%s", (long long)one->line, one->source, one->target,
+                one->text, one->sentence);
+        if (!data->unlabelled) fprintf(file, "\t%s", one->reference ? one->reference : "");
+        putc('\n', file);
+    }
+    return WEFT_OK;
+}
+
+/* ---- HDF5 ---- */
+
+/* Adds n rows to /PART/NAME, which is made when the first are there. */
+static weft_status put(struct destination *to, const struct said *said, const char *name,
+                       weft_h5type type, int64_t width, const void *rows, const char *about,
+                       const char *unit)
+{
+    size_t mark = weft_arena_mark(to->file.mem);
+    name = weft_arena_text(to->file.mem, "/%s/%s", weft_part_name[said->part], name);
+    if (said->first == 0) TRY(weft_h5_grow(&to->file, name, type, width, about, unit));
+    TRY(weft_h5_append(&to->file, name, type, said->predictions->n, rows));
+    weft_arena_reset(to->file.mem, mark);
+    return WEFT_OK;
+}
+
+static weft_status put_targets(struct destination *to, const weft_data *data,
+                               const struct said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    if (!data->unlabelled)
+        TRY(put(to, said, "target", WEFT_H5_F64, predictions->classes, said->target,
+                "targets of each row [n][targets]", "as in the source"));
+    return put(to, said, "value", WEFT_H5_F64, predictions->classes, predictions->score,
+               "numbers that are predicted of each row [n][targets]", "as in the source");
+}
+
+static weft_status put_classes(struct destination *to, const weft_data *data,
+                               const struct said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    int m = predictions->classes;
+    weft_arena *tmp = weft_arena_new();
+    int32_t *best = WEFT_NEW(tmp, int32_t, predictions->n);
+    for (int64_t i = 0; i < predictions->n; i++)
+        best[i] = weft_predicted(m, predictions->score + i * m);
+    weft_status st = put(to, said, "class", WEFT_H5_I32, 0, best,
+                         "class that is predicted of each row", "index into /class");
+    weft_arena_free(tmp);
+    TRY(st);
+    if (!data->unlabelled)
+        TRY(put(to, said, "label", WEFT_H5_I32, 0, said->label, "class of each row",
+                "index into /class"));
+    return put(to, said, "score", WEFT_H5_F64, m, predictions->score,
+               predictions->probable ? "probability of each class"
+                                     : "score of each class, the largest of that predicted",
+               "1");
+}
+
+static weft_status put_rows(struct destination *to, const weft_data *data,
+                            const struct said *said)
+{
+    if (said->predictions->client)
+        TRY(put(to, said, "client", WEFT_H5_I64, 0, said->predictions->client,
+                "client of each row", to->client ? "index into /client" : "number"));
+    return said->target ? put_targets(to, data, said) : put_classes(to, data, said);
+}
+
+/* What the numbers of classes and clients mean. */
+static weft_status put_meaning(struct destination *to, const weft_data *data)
+{
+    int numbers = data->target_scale != NULL;
+    TRY(weft_h5_put_texts(&to->file, numbers ? "/target" : "/class", data->class_name,
+                          data->classes,
+                          numbers ? "names of the targets" : "names of the classes"));
+    if (to->client)
+        TRY(weft_h5_put_texts(&to->file, "/client", to->client, to->clients,
+                              "names of the clients"));
+    TRY(weft_h5_put_attr(&to->file, "/", "format", WEFT_PREDICTIONS_FORMAT));
+    return weft_h5_commit(&to->file);
+}
+
+/* ---- both ---- */
+
+/* Creates the file, which appears when it is complete. EFILE. */
+static weft_status open_file(struct destination *to)
+{
+    size_t n = to->path ? strlen(to->path) : 0;
+    to->is_h5 = n > 3 && strcmp(to->path + n - 3, ".h5") == 0;
+    to->opened = 1;
+    if (to->is_h5) return weft_h5_create(&to->file, to->path, to->mem);
+    to->text = stdout;
+    if (!to->path) return WEFT_OK;
+    TRY(weft_text_create(&to->out, to->path, to->mem));
+    to->text = to->out.file;
+    return WEFT_OK;
+}
+
+/* EFILE: text could not be written. */
+static weft_status check_written(const struct destination *to)
+{
+    if (to->path) return weft_text_check(&to->out);
+    if (!ferror(to->text)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write the predictions: %s", strerror(errno));
+}
+
+/* Writes rows of the data, those of a part one after the other. EFILE. */
+static weft_status write_rows(struct destination *to, const weft_data *data,
+                              const struct said *said)
+{
+    if (to->is_h5 && !said->predictions->translated) return put_rows(to, data, said);
+    if (said->predictions->translated) {
+        TRY(print_translations(to, data, said));
+    } else {
+        if (!to->begun) print_head(to->text, data, said);
+        to->begun = 1;
+        print_rows(to, data, said);
+    }
+    return check_written(to);
+}
+
+/* Completes the file, which is there from now on. EFILE. */
+static weft_status end_file(struct destination *to, const weft_data *data)
+{
+    if (to->is_h5) return put_meaning(to, data);
+    if (to->path) return weft_text_commit(&to->out);
+    fflush(to->text);
+    return check_written(to);
+}
+
+/* ---- predictions ---- */
 
 /* to[row[i]] = from[i] for n rows of `bytes` each, owned by mem. */
 static void *place(int64_t n, size_t bytes, const int64_t *row, const void *from,
@@ -28,52 +285,66 @@ static void put_in_order(const weft_data *data, weft_predictions *said, weft_are
 }
 
 /* Logs what is to be told of predictions, once. */
-static void tell(weft_said_to *to, const char *note)
+static void log_note(struct destination *to, const char *note)
 {
     if (!note || (to->note && strcmp(note, to->note) == 0)) return;
     to->note = weft_arena_text(to->mem, "%s", note);
     weft_log(WEFT_INFO, "%s", note);
 }
 
+/* x[n][targets] in the units of the targets. */
+static void restore(const weft_data *data, int64_t n, double *x)
+{
+    int m = data->classes;
+    for (int64_t i = 0; i < n * m; i++)
+        x[i] = data->target_shift[i % m] + data->target_scale[i % m] * x[i];
+}
+
 /* Predicts the rows of a part. Collective. */
 static weft_status predict_part(weft_run *run, const weft_winner_at *winner, weft_part part,
-                                weft_said_to *to, weft_arena *tmp)
+                                struct destination *to, weft_arena *tmp)
 {
     weft_predictions predictions = {0};
-    weft_said said = {
+    struct said said = {
         .part = part, .first = run->data.window.first, .predictions = &predictions};
-    TRY(weft_winner_says(run, winner, part, &predictions, tmp));
+    TRY(run->task->predict(run->task_self, &winner->job, &winner->state, part, &predictions,
+                           tmp));
     put_in_order(&run->data, &predictions, tmp);
     said.label = predictions.label;
     if (!said.label && !predictions.translated)
         said.label = weft_data_labels(&run->data, part, tmp);
-    if (run->data.target_scale) said.target = weft_targets_of(run, part, tmp);
+    if (run->data.target_scale) {
+        double *target = weft_data_targets(&run->data, part, tmp);
+        restore(&run->data, predictions.n, predictions.score);
+        restore(&run->data, run->data.part[part].total, target);
+        said.target = target;
+    }
     int root = run->world->rank == 0;
-    if (root) tell(to, predictions.note);
-    return weft_agree(root ? weft_said_write(to, &run->data, &said) : WEFT_OK, run->world);
+    if (root) log_note(to, predictions.note);
+    return weft_agree(root ? write_rows(to, &run->data, &said) : WEFT_OK, run->world);
 }
 
 /* Reads the names of clients and creates the file, before the first rows. */
-static weft_status open(const weft_run *run, weft_said_to *to)
+static weft_status open_first(const weft_run *run, struct destination *to)
 {
     const char **name;
     if (to->opened) return WEFT_OK;
     TRY(weft_member_names(run, &to->clients, &name));
     to->client = run->task->members ? name : NULL;
-    return weft_said_open(to);
+    return open_file(to);
 }
 
 /* Predicts the rows that are open, and ends the file after the last ones. */
 static weft_status predict_open(weft_run *run, const weft_winner_at *winner, void *ctx)
 {
-    weft_said_to *to = ctx;
+    struct destination *to = ctx;
     int root = run->world->rank == 0;
     if (!run->task->predict)
         return weft_fail(
             WEFT_ECONF,
             "%s: task %s on %s predicts no single rows; `weft eval` scores them",
             winner->run, run->task->kind.name, run->data.path);
-    TRY(weft_agree(root ? open(run, to) : WEFT_OK, run->world));
+    TRY(weft_agree(root ? open_first(run, to) : WEFT_OK, run->world));
     for (int i = 0; i < WEFT_NPART; i++) {
         weft_arena *tmp = weft_arena_new();
         weft_status st = WEFT_OK;
@@ -83,7 +354,7 @@ static weft_status predict_open(weft_run *run, const weft_winner_at *winner, voi
         TRY(st);
     }
     if (!to->last) return WEFT_OK;
-    return weft_agree(root ? weft_said_end(to, &run->data) : WEFT_OK, run->world);
+    return weft_agree(root ? end_file(to, &run->data) : WEFT_OK, run->world);
 }
 
 /* Rows of a window: as many as have 2^20 scores, but 4096 at least, and at most as 128 MB
@@ -129,14 +400,15 @@ weft_status weft_run_predict(const char *run, const char *data, const char *out,
     weft_arena *mem = weft_arena_new();
     weft_window *window = NULL;
     int64_t n = 0;
-    weft_said_to to = {.path = out, .mem = mem};
+    struct destination to = {.path = out, .mem = mem};
     weft_status st = weft_agree(windows_of(data, &window, &n, mem), world);
     for (int64_t i = 0; i < n && st == WEFT_OK; i++) {
         const weft_winner_on on = {.data = data, .window = window[i]};
         to.last = i == n - 1;
         st = weft_winner_use(run, &on, world, predict_open, &to);
     }
-    weft_said_close(&to);
+    if (to.is_h5) weft_h5_close(&to.file);
+    weft_text_close(&to.out);
     weft_arena_free(mem);
     return st;
 }

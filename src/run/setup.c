@@ -1,17 +1,15 @@
 /* Sets up a run from its configuration: section [run], the plug-ins that it names, the
  * search space, the data. All errors that the user can correct are found here, before
  * training starts. */
-#include "setup.h"
 #include "host/host.h"
-#include "keys.h"
-#include "price.h"
+#include "run.h"
 #include "sched/sched.h"
-#include "start.h"
 #include "weft/file.h"
 #include "weft/folds.h"
 #include "weft/log.h"
 #include "weft/registry.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -288,33 +286,59 @@ int weft_run_may_grow(const weft_run *run)
     return grows && may && weft_search_jobs(&run->search) == 1;
 }
 
-double weft_run_state_bytes(const weft_run *run)
+/* ---- prices ---- */
+
+/* 1: the sampler prefers cheap configurations. */
+static int counts_cost(const weft_run *run)
 {
-    weft_state size = {0};
-    run->task->nstate(run->task_self, NULL, &size);
-    return weft_state_bytes(&size);
+    for (const weft_opt *opt = run->search.sampler->kind.opts; opt->name; opt++)
+        if (weft_opt_is(opt, "per_cost"))
+            return weft_opt_value(opt, run->search.sampler_self) > 0;
+    return 0;
 }
 
-double weft_run_kept_bytes(const weft_run *run)
+static double operations(const void *own, const weft_job *job)
 {
-    weft_state size = {0};
-    run->task->nstate(run->task_self, NULL, &size);
-    return weft_state_kept_bytes(&size);
+    const weft_run *run = own;
+    weft_cost cost = {0};
+    run->task->cost(run->task_self, job, &cost);
+    return cost.flops;
 }
 
-/* Checks that need the task after its setup. */
-static weft_status check_setup(const weft_run *run)
+static weft_price price_of(const weft_run *run)
 {
-    double bytes = 3 * weft_run_state_bytes(run);
-    if (bytes > run->opts.memory * 1e9)
-        return weft_fail(WEFT_ELIMIT,
-                         "the states of the training take %.3g GB, run.memory "
-                         "allows %g GB a rank; use fewer features or allow more",
-                         bytes / 1e9, run->opts.memory);
-    int n;
-    const char *const *section = weft_run_sections(run->mem, &n);
-    return weft_conf_unused(run->conf, section, n);
+    if (run->task->price) return run->task->price(run->task_self);
+    return run->task->seconds ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
 }
+
+double weft_run_used(const weft_run *run, const weft_job *job, double seconds)
+{
+    int shares = run->task->price && price_of(run) == WEFT_PRICE_OPERATIONS;
+    return shares && job->resource > 0 ? fmax(seconds / job->resource, 1) : 1;
+}
+
+/* Has the sampler told the operations of jobs in place of virtual seconds if it counts
+ * costs and those are no measure of them; after the task's setup. ECONF: there is no
+ * measure. */
+static weft_status set_price(weft_run *run)
+{
+    if (!counts_cost(run)) return WEFT_OK;
+    weft_price price = price_of(run);
+    const char *sampler = run->search.sampler->kind.name;
+    if (price == WEFT_PRICE_UNKNOWN && run->fresh)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s.per_cost = yes would change nothing: all jobs of a resource last "
+            "equally long, as far as task %s knows before they are run; set "
+            "%s.per_cost = no",
+            sampler, run->task->kind.name, sampler);
+    if (price != WEFT_PRICE_OPERATIONS) return WEFT_OK;
+    run->search.operations = operations;
+    run->search.own = run;
+    return WEFT_OK;
+}
+
+/* ---- data ---- */
 
 static weft_scale scale_of(const weft_run *run)
 {
@@ -333,7 +357,6 @@ static weft_status join_parts(weft_run *run)
     return WEFT_OK;
 }
 
-/* Opens the data; each team has all of them. Collective over team. */
 /* EFILE: there is no such file, and a comment of the input file has the command that makes
  * it. */
 static weft_status check_made(const weft_run *run, const char *data)
@@ -353,6 +376,42 @@ static weft_status check_made(const weft_run *run, const char *data)
                      entry->file, (int)strcspn(pack, "\n"), pack);
 }
 
+weft_status weft_run_check_rows(const weft_data *data)
+{
+    if (!data->scored) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s holds rows to be scored by `weft predict` or `weft eval`; "
+                     "pack rows to train on without like = ...",
+                     data->path);
+}
+
+/* Checks that the task and the options of the run are for such data. */
+static weft_status check_fits(const weft_run *run)
+{
+    const weft_data *data = &run->data;
+    if (!run->like) TRY(weft_run_check_rows(data));
+    if ((data->target_scale || data->part[WEFT_TRAIN].weight) && !run->task->numbers)
+        return weft_fail(WEFT_ECONF,
+                         "%s has %s, which task %s does not learn by; use task fmap with "
+                         "fmap.model = ridge, or task sgd with sgd.model = linear or mlp",
+                         data->path,
+                         data->target_scale ? "numbers to predict" : "weights of rows",
+                         run->task->kind.name);
+    if (data->target_scale && run->opts.balanced)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s has numbers to predict, and run.class_weights = balanced is of "
+            "classes; leave it out",
+            data->path);
+    if (run->opts.refit && data->form == WEFT_SENTENCES)
+        return weft_fail(WEFT_ECONF,
+                         "%s holds sentences in several languages, whose parts are made by "
+                         "weft pack; take out run.refit",
+                         data->path);
+    return WEFT_OK;
+}
+
+/* Opens the data; each team has all of them. Collective over team. */
 static weft_status open_data(weft_run *run, const char *data)
 {
     run->data = (weft_data){.digest = "", .path = ""};
@@ -360,35 +419,27 @@ static weft_status open_data(weft_run *run, const char *data)
     TRY(weft_agree(check_made(run, data), run->team));
     TRY(weft_data_open_some(&run->data, data, &run->window, run->team, run->mem));
     run->opened = 1;
-    if (run->data.scored && !run->like)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds rows to be scored by `weft predict` or `weft eval`; "
-                         "pack rows to train on without like = ...",
-                         data);
-    if ((run->data.target_scale || run->data.part[WEFT_TRAIN].weight) &&
-        !run->task->numbers)
-        return weft_fail(WEFT_ECONF,
-                         "%s has %s, which task %s does not learn by; use task fmap with "
-                         "fmap.model = ridge, or task sgd with sgd.model = linear or mlp",
-                         data,
-                         run->data.target_scale ? "numbers to predict" : "weights of rows",
-                         run->task->kind.name);
-    if (run->data.target_scale && run->opts.balanced)
-        return weft_fail(
-            WEFT_ECONF,
-            "%s has numbers to predict, and run.class_weights = balanced is of "
-            "classes; leave it out",
-            data);
+    TRY(check_fits(run));
     const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
     const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
-    if (run->opts.refit && run->data.form == WEFT_SENTENCES)
-        return weft_fail(WEFT_ECONF,
-                         "%s holds sentences in several languages, whose parts are made by "
-                         "weft pack; take out run.refit",
-                         data);
     if (run->whole && !run->data.clients) TRY(join_parts(run));
     if (like) return weft_agree(weft_data_match(&run->data, like, of), run->team);
     return weft_data_scale(&run->data, scale_of(run));
+}
+
+/* Checks that need the task after its setup. */
+static weft_status check_setup(const weft_run *run)
+{
+    const weft_state size = weft_run_state(run);
+    double bytes = 3 * weft_state_bytes(&size);
+    if (bytes > run->opts.memory * 1e9)
+        return weft_fail(WEFT_ELIMIT,
+                         "the states of the training take %.3g GB, run.memory "
+                         "allows %g GB a rank; use fewer features or allow more",
+                         bytes / 1e9, run->opts.memory);
+    int n;
+    const char *const *section = weft_run_sections(run->mem, &n);
+    return weft_conf_unused(run->conf, section, n);
 }
 
 static weft_status open_team(weft_run *run, const char *data)
@@ -416,7 +467,7 @@ static weft_status open_team(weft_run *run, const char *data)
     TRY(weft_agree(run->task->setup(run->task_self, &env), run->team));
     TRY(weft_agree(check_setup(run), run->team));
     TRY(weft_agree(weft_run_start_from(run), run->team));
-    if (!run->like) TRY(weft_agree(weft_run_price(run), run->team));
+    if (!run->like) TRY(weft_agree(set_price(run), run->team));
     run->space.samples = run->task->units ? 0 : run->data.part[WEFT_TRAIN].total;
     run->space.guess = run->data.classes > 1 ? 1 - 1. / run->data.classes : 0;
     return weft_agree(

@@ -1,15 +1,11 @@
-/* A tuning run from its configuration to its run file, started or resumed. */
-#include "conclude.h"
-#include "greet.h"
+/* A tuning run from its configuration to its run file, started, resumed or given more. */
 #include "host/host.h"
-#include "keys.h"
-#include "longer.h"
 #include "result/result.h"
+#include "run.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "setup.h"
-#include "start.h"
 #include "weft/clock.h"
+#include "weft/cpu.h"
 #include "weft/file.h"
 #include "weft/log.h"
 #include "weft/run.h"
@@ -20,11 +16,89 @@
 
 #define MEASURE 0.01 /* seconds for measuring the rate that is logged */
 
-static int teams_are_typed(const weft_run *run)
+/* ---- the log of a start ---- */
+
+/* Logs the file system of the run file. */
+static void tell_disk(const char *output)
 {
-    const weft_entry *entry = weft_conf_find(run->conf, "run", "teams");
-    return entry && weft_conf_is_typed(entry);
+    weft_arena *tmp = weft_arena_new();
+    const char *dir = weft_file_dir(output, tmp);
+    weft_disk disk;
+    if (weft_disk_look(dir, &disk) == WEFT_OK)
+        weft_log(WEFT_INFO, "files: %s is on %s, %.3g GB free", dir,
+                 *disk.type ? disk.type : "an unknown file system", disk.free / 1e9);
+    weft_arena_free(tmp);
 }
+
+/* Warns if locks do not keep a second process from the run; of locks that the file system
+ * does not have at all the journal has warned. Collective. */
+static void try_locks(const weft_run *run, const weft_placement *placement)
+{
+    weft_team *team = run->world;
+    weft_lock *found = WEFT_NEW(run->mem, weft_lock, team->size);
+    if (!run->dir || team->size == 1) return;
+    if (weft_locks_try(run->dir, team, found, run->mem) != WEFT_OK)
+        return; /* who writes, tells */
+    if (team->rank == 0 && found[0] != WEFT_LOCK_NONE)
+        weft_locks_warn(run->dir, found, placement, team->size);
+}
+
+static void log_placements(const weft_run *run, const weft_placement *placement,
+                           const char *hosts)
+{
+    int size = run->world->size;
+    double least = placement[0].sgemm;
+    for (int i = 1; i < size; i++) least = fmin(least, placement[i].sgemm);
+    weft_log(
+        WEFT_INFO,
+        "weft %s: %d rank%s on %s; OpenBLAS %s, %d thread%s a rank, sgemm %.3g GFLOP/s%s; "
+        "kernel %s",
+        WEFT_VERSION, size, size == 1 ? "" : "s", hosts, placement[0].blas,
+        placement[0].threads, placement[0].threads == 1 ? "" : "s", least,
+        size > 1 ? " or more" : "", weft_cpu_kernel());
+    int ranks = weft_placement_ranks(placement, size, 0);
+    const char *room = "";
+    if (placement[0].room < placement[0].memory)
+        room = weft_arena_text(run->mem, " in this job's share of %.3g GB",
+                               placement[0].room / 1e9);
+    weft_log(WEFT_INFO,
+             "memory: %.3g GB a rank allowed, the host has %.3g GB, %.3g GB free, for %d "
+             "rank%s%s",
+             run->opts.memory, placement[0].memory / 1e9, placement[0].available / 1e9,
+             ranks, ranks == 1 ? "" : "s", room);
+    if (run->world->rank > 0) return;
+    weft_placements_warn(placement, size, run->opts.memory * 1e9);
+    tell_disk(run->opts.output);
+}
+
+/* Logs ranks and hosts with their memory and disk, and what is searched by what; warns of
+ * what makes the run slow or unsafe. Collective over world. */
+static void greet(const weft_run *run, const weft_placement *placement, const char *hosts)
+{
+    log_placements(run, placement, hosts);
+    try_locks(run, placement);
+    if (run->teams > 1) weft_log(WEFT_INFO, "%d teams do jobs side by side", run->teams);
+    if (run->teams < run->opts.teams)
+        weft_log(WEFT_WARN, "run.teams = %d, but there are %d ranks: %d teams",
+                 run->opts.teams, run->world->size, run->teams);
+    if (!weft_search_waits(&run->search) && run->teams > run->opts.workers)
+        weft_log(WEFT_WARN,
+                 "run.workers = %lld: no more jobs than that are in flight, and the other "
+                 "teams idle",
+                 (long long)run->opts.workers);
+    weft_log(WEFT_INFO, "task %s%s%s, tuner %s: about %lld jobs", run->opts.task,
+             *run->opts.data ? " on " : "", run->opts.data, weft_run_method(run),
+             (long long)weft_search_jobs(&run->search));
+    if (run->space.dim == 0 && strcmp(run->opts.sampler, "space") != 0)
+        weft_log(WEFT_WARN,
+                 "run.sampler = %s has nothing to choose: no option has a range, so that "
+                 "all trials are alike",
+                 run->opts.sampler);
+    if (*run->defaults) weft_log(WEFT_INFO, "defaults of the task: %s", run->defaults);
+    if (*run->unread) weft_log(WEFT_INFO, "not read in this run: %s", run->unread);
+}
+
+/* ---- a run ---- */
 
 /* Checks that a run may have more resource than it was begun with. */
 static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
@@ -67,14 +141,15 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
 }
 
 /* Records the start of a run, unless it is resumed. Collective. */
-static weft_status begin(const weft_run *run, weft_rundir *rundir, const char *config)
+static weft_status begin_run(const weft_run *run, weft_rundir *rundir, const char *config)
 {
     /* Space for three states (of the best trial, of the present one and its successor), the
      * run file, and for each team a checkpoint and its replacement; what clients keep is
      * shared by states, and in the run file. */
-    double state = weft_run_state_bytes(run);
-    double space = (4 + (run->task->units ? 2 * run->teams : 0)) * state + 1e6 +
-                   2 * weft_run_kept_bytes(run);
+    const weft_state size = weft_run_state(run);
+    double states = 4 + (run->task->units ? 2 * run->teams : 0);
+    double space =
+        states * weft_state_bytes(&size) + 1e6 + 2 * weft_state_kept_bytes(&size);
     weft_tables tables = weft_run_tables(run);
     rundir->tables = weft_tables_text(&tables, run->mem);
     if (!rundir->conf)
@@ -119,7 +194,8 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
                           const weft_placement *placement, int *begun)
 {
     double start = weft_now();
-    TRY(weft_run_divide(run, (rundir->conf || more) && !teams_are_typed(run)));
+    TRY(weft_run_divide(run,
+                        (rundir->conf || more) && !weft_run_typed(run, "run", "teams")));
     const char *config = rundir->grown ? rundir->grown : rundir->conf;
     weft_outcome outcome = {.config = config ? config : weft_conf_echo(run->conf, run->mem),
                             .hosts = weft_hosts(placement, run->world->size, run->mem)};
@@ -127,10 +203,10 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
     run->failed = weft_place_failed(rundir->path, run->mem);
     if (run->opts.time_limit > 0) run->deadline = start + run->opts.time_limit;
     TRY(weft_run_open(run, run->opts.data));
-    weft_run_greet(run, placement, outcome.hosts);
+    greet(run, placement, outcome.hosts);
     TRY(check_open(run, rundir));
     if (!run->task->files) weft_watchdog_start(run->world, run->opts.watchdog, rundir->dir);
-    TRY(begin(run, rundir, outcome.config));
+    TRY(begin_run(run, rundir, outcome.config));
     *begun = 1;
     if (more) TRY(weft_more_restore(more, rundir));
     if (more && more->n == 0)
@@ -192,6 +268,102 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     weft_arena_free(mem);
     return st;
 }
+
+/* ---- longer searches ---- */
+
+/* A longer search is done as one that was so long from its beginning: its schedule is told
+ * the results that the shorter one has, whenever it asks for one of its jobs. That is of
+ * use where it begins with the same jobs. Two searches, which see no data, tell whether it
+ * does. */
+
+/* A search that is set up and has asked for its first job. */
+struct beginning {
+    weft_run run;
+    int64_t jobs; /* of the search, as far as known */
+    uint64_t first;
+};
+
+static weft_status begin_search(struct beginning *search, const char *name,
+                                const char *text, weft_team *world, weft_arena *mem)
+{
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    weft_run *run = &search->run;
+    weft_job job = weft_job_new(0, 0, NULL);
+    weft_conf_init(conf, mem);
+    TRY(weft_agree(weft_conf_text(conf, name, text), world));
+    TRY(weft_run_bind(run, conf, 0, world, mem));
+    TRY(weft_agree(
+        weft_search_setup(&run->search, &run->space, (uint64_t)run->opts.seed, mem),
+        world));
+    search->jobs = weft_search_jobs(&run->search);
+    if (weft_search_ask(&run->search, &job) == WEFT_JOB)
+        search->first = weft_job_hash(&job);
+    return WEFT_OK;
+}
+
+/* Why more of what was typed gives no more jobs: the search has no axes, or grows by other
+ * keys, "; `weft resume RUN.h5 hyperband.repeats=N` makes it longer". */
+static const char *why_no_longer(const char *run, const struct beginning *was,
+                                 weft_arena *mem)
+{
+    const weft_tuner *tuner = was->run.search.tuner;
+    if (was->run.space.dim == 0) return ", for no option has a range";
+    const char *keys = "";
+    for (const char *at = tuner->grows; *at; at += strspn(at, " ")) {
+        int n = (int)strcspn(at, " ");
+        keys = weft_arena_text(mem, "%s%s%.*s=N", keys, *keys ? " or " : "", n, at);
+        at += n;
+    }
+    return weft_arena_text(
+        mem, ", for run.tuner = %s%s; `weft resume %s` makes it longer by %s",
+        tuner->kind.name,
+        was->run.space.source == 0 ? "" : " has all that space.source lists", run, keys);
+}
+
+static weft_status compare_searches(const char *name, const struct beginning *was,
+                                    const struct beginning *beginning, weft_arena *mem)
+{
+    const weft_tuner *tuner = was->run.search.tuner;
+    if (!tuner->grows && tuner->shared)
+        return weft_fail(WEFT_ECONF,
+                         "%s cannot be made longer: run.tuner = %s trains all "
+                         "configurations of [space] together, so that with more of them "
+                         "already its first job is another; start another run by `weft "
+                         "tune`",
+                         name, tuner->kind.name);
+    if (!tuner->grows)
+        return weft_fail(WEFT_ECONF,
+                         "%s cannot be made longer: run.tuner = %s has as many trials as "
+                         "its own options say, which decide about each other from the "
+                         "first; start another run by `weft tune`",
+                         name, tuner->kind.name);
+    if (beginning->jobs <= was->jobs)
+        return weft_fail(WEFT_ECONF, "%s would have no more jobs than its %lld%s", name,
+                         (long long)was->jobs, why_no_longer(name, was, mem));
+    if (beginning->first == was->first) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s cannot be made longer: with more trials the first job of "
+                     "run.tuner = %s is another, so that nothing that was done would be "
+                     "used; start another run by `weft tune`",
+                     name, tuner->kind.name);
+}
+
+/* Checks that the search of the configuration `after`, a text, begins as that of `before`
+ * and has more jobs. run: name of its file. ECONF. Collective over world. */
+static weft_status check_longer(const char *run, const char *before, const char *after,
+                                weft_team *world, weft_arena *mem)
+{
+    struct beginning was = {0}, beginning = {0};
+    const weft_level level = weft_log_level();
+    weft_log_set(WEFT_ERROR, world->rank);
+    weft_status st = begin_search(&was, run, before, world, mem);
+    if (st == WEFT_OK) st = begin_search(&beginning, run, after, world, mem);
+    weft_log_set(level, world->rank);
+    TRY(st);
+    return weft_agree(compare_searches(run, &was, &beginning, mem), world);
+}
+
+/* ---- resumed runs ---- */
 
 static weft_status retry(const weft_run *run, weft_rundir *rundir)
 {
@@ -267,8 +439,7 @@ static weft_status go_on(weft_rundir *rundir, int how, const struct changes *typ
         return WEFT_OK;
     }
     if (st == WEFT_OK && rundir->grown && growth == WEFT_MORE_JOBS)
-        st = weft_run_check_longer(rundir->path, config, rundir->grown, rundir->world,
-                                   rundir->mem);
+        st = check_longer(rundir->path, config, rundir->grown, rundir->world, rundir->mem);
     if (st == WEFT_OK) st = weft_run_bind(&run, &conf, 0, rundir->world, rundir->mem);
     run.growth = growth;
     if (st == WEFT_OK)

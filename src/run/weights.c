@@ -1,9 +1,19 @@
-/* The weights of a winner for other data, whose words may be others. */
-#include "weights.h"
+/* The weights of a winner for other data, whose words and clients may be others, and trials
+ * that begin with the weights of another run (run.start). The file is the run file of that
+ * run or its exported winner; classes, columns and words are told by name. */
+#include "run.h"
+#include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/names.h"
 
 #include <string.h>
+
+weft_state weft_run_state(const weft_run *run)
+{
+    weft_state size = {0};
+    run->task->nstate(run->task_self, NULL, &size);
+    return size;
+}
 
 weft_word_weights weft_word_weights_of(const weft_run *run, const weft_job *job)
 {
@@ -65,17 +75,10 @@ weft_status weft_member_names(const weft_run *run, int64_t *n, const char ***nam
     return WEFT_OK;
 }
 
-/* Numbers of a client; 0: clients keep nothing. */
-static int64_t each_of(const weft_run *run)
+/* 1 if clients keep as many numbers as those of the winner. */
+static int keep_alike(const weft_run *run, const weft_winner *winner)
 {
-    weft_state size = {0};
-    run->task->nstate(run->task_self, NULL, &size);
-    return size.each;
-}
-
-int weft_stored_fit(const weft_run *run, const weft_winner *winner)
-{
-    return each_of(run) == (winner->rows ? winner->rows->each : 0);
+    return weft_run_state(run).each == (winner->rows ? winner->rows->each : 0);
 }
 
 enum { OTHERS, PLACED, BY_NUMBER };
@@ -277,7 +280,7 @@ static weft_status place_known(const weft_run *run, const weft_winner *winner,
     return WEFT_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the winner ---- */
 
 weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
                               const char *path, const weft_job *job, weft_state *state,
@@ -326,4 +329,71 @@ weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
     *unknown = count_unknown(weights.vocab, place);
     weft_arena_reset(run->mem, mark);
     return WEFT_OK;
+}
+
+/* ---- run.start ---- */
+
+int weft_run_starts(const weft_run *run)
+{
+    return *run->opts.start && !run->like;
+}
+
+weft_status weft_run_start_read(weft_run *run)
+{
+    if (!weft_run_starts(run)) return WEFT_OK;
+    if (!run->task->start || !run->task->tensors)
+        return weft_fail(WEFT_ECONF,
+                         "run.start = %s: task %s trains no weights that are given to it; "
+                         "take it out",
+                         run->opts.start, run->task->kind.name);
+    for (int i = 0; i < run->space.dim; i++)
+        if (run->space.axis[i].opt->role == WEFT_SHAPE)
+            return weft_fail(WEFT_ECONF,
+                             "run.start = %s: %s.%s is a range that changes the number of "
+                             "weights; give it one value",
+                             run->opts.start, run->space.axis[i].section,
+                             run->space.axis[i].opt->name);
+    TRY(weft_winner_read(&run->start, run->opts.start, run->mem));
+    run->start.like.more = 1;
+    return WEFT_OK;
+}
+
+weft_status weft_run_start_from(weft_run *run)
+{
+    if (!weft_run_starts(run)) return WEFT_OK;
+    weft_mix mix = weft_mix_new(1, run->space.dim, run->mem);
+    weft_job job = weft_job_new(0, 1, &mix); /* of a trial of the first configuration */
+    weft_tensor own[WEFT_MAX_TENSORS];
+    int n = weft_task_tensors(run->task, run->task_self, &job, own), same = 1;
+    const weft_winner *start = &run->start;
+    for (int i = 0; i < n && n == start->ntensor; i++)
+        same &= strcmp(own[i].name, start->tensor[i].name) == 0;
+    weft_state state;
+    weft_unknown unknown;
+    if (n != start->ntensor || !same || !keep_alike(run, start))
+        return weft_fail(WEFT_EDATA,
+                         "the winner of run.start = %s has other tensors than the network "
+                         "here; choose the same network",
+                         run->opts.start);
+    TRY(weft_winner_state(run, start, run->opts.start, &job, &state, &unknown));
+    run->from = state.x;
+    run->from_kept = state.kept;
+    run->nfrom = weft_tensors_size(n, own);
+    if (unknown.words > 0)
+        weft_log(WEFT_INFO,
+                 "%lld of %lld words are unknown to run.start = %s and begin as in other "
+                 "runs",
+                 (long long)unknown.words, (long long)unknown.all_words, run->opts.start);
+    return WEFT_OK;
+}
+
+const char *weft_run_origin(const weft_run *run)
+{
+    if (!run->from) return run->data.digest;
+    int64_t n = weft_tensors_size(run->start.ntensor, run->start.tensor);
+    uint64_t hash = weft_hash(run->start.state, (size_t)n * sizeof(real), 0);
+    const weft_stored *rows = run->start.rows;
+    if (rows) hash = weft_hash(rows->mark, sizeof rows->mark, hash);
+    return weft_arena_text(run->mem, "%s %016llx", run->data.digest,
+                           (unsigned long long)hash);
 }

@@ -4,8 +4,8 @@
 #define WEFT_FUZZ_FILES_H
 
 #include "fuzz.h"
-#include "report/summary.h"
-#include "store/h5.h"
+#include "report/report.h"
+#include "store/seal.h"
 #include "weft/file.h"
 #include "weft/hash.h"
 #include "weft/pack.h"

@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "result/result.h"
-#include "run/setup.h"
+#include "run/run.h"
 #include "rundir/rundir.h"
 #include "weft/file.h"
 #include "weft/hash.h"

@@ -6,7 +6,6 @@
 #define WEFT_FUZZ_VALUES_H
 
 #include "files.h"
-#include "report/info.h"
 #include "weft/report.h"
 
 #include <ctype.h>

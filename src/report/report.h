@@ -1,7 +1,6 @@
-/* The contents of a run file for `weft report`, read by summary.c, printed by report.c and
- * report_data.c. Private to report. */
-#ifndef WEFT_REPORT_SUMMARY_H
-#define WEFT_REPORT_SUMMARY_H
+/* The contents of a run file for `weft report`, and the ways in which they are printed. */
+#ifndef WEFT_REPORT_ROOM_H
+#define WEFT_REPORT_ROOM_H
 
 #include "result/result.h"
 
@@ -121,12 +120,6 @@ const char *weft_methods_settings(const weft_methods *methods, int run);
 /* The methods of s[n]. ECONF. Owned by mem. Cost O(n options). */
 WEFT_CHECKED weft_status weft_methods_find(const weft_summary *summary, int n,
                                            weft_methods *methods, weft_arena *mem);
-/* The mean of x over the runs of a method, of which there is one each seed, without NAN,
- * and half its 95 % interval by Student's t; NAN of fewer than two. Returns the number of
- * runs. x   [n] */
-int weft_methods_mean(const weft_methods *methods, int method, const weft_summary *summary,
-                      int n, const double *x, double *mean, double *half);
-
 /* The runs s[n] to stdout: as comma-separated values, a line of names and one for each run,
  * numbers in full precision, empty where there is none; as JSON, an array with an object
  * for each. */
