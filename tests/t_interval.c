@@ -3,12 +3,7 @@
  * closed forms.
  * RUN: np=1 */
 #include "tap.h"
-#include "task/fed/cohort.h"
-#include "task/fed/lanes.h"
-#include "task/fed/local.h"
 #include "task/fed/round.h"
-#include "task/fed/score.h"
-#include "task/fed/turns.h"
 #include "weft/rng.h"
 #include "weft/student.h"
 

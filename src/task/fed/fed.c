@@ -5,29 +5,12 @@
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
  * those before are their average][vectors of its optimizer], aux = [state of the trial,
  * trial.c], and what clients keep. */
-#include "fed.h"
-#include "balance.h"
-#include "cohort.h"
-#include "eval.h"
-#include "exchange.h"
-#include "keep.h"
-#include "lanes.h"
-#include "metrics.h"
-#include "neighbours.h"
-#include "opts.h"
-#include "own.h"
-#include "predict.h"
-#include "repeats.h"
 #include "round.h"
-#include "score.h"
 #include "task/parameters.h"
-#include "translate.h"
-#include "turns.h"
-#include "visit.h"
 #include "weft/log.h"
+#include "weft/measure.h"
 #include "weft/registry.h"
 #include "weft/translations.h"
-#include "worker.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,7 +65,7 @@ static double largest(const weft_axis *axis, double fixed)
     return axis->nwhen > 0 ? fmax(most, fixed) : most;
 }
 
-static weft_status check(const fed_task *fed)
+static weft_status check_data(const fed_task *fed)
 {
     const weft_data *data = fed->env.data;
     if (!data)
@@ -164,13 +147,56 @@ static weft_status model_new(fed_task *fed)
     return weft_net_setup(fed->net, fed->model, &shape, "fed", fed->env.data->path);
 }
 
+/* Tells of speeds and a deadline that have no effect as nothing takes time. */
+static void look_at_time(const weft_device *device)
+{
+    int works = device->sample_seconds > 0 || device->flops > 0;
+    int sends = device->up > 0 || device->down > 0 || device->latency > 0;
+    for (int64_t i = 0; i < device->rows; i++) {
+        const double *p = device->row + i * WEFT_PROFILE;
+        sends |= p[WEFT_UP] > 0 || p[WEFT_DOWN] > 0;
+    }
+    if (device->speed != 0 && device->rows == 0 && !works)
+        weft_log(WEFT_WARN, "device.speed has no effect: work takes no time; give "
+                            "device.sample_seconds or device.flops");
+    if (device->deadline > 0 && !works && !sends)
+        weft_log(WEFT_WARN,
+                 "device.deadline = %g has no effect: nothing takes time; give "
+                 "device.sample_seconds, flops, up, down or latency",
+                 device->deadline);
+}
+
+/* Warns of options that were set and have no effect with the algorithm. */
+static weft_status look_at_options(const fed_task *fed)
+{
+    if (fed->env.scoring) return WEFT_OK;
+    look_at_time(&fed->device);
+    if (fed->new_epochs > 1 && !(fed->new_share > 0))
+        return weft_fail(WEFT_ECONF,
+                         "fed.new_epochs = %d: there are no new clients; give "
+                         "fed.new_clients, their share, or take it out",
+                         fed->new_epochs);
+    if (fed->server.average != WEFT_LAST && fed->select != FED_EVAL)
+        weft_log(WEFT_WARN,
+                 "rounds score the weights that clients receive, not their average, which "
+                 "server.average makes the result; give fed.select = eval and "
+                 "fed.eval_clients (0: all) to compare configurations by it");
+    if (!fed->algorithm->plain || fed->average == FED_PLAIN) return WEFT_OK;
+    if (weft_conf_find(fed->env.conf, "fed", "average"))
+        weft_log(WEFT_WARN,
+                 "fed.average = weighted has no effect: fed.algorithm = %s gives clients "
+                 "equal weights",
+                 fed->algorithm_name);
+    return WEFT_OK;
+}
+
 static weft_status algorithm_new(fed_task *fed)
 {
     const weft_algorithm *algorithm = fed->algorithm;
     fed->special = weft_arena_alloc(fed->env.mem, 1, algorithm->kind.size);
     TRY(weft_conf_bind(fed->env.conf, &algorithm->kind, fed->special));
     TRY(fed_neighbours_check(fed));
-    TRY(fed_opts_look(fed));
+    TRY(look_at_options(fed));
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
     fed->at = fed_layout_of(fed);
     fed->summed = fed->nweight + fed_amounts(fed, NULL, 1).sums;
@@ -261,6 +287,107 @@ static void average_one(const fed_task *fed)
         weft_conf_default(fed->env.conf, "server", "average", "tail");
 }
 
+/* ---- weights of classes, and scores that need labels ---- */
+
+/* Adds the labels of this rank's clients. EFILE. */
+static weft_status count_labels(const fed_task *fed, weft_part part, int64_t *count)
+{
+    const fed_group *group = &fed->old;
+    int64_t first, n;
+    weft_deal(group->n, fed->env.team->rank, fed->env.team->size, &first, &n);
+    for (int64_t i = first; i < first + n; i++) {
+        weft_arena *tmp = weft_arena_new();
+        weft_samples samples;
+        int64_t client = group->client ? group->client[i] : i;
+        weft_status st = weft_client_read(fed->clients, client, part, &samples, tmp);
+        for (int64_t j = 0; j < samples.n && st == WEFT_OK; j++) count[samples.label[j]]++;
+        weft_arena_free(tmp);
+        TRY(st);
+    }
+    return weft_client_sound(fed->clients);
+}
+
+/* The samples of each class. */
+static weft_status count_classes(const fed_task *fed, weft_part part, int64_t **count)
+{
+    int classes = fed->env.data->classes;
+    *count = WEFT_NEW(fed->env.mem, int64_t, classes);
+    TRY(weft_agree(count_labels(fed, part, *count), fed->env.team));
+    weft_sum_i64(fed->env.team, *count, (size_t)classes);
+    return WEFT_OK;
+}
+
+static weft_status weigh_classes(fed_task *fed, weft_part part, double **weight)
+{
+    int classes = fed->env.data->classes;
+    int64_t *count;
+    *weight = WEFT_NEW(fed->env.mem, double, classes);
+    TRY(count_classes(fed, part, &count));
+    weft_class_weights(classes, count, *weight);
+    return WEFT_OK;
+}
+
+/* ECONF, EDATA: the data, the network or other options do not give the measure of all
+ * samples that is asked for. */
+static weft_status check_measure(const fed_task *fed)
+{
+    const weft_data *data = fed->env.data;
+    const char *name = fed->score == FED_F1 ? "f1" : "auc";
+    weft_measure measure = fed->score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
+    int64_t *count, rows = fed->clients->size[WEFT_VALID].total;
+    if (data->form == WEFT_CHARS || !fed_answers(fed) || fed->algorithm->neighbours)
+        return weft_fail(WEFT_ECONF,
+                         "fed.score = %s is of the class that a network says of each "
+                         "sample, which %s does not; choose error or loss",
+                         name,
+                         data->form == WEFT_CHARS     ? "a network on characters"
+                         : fed->algorithm->neighbours ? fed->algorithm_name
+                                                      : fed->net_name);
+    if (fed->select != FED_EVAL || fed->eval_clients != 0 ||
+        fed->score_weights != FED_GLOBAL || fed->fresh.n > 0)
+        return weft_fail(WEFT_ECONF,
+                         "fed.score = %s is of the samples of all clients by weights "
+                         "before training: give fed.select = eval, fed.eval_clients = 0 "
+                         "and fed.score_weights = global, without fed.new_clients",
+                         name);
+    if (!weft_quality_fits(rows, data->classes))
+        return weft_fail(WEFT_ELIMIT,
+                         "fed.score = %s keeps the scores of %lld validation samples, "
+                         "which are too many; choose balanced or loss",
+                         name, (long long)rows);
+    TRY(count_classes(fed, WEFT_VALID, &count));
+    return weft_measure_check(measure, "fed.score", data->path, data->classes, count,
+                              data->class_name);
+}
+
+/* Checks that fed.score can be had, and sets fed->train_class and fed->valid_class where
+ * run.class_weights or fed.score asks for them, from the counts of the samples of all
+ * clients that are trained, which are exact sums. ECONF, EDATA; EFILE. Collective. Cost:
+ * reads the labels of these samples once. */
+static weft_status balance_classes(fed_task *fed)
+{
+    int balanced = fed->score == FED_BALANCED;
+    const weft_data *data = fed->env.data;
+    if (!fed->env.scoring && fed_is_joint(fed)) TRY(check_measure(fed));
+    if (fed->env.scoring || (!balanced && !fed->env.balanced)) return WEFT_OK;
+    const char *key = balanced ? "fed.score = balanced" : "run.class_weights = balanced";
+    const char *lacks = fed_worker_trains(fed)         ? "those of a worker are not known"
+                        : data->form == WEFT_CHARS     ? "characters of text have none"
+                        : data->form == WEFT_SENTENCES ? "sentences have none"
+                                                       : NULL;
+    if (lacks)
+        return weft_fail(WEFT_ECONF,
+                         "%s counts the samples of classes, and %s; leave it out", key,
+                         lacks);
+    if (balanced && fed->algorithm->neighbours)
+        return weft_fail(WEFT_ECONF,
+                         "%s is of the answers of a network alone, and fed.algorithm = %s "
+                         "mixes them with those of samples; choose error or loss",
+                         key, fed->algorithm_name);
+    if (fed->env.balanced) TRY(weigh_classes(fed, WEFT_TRAIN, &fed->train_class));
+    return balanced ? weigh_classes(fed, WEFT_VALID, &fed->valid_class) : WEFT_OK;
+}
+
 static weft_status fed_setup(void *self, const weft_env *env)
 {
     fed_task *fed = self;
@@ -271,7 +398,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     if (data && data->translations) weft_data_own_pairs(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
-    TRY(check(fed));
+    TRY(check_data(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     average_one(fed);
     TRY(weft_conf_bind(env->conf, &weft_server_kind, &fed->server));
@@ -286,7 +413,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
     fed->slots = weft_server_slots(&server);
     fed_measure(fed);
-    TRY(fed_balance(fed));
+    TRY(balance_classes(fed));
     return workspace_new(fed);
 }
 

@@ -2,12 +2,7 @@
  * one client, and all take their steps together, each with its own batches and options,
  * until the last one has finished. Each lane has the same bits as local.c gives its
  * client. */
-#include "lanes.h"
-#include "local.h"
-#include "neighbours.h"
-#include "own.h"
-#include "score.h"
-#include "visit.h"
+#include "round.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,12 +28,10 @@ struct fed_lanes {
 struct lane {
     const fed_client *client;
     fed_client_result *out;
+    int64_t j; /* among the turns */
     weft_samples own, scored;
-    int64_t *order; /* [own.n] order of its samples in this epoch */
-    int64_t at;     /* index of the next sample in the epoch */
-    int epoch, epochs;
-    int losses; /* 1: those of this course are recorded */
-    int64_t j;  /* among the turns */
+    int epochs;    /* of its course, */
+    fed_pass pass; /* and the batches of that */
     weft_visit visit;
     weft_course course[WEFT_COURSES];
 };
@@ -161,36 +154,9 @@ static void score(struct group *group, const real *w, int stage)
 static int next_batch(struct group *group, int l)
 {
     struct lane *lane = &group->lane[l];
-    const fed_training *training = &lane->client->options;
-    if (lane->out->diverged > 0 || lane->epoch == lane->epochs ||
-        lane->client->samples == 0)
-        return 0;
-    if (lane->at == 0)
-        fed_shuffle(group->fed, group->turns->turn, lane->client->client, lane->epoch,
-                    lane->own.n, lane->client->samples, lane->order);
-    int64_t left = lane->client->samples - lane->at;
-    int n = left < training->batch ? (int)left : training->batch;
-    for (int i = 0; i < n; i++) put_row(group, i, l, &lane->own, lane->order[lane->at + i]);
-    lane->at += n;
-    if (lane->at < lane->client->samples) return n;
-    lane->at = 0;
-    lane->epoch++;
+    int n = fed_pass_next(&lane->pass);
+    for (int i = 0; i < n; i++) put_row(group, i, l, &lane->own, lane->pass.row[i]);
     return n;
-}
-
-/* Tensors that are fixed: their gradients become 0, or the weights `from` they had. */
-static void hold(const fed_task *fed, const char *fixed, const real *from, real *to)
-{
-    size_t vector = (size_t)fed->work.lanes->lanes;
-    for (int i = 0; i < fed->ntensor; i++) {
-        if (!fixed[i]) continue;
-        size_t at = (size_t)fed->tensor[i].at * vector,
-               n = (size_t)weft_tensors_size(1, &fed->tensor[i]) * vector;
-        if (from)
-            memcpy(to + at, from + at, n * sizeof *to);
-        else
-            memset(to + at, 0, n * sizeof *to);
-    }
 }
 
 /* Makes the steps of APFL's own weights, and of their shares, as local.c does. */
@@ -247,9 +213,10 @@ static void descend(const struct group *group, const struct course *course, int 
     if (course->blend[0]) blend(group, course, w, batch, sound);
     fed->net->lanes_grad(fed->model, lanes->net, w, batch, lanes->g, whole ? NULL : &move,
                          sum);
-    if (course->span.holes) hold(fed, course->fixed, NULL, lanes->g);
+    if (course->span.holes) fed_hold(fed, course->fixed, lanes->lanes, NULL, lanes->g);
     if (whole) weft_lanes_step(&move, course->span.end - course->span.from, lanes->g + at);
-    if (course->span.holes) hold(fed, course->fixed, course->start, lanes->w);
+    if (course->span.holes)
+        fed_hold(fed, course->fixed, lanes->lanes, course->start, lanes->w);
 }
 
 /* Does a step of every client that has one left; returns 0 if none has. */
@@ -265,18 +232,9 @@ static int step(struct group *group, const struct course *course, int first)
     if (batch.n == 0) return 0;
     batch.frozen = course->span.frozen;
     descend(group, course, first, &batch, sound, sum);
-    for (int l = 0; l < group->n; l++) {
-        fed_client_result *out = group->lane[l].out;
-        if (group->count[l] == 0) continue;
-        if (!sound[l] || !isfinite(sum[l].loss)) {
-            out->diverged = 1;
-            continue;
-        }
-        out->steps += group->count[l];
-        if (!group->lane[l].losses) continue;
-        out->train_loss += sum[l].loss;
-        out->train_count += sum[l].count;
-    }
+    for (int l = 0; l < group->n; l++)
+        if (group->count[l] > 0)
+            fed_pass_count(&group->lane[l].pass, group->count[l], sound[l], &sum[l]);
     return 1;
 }
 
@@ -287,8 +245,7 @@ static weft_status follow(struct group *group, const struct course *course)
     fed_lanes *lanes = group->lanes;
     for (int l = 0; l < group->n; l++) {
         struct lane *lane = &group->lane[l];
-        lane->at = lane->epoch = 0;
-        lane->losses = !(lane->out->train_count > 0);
+        lane->pass = fed_pass_new(fed, group->turns, lane->j, &lane->own, lane->epochs);
     }
     int first = 1;
     size_t bytes = (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w;
@@ -426,29 +383,14 @@ static void load_models(const struct group *group)
 
 /* ---- turns ---- */
 
-static weft_status read_samples(struct group *group)
-{
-    weft_clients *clients = group->fed->clients;
-    const fed_turn *turn = group->turns->turn;
-    weft_arena *tmp = group->fed->work.tmp;
-    for (int l = 0; l < group->n; l++) {
-        struct lane *lane = &group->lane[l];
-        if (turn->before || turn->after)
-            TRY(weft_client_take(clients, &lane->client->at, turn->part, &lane->scored,
-                                 tmp));
-        if (turn->train)
-            TRY(weft_client_take(clients, &lane->client->at, WEFT_TRAIN, &lane->own, tmp));
-        lane->order = WEFT_NEW(tmp, int64_t, lane->own.n);
-    }
-    return WEFT_OK;
-}
-
 static weft_status visit(struct group *group)
 {
     const fed_turn *turn = group->turns->turn;
     const fed_lanes *lanes = group->lanes;
     const weft_algorithm *algorithm = group->fed->algorithm;
-    TRY(read_samples(group));
+    for (int l = 0; l < group->n; l++)
+        TRY(fed_read_samples(group->fed, turn, group->lane[l].client, &group->lane[l].own,
+                             &group->lane[l].scored));
     for (int l = 0; algorithm->own && l < group->n; l++)
         algorithm->own(&group->lane[l].visit);
     if (turn->before && algorithm->own) load_models(group);
@@ -467,17 +409,16 @@ static weft_status visit(struct group *group)
     return WEFT_OK;
 }
 
-/* Begins the turn j of an algorithm's client in lane l. */
-static void begin(struct group *group, int l, int64_t j)
+/* Begins the turn of an algorithm's client. */
+static void begin_visit(struct group *group, int l)
 {
     const fed_task *fed = group->fed;
     struct lane *lane = &group->lane[l];
-    lane->j = j;
-    lane->visit = fed_visit_new(fed, group->turns, j);
+    lane->visit = fed_visit_new(fed, group->turns, lane->j);
     lane->visit.w = group->lanes->own + l * group->lanes->room;
     lane->visit.change = lane->visit.w + fed->nweight;
     lane->visit.spare = lane->visit.change + fed->nweight;
-    fed_visit_begin(fed, group->turns, j, &lane->visit);
+    fed_visit_begin(fed, group->turns, lane->j, &lane->visit);
 }
 
 weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
@@ -488,9 +429,10 @@ weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
     *group = (struct group){.fed = fed, .lanes = fed->work.lanes, .turns = turns, .n = n};
     for (int l = 0; l < n; l++) {
         group->lane[l] = (struct lane){.client = &turns->client[which[l]],
-                                       .out = &turns->told[which[l]]};
+                                       .out = &turns->told[which[l]],
+                                       .j = which[l]};
         *group->lane[l].out = (fed_client_result){0};
-        if (fed->algorithm->courses) begin(group, l, which[l]);
+        if (fed->algorithm->courses) begin_visit(group, l);
     }
     weft_status st = visit(group);
     for (int l = 0; st == WEFT_OK && fed->algorithm->courses && l < n; l++)

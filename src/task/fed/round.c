@@ -5,14 +5,6 @@
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
 #include "round.h"
-#include "cohort.h"
-#include "exchange.h"
-#include "keep.h"
-#include "metrics.h"
-#include "repeats.h"
-#include "score.h"
-#include "turns.h"
-#include "visit.h"
 #include "weft/exact.h"
 #include "weft/log.h"
 
@@ -445,7 +437,8 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     weft_status st = take_turns(fed, &cohort, trial->x);
     int64_t *wire = whole(fed->work.sum, fed->summed);
     TRY(fed_exchange(fed, st, wire, fed->summed, cohort.n, cohort.client, cohort.told));
-    TRY(fed_keep_write(fed, trial, &cohort.keep, cohort.client, cohort.told));
+    TRY(fed_keep_write(fed, trial->kept, trial->mark, &cohort.keep, cohort.client,
+                       cohort.told));
     charge_late(fed, &cohort);
     move_server(fed, &cohort, trial, wire);
     move_mix(fed, job, &cohort, trial, tmp);

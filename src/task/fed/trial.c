@@ -1,9 +1,7 @@
 /* The state of a trial: everything that later rounds need in addition to weights and
  * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
  * the last rounds are pooled here to the score that a tuner minimises. */
-#include "trial.h"
-#include "metrics.h"
-#include "worker.h"
+#include "round.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +70,8 @@ int fed_scores(const fed_task *fed, const weft_job *job, int stage)
     return fed->score_weights == FED_GLOBAL || (moves && job->update.diff);
 }
 
-double fed_worst_score(const fed_task *fed)
+/* The worst possible score: error 1, or loss fed.worst. */
+static double worst_score(const fed_task *fed)
 {
     return fed->score == FED_LOSS ? fed->worst : 1;
 }
@@ -86,7 +85,7 @@ double fed_sum_of(const fed_task *fed, const fed_client_result *told, int stage)
 /* Number of predictions of a client times its score. */
 static double sum_of(const fed_task *fed, const fed_client_result *told)
 {
-    if (told->diverged > 0 || told->late > 0) return fed_worst_score(fed) * told->count;
+    if (told->diverged > 0 || told->late > 0) return worst_score(fed) * told->count;
     return fed_sum_of(fed, told, fed->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER);
 }
 
@@ -180,7 +179,7 @@ static double selected(const fed_task *fed, const fed_trial_state *trial,
     switch (fed->select) {
     case FED_BOUND:
         return isnan(pooled.score) ? NAN
-                                   : fmin(pooled.score + pooled.half, fed_worst_score(fed));
+                                   : fmin(pooled.score + pooled.half, worst_score(fed));
     case FED_LAST:
         if (rounds == 0) return NAN;
         return fed_sums_score(&trial->ring[(rounds - 1) % fed->pool], unlimited).score;

@@ -1,8 +1,9 @@
-/* The options of federated training: sections [fed], [client] and [server]; [device] has
- * its own file. */
-#include "opts.h"
+/* The options of federated training, sections [fed] and [client], and what it measures:
+ * columns of jobs and rounds, and scores. */
+#include "round.h"
 #include "task/parameters.h"
-#include "weft/log.h"
+#include "task/translated.h"
+#include "weft/measure.h"
 
 const weft_opt fed_task_opts[] = {
     WEFT_TEXT_OPT("model", fed_task, net_name, "linear",
@@ -101,44 +102,71 @@ const weft_kind fed_training_kind = {.name = "client",
 const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
                                       &weft_device_kind, &weft_parameters_kind, NULL};
 
-/* Tells of speeds and a deadline that have no effect as nothing takes time. */
-static void look_at_time(const weft_device *device)
-{
-    int works = device->sample_seconds > 0 || device->flops > 0;
-    int sends = device->up > 0 || device->down > 0 || device->latency > 0;
-    for (int64_t i = 0; i < device->rows; i++) {
-        const double *p = device->row + i * WEFT_PROFILE;
-        sends |= p[WEFT_UP] > 0 || p[WEFT_DOWN] > 0;
-    }
-    if (device->speed != 0 && device->rows == 0 && !works)
-        weft_log(WEFT_WARN, "device.speed has no effect: work takes no time; give "
-                            "device.sample_seconds or device.flops");
-    if (device->deadline > 0 && !works && !sends)
-        weft_log(WEFT_WARN,
-                 "device.deadline = %g has no effect: nothing takes time; give "
-                 "device.sample_seconds, flops, up, down or latency",
-                 device->deadline);
-}
+/* ---- metrics ---- */
 
-weft_status fed_opts_look(const fed_task *fed)
-{
-    if (fed->env.scoring) return WEFT_OK;
-    look_at_time(&fed->device);
-    if (fed->new_epochs > 1 && !(fed->new_share > 0))
-        return weft_fail(WEFT_ECONF,
-                         "fed.new_epochs = %d: there are no new clients; give "
-                         "fed.new_clients, their share, or take it out",
-                         fed->new_epochs);
-    if (fed->server.average != WEFT_LAST && fed->select != FED_EVAL)
-        weft_log(WEFT_WARN,
-                 "rounds score the weights that clients receive, not their average, which "
-                 "server.average makes the result; give fed.select = eval and "
-                 "fed.eval_clients (0: all) to compare configurations by it");
-    if (!fed->algorithm->plain || fed->average == FED_PLAIN) return WEFT_OK;
-    if (weft_conf_find(fed->env.conf, "fed", "average"))
-        weft_log(WEFT_WARN,
-                 "fed.average = weighted has no effect: fed.algorithm = %s gives clients "
-                 "equal weights",
-                 fed->algorithm_name);
-    return WEFT_OK;
-}
+/* In the order of their enum in fed.h, as are all tables here. */
+const weft_metric fed_metrics[] = {
+    {"valid_loss", "mean validation loss under the mixture, by fed.score_weights", "loss",
+     NULL},
+    {"valid_error", "share of wrong answers under the mixture, by fed.score_weights", "1",
+     NULL},
+    {"global_loss",
+     "loss before local training: of the server's weights, or of own models; nan: not "
+     "scored",
+     "loss", NULL},
+    {"global_error", "share of wrong answers before local training; nan: not scored", "1",
+     "global %"},
+    {"personal_loss", "after local training; nan: not scored", "loss", NULL},
+    {"personal_error", "after local training; nan: not scored", "1", "local %"},
+    {"train_loss", "mean over the local steps of clients that did not diverge", "loss",
+     NULL},
+    {0}};
+
+const weft_metric fed_rows[] = {
+    {"after_loss",
+     "mean over the cohort's validation data, each client's own weights after its training",
+     "loss", "loss"},
+    {"before_loss", "the same before training: server's weights, or own models", "loss",
+     NULL},
+    {"train_loss", "mean over the local steps of clients that did not diverge", "loss",
+     NULL},
+    {"after_error", "share of wrong answers, each client's own weights", "1", NULL},
+    {"before_error", "share of wrong answers, weights before training", "1", NULL},
+    {"clients", "clients averaged into the server's weights", "count", "clients averaged"},
+    {"diverged", "clients that diverged and were left out", "count", "diverged"},
+    {"dropped", "clients that were unavailable, dropped out or missed the deadline",
+     "count", "lost to device or deadline"},
+    {"surplus", "clients of an over-selection that were slower than those needed", "count",
+     "surplus"},
+    {"samples", "samples processed in local training", "count", NULL},
+    {"bytes", "bytes sent and received by all devices", "bytes", NULL},
+    {"seconds", "virtual time of the round", "s", NULL},
+    {"energy", "energy of all devices", "J", NULL},
+    {"entropy", "entropy of the mixture after the round", "nat", NULL},
+    {"valid_loss", "of the server's weights on clients drawn for evaluation; nan: none",
+     "loss", NULL},
+    {"valid_error", "share of wrong answers of the clients drawn for evaluation", "1",
+     NULL},
+    {0}};
+
+/* clang-format off */
+#define SCORES \
+    {"loss", "before local training: of the server's weights, or of own models", "loss", \
+     "loss"}, \
+    {"error", "share of wrong answers before local training", "1", "error %"}, \
+    {"personal_loss", "after local training", "loss", "personal loss"}, \
+    {"personal_error", "share of wrong answers after local training", "1", \
+     "personal error %"}
+/* clang-format on */
+
+const weft_metric fed_client_table[] = {SCORES, {0}};
+const weft_metric fed_direction_table[] = {SCORES, WEFT_TRANSLATED_SCORES, {0}};
+const weft_metric fed_score_table[] = {
+    SCORES,
+    {"new_loss", "of clients kept out of training, before they adapt", "loss", NULL},
+    {"new_error", "of clients kept out of training, before they adapt", "1", "new error %"},
+    {"adapted_loss", "of the same, after fed.new_epochs", "loss", NULL},
+    {"adapted_error", "of the same, after fed.new_epochs", "1", "adapted error %"},
+    WEFT_QUALITY_SCORES, /* before local training, of at most 2^20 samples of all clients */
+    WEFT_TRANSLATED_SCORES, /* of sentences, before local training, mean over clients */
+    {0}};
