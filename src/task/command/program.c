@@ -1,4 +1,4 @@
-/* Runs a program under a supervisor (child.c) and reads what it prints. The rank
+/* Runs a program under a supervisor (worker/process.c) and reads what it prints. The rank
  * sleeps meanwhile; it wakes for output, for signals and for time limits. */
 #include "program.h"
 #include "output.h"

@@ -115,19 +115,25 @@ static weft_status member_add(const fed_task *fed, weft_members *members, int64_
     return weft_client_name(fed->clients, client, &members->name[i], fed->env.mem);
 }
 
+/* The clients that are scored: all, or some that are drawn. */
+static fed_group evaluated_of(const fed_task *fed, const fed_evaluation *evaluation)
+{
+    const fed_group *all = evaluation->fresh ? &fed->fresh : &fed->old;
+    if (evaluation->clients <= 0 || evaluation->clients >= all->n) return *all;
+    weft_arena *tmp = fed->work.tmp;
+    fed_group some = {evaluation->clients, WEFT_NEW(tmp, int64_t, evaluation->clients)};
+    fed_draw(fed, all, FED_EVALUATION, some.n, 0, some.client, tmp);
+    return some;
+}
+
 weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_t trial,
                          const weft_mix *mix, const weft_state *state, fed_score_sums *out)
 {
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
     int worst = fed->score == FED_WORST;
-    const fed_group *group = evaluation->fresh ? &fed->fresh : &fed->old;
-    int64_t clients = group->n;
-    int64_t m = evaluation->clients > 0 && evaluation->clients < clients
-                    ? evaluation->clients
-                    : clients;
-    int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
-    if (drawn) fed_draw(fed, group, FED_EVALUATION, m, 0, drawn, tmp);
+    const fed_group group = evaluated_of(fed, evaluation);
+    const int64_t m = group.n;
     const fed_turn turn = {.round = FED_EVALUATION,
                            .before = 1,
                            .train = evaluation->personal && !fed->algorithm->neighbours,
@@ -144,7 +150,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
     *out = (fed_score_sums){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += portion.most) {
         int64_t n = m - i < portion.most ? m - i : portion.most;
-        st = fill_portion(fed, &portion, drawn ? drawn : group->client, i, n);
+        st = fill_portion(fed, &portion, group.client, i, n);
         if (st != WEFT_OK) break;
         fed_turns turns = turns_of(&portion, n);
         turns.told = told;

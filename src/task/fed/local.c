@@ -549,7 +549,7 @@ static weft_status follow(struct visiting *visiting)
     if (visiting->adapts) visit->epochs = 1;
     for (int i = 0; i < repeats && !(visiting->out->diverged > 0); i++) {
         weft_course course[WEFT_COURSES];
-        if (algorithm->own && (i > 0 || !visiting->turn->before)) algorithm->own(visit);
+        if (algorithm->own && i > 0) algorithm->own(visit);
         int n = algorithm->courses(visit, course);
         for (int c = 0; c < n; c++)
             TRY(fed_worker_trains(fed) ? train_by_worker(visiting, &course[c], c == n - 1)
@@ -581,7 +581,7 @@ static weft_status take_visit(struct visiting *visiting)
     if (!fed_worker_trains(fed)) /* which has the samples */
         TRY(fed_read_samples(fed, turn, visiting->client, &visiting->own,
                              &visiting->scored));
-    if (turn->before && algorithm->own) algorithm->own(visit);
+    if (algorithm->own) algorithm->own(visit);
     if (turn->before)
         TRY(score(visiting, algorithm->own ? visit->w : visit->x, NULL, FED_BEFORE));
     if (turn->train) TRY(algorithm->courses ? follow(visiting) : train_plain(visiting));
