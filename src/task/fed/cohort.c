@@ -17,14 +17,14 @@ void fed_divide(fed_task *fed)
     weft_arena *mem = fed->env.mem;
     fed->old = (fed_group){.n = n};
     fed->fresh = (fed_group){0};
-    if (!(fed->new_share > 0)) return;
+    if (!(fed->options.new_share > 0)) return;
     fed->old = (fed_group){.client = WEFT_NEW(mem, int64_t, n)};
     fed->fresh.client = WEFT_NEW(mem, int64_t, n);
     for (int64_t c = 0; c < n; c++) {
         weft_rng4 rng =
             weft_rng_at(fed->env.seed, WEFT_RNG_COHORT, UINT64_MAX, (uint64_t)c, 0);
         fed_group *group =
-            weft_rng_unit(rng.v[0]) < fed->new_share ? &fed->fresh : &fed->old;
+            weft_rng_unit(rng.v[0]) < fed->options.new_share ? &fed->fresh : &fed->old;
         group->client[group->n++] = c;
     }
 }
@@ -111,7 +111,7 @@ void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t 
             weft_rng_at(fed->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
         unit[b] = weft_rng_unit(rng.v[b % 4]);
     }
-    if (fed->eval_mode && round == FED_EVALUATION)
+    if (fed->options.eval_mode && round == FED_EVALUATION)
         weft_mix_best(mix, pick);
     else
         weft_mix_pick(mix, unit, pick);
@@ -142,8 +142,8 @@ static void add_scored(fed_task *fed, int64_t c, int sign)
     int64_t valid = weft_client_count(fed->clients, c, WEFT_VALID);
     fed_client client = {.client = c, .valid = valid};
     double v = fed_predictions(fed, &client, WEFT_VALID);
-    fed->all.sum += sign * v;
-    fed->all.square += sign * v * v;
+    fed->size.all.sum += sign * v;
+    fed->size.all.square += sign * v * v;
 }
 
 void fed_measure(fed_task *fed)
@@ -151,19 +151,19 @@ void fed_measure(fed_task *fed)
     enum { LOOKED_AT = 4096 };
     const weft_clients *clients = fed->clients;
     int64_t n = clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
-    fed_turn round = {.part = WEFT_VALID, .cap = fed->max_valid};
+    fed_turn round = {.part = WEFT_VALID, .cap = fed->options.max_valid};
     for (int64_t i = 0; i < m; i++) {
         fed_client client = {.client = (int64_t)((double)i * (double)n / (double)m),
                              .options = fed->client};
         fed_size(fed, &round, &client);
-        fed->mean_samples += (double)client.samples / (double)m;
-        fed->mean_valid += (double)client.valid / (double)m;
+        fed->size.samples += (double)client.samples / (double)m;
+        fed->size.valid += (double)client.valid / (double)m;
     }
     double each = fed_each(fed);
-    fed->all.sum = each * (double)clients->size[WEFT_VALID].total;
-    fed->all.square = each * each * clients->size[WEFT_VALID].square;
+    fed->size.all.sum = each * (double)clients->size[WEFT_VALID].total;
+    fed->size.all.square = each * each * clients->size[WEFT_VALID].square;
     if (fed->env.data->pairs) {
-        fed->all = (weft_population){0};
+        fed->size.all = (weft_population){0};
         for (int64_t c = 0; c < n; c++) add_scored(fed, c, 1);
     }
     for (int64_t i = 0; i < fed->fresh.n; i++) add_scored(fed, fed->fresh.client[i], -1);
@@ -197,7 +197,7 @@ void fed_deal(const fed_task *fed, const fed_turn *turn, int64_t n, fed_client *
 /* Numbers of a client's result. */
 static int64_t result_numbers(const fed_task *fed)
 {
-    return FED_CLIENT_NUMBERS + fed->nown;
+    return FED_CLIENT_NUMBERS + fed->told.n;
 }
 
 int64_t fed_room(const fed_task *fed, int64_t n)
@@ -235,7 +235,7 @@ double fed_keep_bytes(const fed_task *fed, int64_t n)
 double fed_keep_memory(const fed_task *fed)
 {
     enum { PLACE = 17 }; /* bytes a client, see kept.h */
-    int64_t started = weft_device_started(&fed->device, fed->cohort, fed->old.n);
+    int64_t started = weft_device_started(&fed->device, fed->options.cohort, fed->old.n);
     return fed_keep_bytes(fed, started) + PLACE * (double)fed->clients->n;
 }
 
@@ -250,7 +250,8 @@ weft_status fed_keep_check(const fed_task *fed)
                          "which takes %.3g GB of memory; run.memory allows %g GB a rank: "
                          "make the model or fed.cohort smaller, let clients "
                          "keep less, or allow more",
-                         fed->algorithm_name, each, n, bytes / 1e9, fed->env.memory / 1e9);
+                         fed->options.algorithm_name, each, n, bytes / 1e9,
+                         fed->env.memory / 1e9);
     weft_log(WEFT_INFO,
              "each of %lld clients keeps %lld numbers: a state takes at most %.4g MB on "
              "disk, and a round %.3g MB in memory",

@@ -34,7 +34,7 @@ static struct portion portion_new(const fed_task *fed, const fed_turn *turn, int
                                   const weft_mix *mix, const weft_state *state)
 {
     weft_arena *tmp = fed->work.tmp;
-    double few = fmax(KEPT / fmax(fed_keep_bytes(fed, 1), 1), (double)fed->cohort);
+    double few = fmax(KEPT / fmax(fed_keep_bytes(fed, 1), 1), (double)fed->options.cohort);
     int64_t most = (int64_t)fmin(few, PORTION);
     return (struct portion){.turn = *turn,
                             .mix = mix,
@@ -58,7 +58,7 @@ static weft_status fill_portion(fed_task *fed, struct portion *portion,
                                .conf = client->conf};
         fed_pick(fed, portion->mix, portion->trial, FED_EVALUATION, client->client,
                  portion->pick, client);
-        if (portion->turn.fresh) client->options.epochs = fed->new_epochs;
+        if (portion->turn.fresh) client->options.epochs = fed->options.new_epochs;
         fed_size(fed, &portion->turn, client);
     }
     fed_deal(fed, &portion->turn, n, portion->client, fed->work.tmp);
@@ -131,7 +131,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
 {
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
-    int worst = fed->score == FED_WORST;
+    int worst = fed->options.score == FED_WORST;
     const fed_group group = evaluated_of(fed, evaluation);
     const int64_t m = group.n;
     const fed_turn turn = {.round = FED_EVALUATION,
@@ -279,7 +279,7 @@ static weft_status check_answers(const fed_task *fed)
     if (fed_answers(fed)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s: fed.model = %s answers no single rows; `weft eval` scores them",
-                     fed->env.data->path, fed->net_name);
+                     fed->env.data->path, fed->options.net_name);
 }
 
 /* Whose weights were taken. */
@@ -290,12 +290,12 @@ static const char *note_of(const fed_task *fed, int64_t untrained, int64_t n,
         return weft_arena_text(mem,
                                "by the server's weights alone: the samples that "
                                "fed.algorithm = %s compares with are not looked at",
-                               fed->algorithm_name);
+                               fed->options.algorithm_name);
     if (fed->at.each == 0 || !fed->algorithm->own)
         return weft_arena_text(mem,
                                "by the server's weights for all clients: with "
                                "fed.algorithm = %s they have no model of their own",
-                               fed->algorithm_name);
+                               fed->options.algorithm_name);
     return weft_arena_text(mem,
                            "%lld of %lld rows are of clients that were never trained, or "
                            "of none: their model begins with the server's weights",
@@ -358,7 +358,8 @@ weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *stat
                       weft_part part, double *metric, const double **confusion)
 {
     int64_t rows = fed->clients->size[part].total;
-    int some = fed->test_clients > 0 || fed->max_valid > 0 || fed->fresh.n > 0;
+    int some =
+        fed->options.test_clients > 0 || fed->options.max_valid > 0 || fed->fresh.n > 0;
     if (some || !fed_answers(fed) || fed->env.data->form == WEFT_CHARS || rows > JUDGED ||
         !weft_quality_fits(rows, fed->env.data->classes))
         return WEFT_OK;
@@ -377,7 +378,7 @@ weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *stat
 
 int fed_is_joint(const fed_task *fed)
 {
-    return fed->score == FED_F1 || fed->score == FED_AUC;
+    return fed->options.score == FED_F1 || fed->options.score == FED_AUC;
 }
 
 weft_status fed_judge_all(fed_task *fed, const weft_job *job, const weft_state *state,
@@ -391,7 +392,7 @@ weft_status fed_judge_all(fed_task *fed, const weft_job *job, const weft_state *
     weft_status st = fed_predict(fed, &own, state, WEFT_VALID, &said, tmp);
     if (st == WEFT_OK) {
         weft_truth truth = {.label = said.label};
-        weft_measure measure = fed->score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
+        weft_measure measure = fed->options.score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
         res->loss = weft_measure_of(measure, &said, &truth);
         res->bound = NAN;
     }

@@ -165,7 +165,7 @@ typedef struct fed_client_result {
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it diverged; its score is the worst possible */
     double weighed[2];              /* wrong answers by fed->valid_class, likewise */
-    double own[FED_OWN];            /* metrics of a worker's own, the first fed->nown */
+    double own[FED_OWN];            /* metrics of a worker's own, the first fed->told.n */
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) - FED_OWN };
 
@@ -181,25 +181,30 @@ typedef struct fed_own {
     int64_t n;        /* weights */
 } fed_own;
 
+/* The samples of a batch, each [most]. */
+typedef struct fed_batch {
+    const float **x;
+    const uint8_t **text;
+    const uint32_t **word;
+    int *length;
+    const uint32_t **translation;
+    int *translated;
+    int32_t *label;
+    double *weight;
+} fed_batch;
+
 /* Workspace of a rank, used for all its turns. */
 typedef struct fed_workspace {
     real *w, *g, *velocity; /* [own.n], room for nweight */
     real *anchor;           /* [own.n] weights received, where own are some */
     fed_own own;
     real *change,
-        *spare;      /* [nweight] of algorithms with turns of their own; their scratch */
-    double *sum;     /* [summed] running sums of changes, and of what algorithms add,
-                        followed by space for exchanges */
-    int most;        /* samples in a batch */
-    void *net;       /* workspace of the network */
-    const float **x; /* [most] */
-    const uint8_t **text;         /* [most] */
-    const uint32_t **word;        /* [most] */
-    int *length;                  /* [most] */
-    const uint32_t **translation; /* [most] */
-    int *translated;              /* [most] */
-    int32_t *label;               /* [most] */
-    double *weight;               /* [most] */
+        *spare;       /* [nweight] of algorithms with turns of their own; their scratch */
+    double *sum;      /* [summed] running sums of changes, and of what algorithms add,
+                         followed by space for exchanges */
+    int most;         /* samples in a batch */
+    void *net;        /* workspace of the network */
+    fed_batch rows;   /* of a batch */
     fed_lanes *lanes; /* for training several clients at once, one per vector lane;
                          NULL: one by one */
     weft_arena *tmp;  /* scratch, given by the caller */
@@ -215,6 +220,8 @@ typedef struct fed_layout {
     int64_t nshared, each; /* each: numbers of the row of a client in what is kept: the
                               turns that it has finished, then what the algorithm keeps; 0:
                               nothing is kept */
+    int64_t summed;        /* numbers whose sums over clients a round needs */
+    int nslot;             /* vectors of the optimizer */
 } fed_layout;
 
 /* Clients that take part, or those that are new: numbers among those of the data. */
@@ -223,42 +230,55 @@ typedef struct fed_group {
     int64_t *client; /* [n]; NULL: all clients of the data */
 } fed_group;
 
-typedef struct fed_task {
+/* Section [fed]. */
+typedef struct fed_options {
     const char *net_name, *algorithm_name;
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
     int replacement, average, score, score_weights, select, target, score_both, eval_mode;
+    double new_share; /* of clients that are kept out of training */
+    int new_epochs;   /* passes over their samples before they are scored */
+} fed_options;
+
+/* The clients of the data: how many samples they have. */
+typedef struct fed_sizes {
+    double samples, valid; /* means per client: samples trained, samples scored */
+    weft_population all;   /* all of them, with their numbers of validation predictions */
+} fed_sizes;
+
+/* What a run's workers tell. */
+typedef struct fed_told {
+    int tried;            /* 1: a turn was repeated */
+    int n;                /* metrics of their own, */
+    double mean[FED_OWN]; /* and their means in the last round */
+} fed_told;
+
+typedef struct fed_task {
+    fed_options options;
     fed_training client;
     weft_server server;
     weft_device device;
+    weft_env env;
+    double asked; /* as in halt.h */
+
     const weft_net *net;
-    void *model;           /* the network's instance */
-    weft_clients *clients; /* of the data: of a federation, or those that own documents */
-    double new_share;      /* of clients that are kept out of training */
-    int new_epochs;        /* passes over their samples before they are scored */
-    fed_group old, fresh;  /* clients that are trained; those that are kept out */
+    void *model; /* the network's instance */
+    int64_t nweight;
+    int ntensor;
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     const weft_algorithm *algorithm;
     void *special; /* its options */
-    int64_t nweight;
-    int64_t summed; /* numbers whose sums over clients a round needs */
-    fed_layout at;  /* of x */
-    int ntensor;    /* of the network */
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int slots;                         /* number of vectors of the server's optimizer */
+    fed_layout at; /* of x */
+
+    weft_clients *clients; /* of the data: of a federation, or those that own documents */
+    fed_group old, fresh;  /* clients that are trained; those that are kept out */
+    fed_sizes size;
     double *train_class, *valid_class; /* [classes] weights of their samples in training,
                                           and of wrong answers in scores; NULL: 1 */
     double worst; /* mean loss that counts as divergence: 2 ln classes */
-    weft_env env;
-    double asked; /* as in halt.h */
     fed_workspace work;
-    double mean_samples, mean_valid; /* means per client: samples trained, samples scored */
-    weft_population all;             /* the population of clients, with their numbers of
-                                        validation predictions */
-    int tried;                       /* 1: a worker's turn was repeated */
-    int nown;                        /* metrics of a worker's own, */
-    double own[FED_OWN];             /* their means in the last round */
-    int warned;                      /* 1: a warning that a whole cohort diverged or was
-                                        late was printed */
+    fed_told told; /* by workers */
+    int warned;    /* 1: a warning that a whole cohort diverged or was late was printed */
 } fed_task;
 
 /* A set of turns that start from the same weights. */

@@ -118,20 +118,7 @@ weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs)
     return amounts;
 }
 
-fed_layout fed_layout_of(const fed_task *fed)
-{
-    weft_amounts amounts = fed_amounts(fed, NULL, 1);
-    fed_layout layout = {.shared = fed->nweight,
-                         .nshared = amounts.shared,
-                         .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
-    layout.live = layout.shared + layout.nshared;
-    layout.nlive = fed->server.average == WEFT_LAST ? 0 : fed->nweight;
-    layout.slots = layout.live + layout.nlive;
-    return layout;
-}
-
-/* Number of steps of the client's training. */
-static int64_t steps_of(const fed_client *client)
+int64_t fed_steps(const fed_client *client)
 {
     int batch = client->options.batch;
     return client->options.epochs * ((client->samples + batch - 1) / batch);
@@ -151,7 +138,7 @@ static weft_visit visit_of(const fed_task *fed, const fed_client *client, const 
                         .options = client->special,
                         .sgd = client->options.sgd,
                         .epochs = client->options.epochs,
-                        .steps = steps_of(client),
+                        .steps = fed_steps(client),
                         .x = x,
                         .shared = x ? x + layout->shared : NULL,
                         .w = work->w,

@@ -26,8 +26,7 @@ void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t 
               int64_t j, int *pick, fed_client *client);
 /* Memory for n clients with their options. */
 fed_client *fed_clients_new(const fed_task *fed, int64_t n, weft_arena *mem);
-/* Sets fed->mean_samples and mean_valid, over a few thousand clients if there are more, and
- * fed->all, which confidence intervals need. */
+/* Sets fed->size: means over a few thousand clients if there are more. */
 void fed_measure(fed_task *fed);
 /* Sets the numbers of samples that the client trains on and scores. */
 void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client);
@@ -83,11 +82,11 @@ WEFT_CHECKED weft_status fed_take_turns(fed_task *fed, const fed_turns *turns);
  * EFILE, EDATA, EWORKER, WEFT_STOP. */
 WEFT_CHECKED weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j,
                                         int64_t next);
-/* The layout of x for the algorithm and the server's options. */
-fed_layout fed_layout_of(const fed_task *fed);
 /* What the algorithm needs of a client with these options; one with the algorithm's
  * defaults: special NULL. */
 weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs);
+/* Number of steps of its training. */
+int64_t fed_steps(const fed_client *client);
 /* By what its change is divided before it is averaged. */
 double fed_divisor(const fed_task *fed, const fed_client *client);
 /* Largest magnitude of what it adds to further sums, from the state x and its row, in which
@@ -324,6 +323,8 @@ void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
  * all clients would have had. It is not for the last weights, which are better than the
  * mean as long as training improves them. */
 weft_interval fed_sums_score(const fed_score_sums *sums, weft_population all);
+/* metric[2]: the means of loss and error before or after training. */
+void fed_sums_means(const fed_score_sums *sums, int stage, double *metric);
 /* Fills the rest of the job's result; `eval`: sums of the last evaluation, n = 0: there was
  * none. */
 void fed_trial_result(const fed_task *fed, const weft_job *job,

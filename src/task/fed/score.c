@@ -28,37 +28,37 @@ void fed_shuffle(const fed_task *fed, const fed_turn *turn, int64_t client, int 
 weft_batch fed_batch_of(const fed_task *fed, const fed_own *own,
                         const weft_samples *samples, const int64_t *at, int n)
 {
-    const fed_workspace *work = &fed->work;
+    const fed_batch *rows = &fed->work.rows;
     const weft_clients *clients = fed->clients;
     weft_batch batch = {.n = n};
     if (samples->text) {
-        for (int i = 0; i < n; i++) work->text[i] = samples->text + at[i] * clients->stride;
-        batch.text = work->text;
+        for (int i = 0; i < n; i++) rows->text[i] = samples->text + at[i] * clients->stride;
+        batch.text = rows->text;
         return batch;
     }
-    batch.label = work->label;
-    for (int i = 0; i < n && samples->label; i++) work->label[i] = samples->label[at[i]];
+    batch.label = rows->label;
+    for (int i = 0; i < n && samples->label; i++) rows->label[i] = samples->label[at[i]];
     for (int i = 0; i < n && samples->translation; i++) {
-        work->translation[i] = samples->translation[at[i]];
-        work->translated[i] = samples->translated[at[i]];
+        rows->translation[i] = samples->translation[at[i]];
+        rows->translated[i] = samples->translated[at[i]];
     }
-    batch.translation = work->translation;
-    batch.translated = work->translated;
+    batch.translation = rows->translation;
+    batch.translated = rows->translated;
     if (samples->word) {
         for (int i = 0; i < n; i++) {
-            work->word[i] = samples->word[at[i]];
-            work->length[i] = samples->length[at[i]];
+            rows->word[i] = samples->word[at[i]];
+            rows->length[i] = samples->length[at[i]];
         }
-        batch.word = work->word;
-        batch.length = work->length;
+        batch.word = rows->word;
+        batch.length = rows->length;
         if (!own || !own->some) return batch;
         batch.place = own->seats.place;
         batch.places = own->seats.n;
         batch.compact = 1;
         return batch;
     }
-    for (int i = 0; i < n; i++) work->x[i] = samples->x + at[i] * clients->d;
-    batch.x = work->x;
+    for (int i = 0; i < n; i++) rows->x[i] = samples->x + at[i] * clients->d;
+    batch.x = rows->x;
     return batch;
 }
 
@@ -88,7 +88,7 @@ void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed
 const double *fed_class_weights(const fed_task *fed, const double *weight,
                                 const weft_batch *batch)
 {
-    double *own = fed->work.weight;
+    double *own = fed->work.rows.weight;
     for (int i = 0; i < batch->n; i++) own[i] = weight[batch->label[i]];
     return own;
 }
@@ -128,7 +128,7 @@ void fed_softmax(int classes, const real *z, real *e, double *p)
 
 int fed_each(const fed_task *fed)
 {
-    int chars = fed->env.data->form == WEFT_CHARS && fed->target == FED_ALL_SYMBOLS;
+    int chars = fed->env.data->form == WEFT_CHARS && fed->options.target == FED_ALL_SYMBOLS;
     return chars ? (int)fed->clients->d : 1;
 }
 
@@ -423,15 +423,15 @@ weft_status fed_neighbours_check(const fed_task *fed)
                      "fed.algorithm = %s compares samples by what the last layer takes, "
                      "which fed.model = %s does not give; use another network, or "
                      "fed.algorithm = fedavg",
-                     fed->algorithm_name, fed->net_name);
+                     fed->options.algorithm_name, fed->options.net_name);
 }
 
 double fed_neighbours_flops(const fed_task *fed)
 {
     if (!fed->algorithm->neighbours) return 0;
     double each = fed_each(fed);
-    double compared = each * fed->mean_samples * each * fed->mean_valid;
-    return fed->mean_samples * fed->net->flops(fed->model) / 3 +
+    double compared = each * fed->size.samples * each * fed->size.valid;
+    return fed->size.samples * fed->net->flops(fed->model) / 3 +
            2 * fed->net->width(fed->model) * compared;
 }
 

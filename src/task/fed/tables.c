@@ -6,22 +6,22 @@
 #include "weft/measure.h"
 
 const weft_opt fed_task_opts[] = {
-    WEFT_TEXT_OPT("model", fed_task, net_name, "linear",
+    WEFT_TEXT_OPT("model", fed_task, options.net_name, "linear",
                   "network that is trained: `weft list nets`; or worker: any model, that "
                   "a program of yours trains"),
     WEFT_TEXT_OPT(
-        "algorithm", fed_task, algorithm_name, "fedavg",
+        "algorithm", fed_task, options.algorithm_name, "fedavg",
         "what clients do and keep, and how the server uses it; `weft list algorithms`"),
-    WEFT_WORD_OPTS(fed_task, words),
-    WEFT_LONG_OPT("cohort", fed_task, cohort, "10", 1, 1e6,
+    WEFT_WORD_OPTS(fed_task, options.words),
+    WEFT_LONG_OPT("cohort", fed_task, options.cohort, "10", 1, 1e6,
                   "number of clients that are averaged in a round"),
-    WEFT_BOOL_OPT("replacement", fed_task, replacement, "no",
+    WEFT_BOOL_OPT("replacement", fed_task, options.replacement, "no",
                   "a client may be drawn twice in a round (the released FedEx)"),
     WEFT_CHOICE_OPT(
-        "average", fed_task, average, "weighted", "weighted|plain",
+        "average", fed_task, options.average, "weighted", "weighted|plain",
         "weights of clients in the average: number of training samples, or equal"),
     WEFT_CHOICE_OPT(
-        "score", fed_task, score, "error", "error|loss|worst10|balanced|f1|auc",
+        "score", fed_task, options.score, "error", "error|loss|worst10|balanced|f1|auc",
         "score by which configurations are compared: error rate, of equal ones "
         "the mean loss; mean loss alone; the error rate of the tenth of clients "
         "where it is largest; the mean over the classes of their error rates, by the "
@@ -30,40 +30,42 @@ const weft_opt fed_task_opts[] = {
         "the end of a job. A client that diverged or was late gets the worst: 1, or 2 ln "
         "classes, which the search also takes for larger losses; scores of the winner are "
         "as they are"),
-    WEFT_CHOICE_OPT("score_weights", fed_task, score_weights, "personal", "personal|global",
+    WEFT_CHOICE_OPT("score_weights", fed_task, options.score_weights, "personal",
+                    "personal|global",
                     "weights that are scored: each client's after its training, or the "
                     "server's; with the latter the winner is scored without training"),
-    WEFT_CHOICE_OPT("select", fed_task, select, "pooled", "pooled|bound|last|best|eval",
+    WEFT_CHOICE_OPT("select", fed_task, options.select, "pooled",
+                    "pooled|bound|last|best|eval",
                     "rounds whose score counts. pooled: the last fed.pool. bound: the same "
                     "plus half its 95 % interval, the worst score if a client gives none. "
                     "last; best of all (released FedEx). eval: an evaluation of "
                     "fed.eval_clients at the end, without deadline"),
-    WEFT_LONG_OPT("pool", fed_task, pool, "10", 1, 1e5,
+    WEFT_LONG_OPT("pool", fed_task, options.pool, "10", 1, 1e5,
                   "number of rounds whose scores are pooled"),
-    WEFT_BOOL_OPT("score_both", fed_task, score_both, "no",
+    WEFT_BOOL_OPT("score_both", fed_task, options.score_both, "no",
                   "score every client before and after its training, even if not needed"),
     WEFT_LONG_OPT(
-        "max_valid", fed_task, max_valid, "0", 0, 1e9,
+        "max_valid", fed_task, options.max_valid, "0", 0, 1e9,
         "validation samples of a client that are scored in a round, evenly spread; 0: all"),
     WEFT_LONG_OPT(
-        "eval_clients", fed_task, eval_clients, "-1", -1, 1e12,
+        "eval_clients", fed_task, options.eval_clients, "-1", -1, 1e12,
         "clients evaluated on validation data at the end of a job; 0: all; -1: none"),
     WEFT_LONG_OPT(
-        "eval_every", fed_task, eval_every, "0", 0, 1e9,
+        "eval_every", fed_task, options.eval_every, "0", 0, 1e9,
         "rounds between evaluations for the record, of fed.eval_clients; 0: none"),
-    WEFT_LONG_OPT("test_clients", fed_task, test_clients, "0", 0, 1e12,
+    WEFT_LONG_OPT("test_clients", fed_task, options.test_clients, "0", 0, 1e12,
                   "clients that the winner is scored on; 0: all"),
     WEFT_REAL_OPT(
-        "new_clients", fed_task, new_share, "0", 0, 0.9,
+        "new_clients", fed_task, options.new_share, "0", 0, 0.9,
         "share of clients that are kept out of training and scored apart at the end"),
     WEFT_INT_OPT(
-        "new_epochs", fed_task, new_epochs, "1", 1, 1e6,
+        "new_epochs", fed_task, options.new_epochs, "1", 1, 1e6,
         "passes of these clients over their samples before they are scored; cpg: as "
         "many turns, of which the embedding learns alone; knn: none"),
-    WEFT_BOOL_OPT("eval_mode", fed_task, eval_mode, "no",
+    WEFT_BOOL_OPT("eval_mode", fed_task, options.eval_mode, "no",
                   "in evaluations, also of the winner, all clients train with the most "
                   "probable configuration in place of a drawn one"),
-    WEFT_CHOICE_OPT("target", fed_task, target, "last", "last|all",
+    WEFT_CHOICE_OPT("target", fed_task, options.target, "last", "last|all",
                     "characters of a window that are predicted: the last, or all"),
     {0},
 };

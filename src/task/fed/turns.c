@@ -47,8 +47,7 @@ static int longer_first(const void *left, const void *right)
 static struct item item_of(const fed_turns *turns, int64_t j)
 {
     const fed_client *client = &turns->client[j];
-    int64_t batches = (client->samples + client->options.batch - 1) / client->options.batch;
-    return (struct item){.steps = turns->turn->train ? batches * client->options.epochs : 0,
+    return (struct item){.steps = turns->turn->train ? fed_steps(client) : 0,
                          .rows = turns->turn->train ? client->samples : client->valid,
                          .j = j};
 }

@@ -112,8 +112,8 @@ const weft_kind *const weft_other_kinds[] = {&fed_worker_net.kind, NULL};
 weft_status fed_net_find(fed_task *fed)
 {
     fed->net = &fed_worker_net;
-    if (strcmp(fed->net_name, fed_worker_net.kind.name) == 0) return WEFT_OK;
-    return weft_net_find(fed->net_name, &fed->net);
+    if (strcmp(fed->options.net_name, fed_worker_net.kind.name) == 0) return WEFT_OK;
+    return weft_net_find(fed->options.net_name, &fed->net);
 }
 
 int fed_worker_trains(const fed_task *fed)
@@ -256,12 +256,12 @@ static weft_status check_options(const fed_task *fed, const fed_worker *worker)
         return weft_fail(WEFT_ECONF,
                          "fed.algorithm = %s needs representations of samples, which "
                          "fed.model = worker does not tell; choose fedavg",
-                         fed->algorithm_name);
+                         fed->options.algorithm_name);
     if (!(algorithm->needs & (WEFT_NEEDS_BLEND | WEFT_NEEDS_PACE))) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.algorithm = %s needs %s, which fed.model = worker does not do; "
                      "choose fedavg or another",
-                     fed->algorithm_name,
+                     fed->options.algorithm_name,
                      algorithm->needs & WEFT_NEEDS_BLEND ? "two gradients a step"
                                                          : "a rate for each step");
 }
@@ -275,7 +275,7 @@ static weft_status check_words(const fed_task *fed, const fed_worker *worker)
                           "does not know the word \"%s\" of a turn, which "
                           "fed.algorithm = %s needs; teach it (knows = [\"%s\"]), "
                           "or choose fedavg, fednova, fedexp, fedper, cpg or local",
-                          word, fed->algorithm_name, word);
+                          word, fed->options.algorithm_name, word);
 }
 
 /* Starts it and asks what it is; once it was asked before it must be the same. */
@@ -355,7 +355,7 @@ weft_status fed_worker_begin(fed_task *fed)
                                        .has_parameters = has_parameters(fed->env.conf)};
     fed->model = worker;
     fed->worst = worker->described.worst;
-    fed->nown = worker->described.nmetric;
+    fed->told.n = worker->described.nmetric;
     weft_data *data = fed->env.own ? fed->env.own : WEFT_NEW(mem, weft_data, 1);
     weft_data_tell(data, weft_arena_text(mem, "worker.run = %s", worker->run),
                    worker->described.clients, worker->described.count,
@@ -363,7 +363,7 @@ weft_status fed_worker_begin(fed_task *fed)
     data->digest =
         weft_arena_text(mem, "worker %016llx", (unsigned long long)worker->described.hash);
     fed->env.data = data;
-    if (worker->described.errors || fed->score == FED_LOSS) return WEFT_OK;
+    if (worker->described.errors || fed->options.score == FED_LOSS) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "fed.score is of wrong answers, which the worker does not "
                                  "count; set fed.score = loss");
 }
@@ -509,9 +509,10 @@ const char *fed_worker_note(const fed_task *fed)
     if (!fed_worker_trains(fed)) return note;
     const fed_described *described = &((const fed_worker *)fed->model)->described;
     for (int i = 0; i < described->nmetric; i++)
-        if (isfinite(fed->own[i]))
-            note = weft_arena_text(fed->env.mem, "%s%s%s=%.17g", note ? note : "",
-                                   note ? " " : "", described->metric[i], fed->own[i]);
+        if (isfinite(fed->told.mean[i]))
+            note =
+                weft_arena_text(fed->env.mem, "%s%s%s=%.17g", note ? note : "",
+                                note ? " " : "", described->metric[i], fed->told.mean[i]);
     return note;
 }
 
@@ -616,8 +617,8 @@ weft_status fed_worker_repeats(void *self, const char *place, const char **told)
 weft_status fed_worker_try(fed_task *fed)
 {
     int differ;
-    if (!fed_worker_trains(fed) || !fed->env.dir || fed->tried) return WEFT_OK;
-    fed->tried = 1;
+    if (!fed_worker_trains(fed) || !fed->env.dir || fed->told.tried) return WEFT_OK;
+    fed->told.tried = 1;
     TRY(repeat_turns(fed, 1, 0, &differ));
     if (differ > 0)
         weft_log(
