@@ -181,20 +181,11 @@ typedef void fed_use(void *of, int64_t c, const weft_samples *samples, const rea
 static weft_status use_model(fed_task *fed, const fed_turns *turns, int64_t j, fed_use *use,
                              void *of)
 {
-    const fed_client *client = &turns->client[j];
-    weft_arena *tmp = fed->work.tmp;
-    size_t mark = weft_arena_mark(tmp);
-    weft_samples samples = {0};
-    const real *w = turns->from;
-    TRY(weft_client_take(fed->clients, &client->at, turns->turn->part, &samples, tmp));
-    if (fed->algorithm->courses && fed->algorithm->own) {
-        weft_visit visit = fed_visit_new(fed, turns, j);
-        fed_visit_begin(fed, turns, j, &visit);
-        fed->algorithm->own(&visit);
-        w = visit.w;
-    }
-    use(of, client->client, &samples, w);
-    weft_arena_reset(tmp, mark);
+    size_t mark = weft_arena_mark(fed->work.tmp);
+    fed_visiting visiting = fed_visiting_new(fed, turns, j);
+    TRY(fed_visiting_read(&visiting));
+    use(of, visiting.client->client, &visiting.scored, fed_visiting_model(&visiting));
+    weft_arena_reset(fed->work.tmp, mark);
     return WEFT_OK;
 }
 

@@ -26,13 +26,9 @@ struct fed_lanes {
 
 /* A client in training. */
 struct lane {
-    const fed_client *client;
-    fed_client_result *out;
-    int64_t j; /* among the turns */
-    weft_samples own, scored;
+    fed_visiting visiting;
     int epochs;    /* of its course, */
     fed_pass pass; /* and the batches of that */
-    weft_visit visit;
     weft_course course[WEFT_COURSES];
 };
 
@@ -133,19 +129,19 @@ static void score(struct group *group, const real *w, int stage)
     weft_score sum[WEFT_MAX_LANES] = {{0}};
     for (int64_t first = 0;; first += rows) {
         for (int l = 0; l < group->n; l++) {
-            const struct lane *lane = &group->lane[l];
-            int64_t left = lane->client->valid - first;
+            const fed_visiting *visiting = &group->lane[l].visiting;
+            int64_t valid = visiting->client->valid, left = valid - first;
             group->count[l] = left <= 0 ? 0 : left < rows ? (int)left : rows;
             for (int e = 0; e < group->count[l]; e++)
-                put_row(group, e, l, &lane->scored,
-                        fed_spread(first + e, lane->client->valid, lane->scored.n));
+                put_row(group, e, l, &visiting->scored,
+                        fed_spread(first + e, valid, visiting->scored.n));
         }
         weft_lane_batch batch = batch_of(group);
         if (batch.n == 0) break;
         group->fed->net->lanes_score(group->fed->model, group->lanes->net, w, &batch, sum);
     }
     for (int l = 0; l < group->n; l++)
-        fed_settle_score(sum[l], group->turns->turn, stage, group->lane[l].out);
+        fed_settle_score(sum[l], group->turns->turn, stage, group->lane[l].visiting.out);
 }
 
 /* ---- training ---- */
@@ -155,7 +151,8 @@ static int next_batch(struct group *group, int l)
 {
     struct lane *lane = &group->lane[l];
     int n = fed_pass_next(&lane->pass);
-    for (int i = 0; i < n; i++) put_row(group, i, l, &lane->own, lane->pass.row[i]);
+    for (int i = 0; i < n; i++)
+        put_row(group, i, l, &lane->visiting.own, lane->pass.row[i]);
     return n;
 }
 
@@ -245,7 +242,7 @@ static weft_status follow(struct group *group, const struct course *course)
     fed_lanes *lanes = group->lanes;
     for (int l = 0; l < group->n; l++) {
         struct lane *lane = &group->lane[l];
-        lane->pass = fed_pass_new(fed, group->turns, lane->j, &lane->own, lane->epochs);
+        lane->pass = fed_pass_new(&lane->visiting, lane->epochs);
     }
     int first = 1;
     size_t bytes = (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w;
@@ -265,7 +262,7 @@ static weft_status train(struct group *group)
     double most[WEFT_MAX_LANES] = {0};
     int within[WEFT_MAX_LANES];
     for (int l = 0; l < group->n; l++) {
-        const fed_training *options = &group->lane[l].client->options;
+        const fed_training *options = &group->lane[l].visiting.client->options;
         course.sgd[l] = options->sgd;
         group->lane[l].epochs = options->epochs;
         most[l] = options->max_change;
@@ -273,7 +270,7 @@ static weft_status train(struct group *group)
     TRY(follow(group, &course));
     weft_lanes_within(fed->nweight, lanes->w, lanes->from, most, within);
     for (int l = 0; l < group->n; l++)
-        if (!within[l]) group->lane[l].out->diverged = 1;
+        if (!within[l]) group->lane[l].visiting.out->diverged = 1;
     return WEFT_OK;
 }
 
@@ -283,9 +280,10 @@ static void add(const struct group *group)
     real weight[WEFT_MAX_LANES] = {0};
     int use[WEFT_MAX_LANES] = {0};
     for (int l = 0; l < group->n; l++) {
-        const struct lane *lane = &group->lane[l];
-        weight[l] = (real)(lane->client->weight / fed_divisor(group->fed, lane->client));
-        use[l] = !(lane->out->diverged > 0) && lane->client->weight > 0;
+        const fed_visiting *visiting = &group->lane[l].visiting;
+        const fed_client *client = visiting->client;
+        weight[l] = (real)(client->weight / fed_divisor(group->fed, client));
+        use[l] = !(visiting->out->diverged > 0) && client->weight > 0;
     }
     weft_lanes_add(group->fed->nweight, group->lanes->w, group->lanes->from, weight, use,
                    group->turns->scale, group->turns->sum);
@@ -363,12 +361,11 @@ static weft_status take_courses(struct group *group)
     const weft_algorithm *algorithm = group->fed->algorithm;
     int n = 0;
     for (int l = 0; l < group->n; l++)
-        n = algorithm->courses(&group->lane[l].visit, group->lane[l].course);
+        n = algorithm->courses(&group->lane[l].visiting.visit, group->lane[l].course);
     for (int i = 0; i < n; i++) TRY(take_course(group, i));
     for (int l = 0; l < group->n; l++) {
-        struct lane *lane = &group->lane[l];
-        algorithm->end(&lane->visit);
-        fed_visit_check(group->fed, group->turns, lane->j, &lane->visit);
+        algorithm->end(&group->lane[l].visiting.visit);
+        fed_visiting_check(&group->lane[l].visiting);
     }
     return WEFT_OK;
 }
@@ -377,22 +374,21 @@ static weft_status take_courses(struct group *group)
 static void load_models(const struct group *group)
 {
     const real *w[WEFT_MAX_LANES] = {NULL};
-    for (int l = 0; l < group->n; l++) w[l] = group->lane[l].visit.w;
+    for (int l = 0; l < group->n; l++) w[l] = group->lane[l].visiting.visit.w;
     gather(group, w, group->lanes->w);
 }
 
 /* ---- turns ---- */
 
-static weft_status visit(struct group *group)
+static weft_status take_visits(struct group *group)
 {
     const fed_turn *turn = group->turns->turn;
     const fed_lanes *lanes = group->lanes;
     const weft_algorithm *algorithm = group->fed->algorithm;
-    for (int l = 0; l < group->n; l++)
-        TRY(fed_read_samples(group->fed, turn, group->lane[l].client, &group->lane[l].own,
-                             &group->lane[l].scored));
-    for (int l = 0; algorithm->own && l < group->n; l++)
-        algorithm->own(&group->lane[l].visit);
+    for (int l = 0; l < group->n; l++) {
+        TRY(fed_visiting_read(&group->lane[l].visiting));
+        fed_visiting_model(&group->lane[l].visiting);
+    }
     if (turn->before && algorithm->own) load_models(group);
     if (turn->before) score(group, algorithm->own ? lanes->w : lanes->from, FED_BEFORE);
     if (turn->train) TRY(algorithm->courses ? take_courses(group) : train(group));
@@ -400,43 +396,35 @@ static weft_status visit(struct group *group)
     if (!turn->after) return WEFT_OK;
     if (algorithm->courses) load_models(group);
     if (!algorithm->neighbours) score(group, lanes->w, FED_AFTER);
-    for (int l = 0; algorithm->neighbours && l < group->n; l++)
-        TRY(fed_neighbours_score(group->fed, group->turns->from, group->lane[l].client,
-                                 turn, group->lane[l].out));
-    for (int l = 0; l < group->n; l++)
-        if (group->lane[l].out->diverged > 0)
-            fed_settle_failure(group->fed, group->lane[l].client, turn, group->lane[l].out);
+    for (int l = 0; l < group->n; l++) {
+        fed_visiting *visiting = &group->lane[l].visiting;
+        if (algorithm->neighbours)
+            TRY(fed_neighbours_score(group->fed, group->turns->from, visiting->client, turn,
+                                     visiting->out));
+        if (visiting->out->diverged > 0)
+            fed_settle_failure(group->fed, visiting->client, turn, visiting->out);
+    }
     return WEFT_OK;
-}
-
-/* Begins the turn of an algorithm's client. */
-static void begin_visit(struct group *group, int l)
-{
-    const fed_task *fed = group->fed;
-    struct lane *lane = &group->lane[l];
-    lane->visit = fed_visit_new(fed, group->turns, lane->j);
-    lane->visit.w = group->lanes->own + l * group->lanes->room;
-    lane->visit.change = lane->visit.w + fed->nweight;
-    lane->visit.spare = lane->visit.change + fed->nweight;
-    fed_visit_begin(fed, group->turns, lane->j, &lane->visit);
 }
 
 weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
                             const int64_t *which)
 {
+    fed_lanes *lanes = fed->work.lanes;
     size_t mark = weft_arena_mark(fed->work.tmp);
     struct group *group = WEFT_NEW(fed->work.tmp, struct group, 1);
-    *group = (struct group){.fed = fed, .lanes = fed->work.lanes, .turns = turns, .n = n};
+    *group = (struct group){.fed = fed, .lanes = lanes, .turns = turns, .n = n};
     for (int l = 0; l < n; l++) {
-        group->lane[l] = (struct lane){.client = &turns->client[which[l]],
-                                       .out = &turns->told[which[l]],
-                                       .j = which[l]};
-        *group->lane[l].out = (fed_client_result){0};
-        if (fed->algorithm->courses) begin_visit(group, l);
+        fed_visiting *visiting = &group->lane[l].visiting;
+        *visiting = fed_visiting_new(fed, turns, which[l]);
+        if (!fed->algorithm->courses) continue;
+        visiting->visit.w = lanes->own + l * lanes->room;
+        visiting->visit.change = visiting->visit.w + fed->nweight;
+        visiting->visit.spare = visiting->visit.change + fed->nweight;
     }
-    weft_status st = visit(group);
+    weft_status st = take_visits(group);
     for (int l = 0; st == WEFT_OK && fed->algorithm->courses && l < n; l++)
-        fed_visit_end(fed, turns, which[l], &group->lane[l].visit);
+        fed_visiting_end(&group->lane[l].visiting);
     weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

@@ -11,20 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A turn. */
-struct visiting {
-    fed_task *fed;
-    const fed_turns *turns;
-    int64_t j; /* among them */
-    const fed_client *client;
-    const fed_turn *turn;
-    fed_client_result *out;
-    weft_visit visit;
-    weft_samples own, scored;
-    int adapts; /* 1: in several turns of one pass each */
-    int before; /* 1: a worker's score before training is still due */
-};
-
 /* ---- the weights that training can change ---- */
 
 fed_own fed_own_new(const fed_task *fed, weft_arena *mem)
@@ -169,16 +155,40 @@ double fed_bound(const fed_task *fed, const fed_client *client, const real *x, r
     return fed->algorithm->bound(&visit, client->options.max_change);
 }
 
-weft_visit fed_visit_new(const fed_task *fed, const fed_turns *turns, int64_t j)
+fed_visiting fed_visiting_new(fed_task *fed, const fed_turns *turns, int64_t j)
 {
     real *row = fed->at.each > 0 ? turns->row[j] : NULL;
-    return visit_of(fed, &turns->client[j], turns->from, row);
+    const fed_client *client = &turns->client[j];
+    fed_visiting visiting = {.fed = fed,
+                             .turns = turns,
+                             .turn = turns->turn,
+                             .client = client,
+                             .out = turns->told ? &turns->told[j] : NULL,
+                             .row = row,
+                             .visit = visit_of(fed, client, turns->from, row)};
+    if (!turns->begun) begin_row(fed, &visiting.visit, row);
+    if (visiting.out) *visiting.out = (fed_client_result){0};
+    return visiting;
 }
 
-void fed_visit_begin(const fed_task *fed, const fed_turns *turns, int64_t j,
-                     weft_visit *visit)
+weft_status fed_visiting_read(fed_visiting *visiting)
 {
-    if (!turns->begun && fed->at.each > 0) begin_row(fed, visit, turns->row[j]);
+    const fed_turn *turn = visiting->turn;
+    const weft_client *at = &visiting->client->at;
+    weft_clients *clients = visiting->fed->clients;
+    weft_arena *tmp = visiting->fed->work.tmp;
+    if (turn->before || turn->after)
+        TRY(weft_client_take(clients, at, turn->part, &visiting->scored, tmp));
+    if (!turn->train) return WEFT_OK;
+    return weft_client_take(clients, at, WEFT_TRAIN, &visiting->own, tmp);
+}
+
+const real *fed_visiting_model(fed_visiting *visiting)
+{
+    const weft_algorithm *algorithm = visiting->fed->algorithm;
+    if (!algorithm->own) return visiting->visit.x;
+    algorithm->own(&visiting->visit);
+    return visiting->visit.w;
 }
 
 /* ---- the end of a turn ---- */
@@ -191,55 +201,54 @@ static int all_within(int64_t n, const real *x, double most)
     return good;
 }
 
-void fed_visit_check(const fed_task *fed, const fed_turns *turns, int64_t j,
-                     const weft_visit *visit)
+void fed_visiting_check(const fed_visiting *visiting)
 {
+    const fed_task *fed = visiting->fed;
+    const weft_visit *visit = &visiting->visit;
     int64_t nkept = fed->at.each > 0 ? fed->at.each - 1 : 0;
-    if (!all_within(visit->n, visit->change, turns->client[j].options.max_change) ||
+    if (!all_within(visit->n, visit->change, visiting->client->options.max_change) ||
         !all_within(nkept, visit->kept, DBL_MAX))
-        turns->told[j].diverged = 1;
+        visiting->out->diverged = 1;
 }
 
-void fed_visit_end(const fed_task *fed, const fed_turns *turns, int64_t j,
-                   weft_visit *visit)
+void fed_visiting_end(fed_visiting *visiting)
 {
-    const fed_client *client = &turns->client[j];
+    const fed_task *fed = visiting->fed;
+    const fed_turns *turns = visiting->turns;
+    const fed_client *client = visiting->client;
     const fed_own *own = &fed->work.own;
-    if (fed->at.each > 0) turns->row[j][0]++;
-    if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return;
+    real *change = visiting->visit.change;
+    if (visiting->row) visiting->row[0]++;
+    if (!turns->sum || visiting->out->diverged > 0 || !(client->weight > 0)) return;
     if (fed->algorithm->add)
-        fed->algorithm->add(visit, (real)client->weight, turns->scale_more,
+        fed->algorithm->add(&visiting->visit, (real)client->weight, turns->scale_more,
                             turns->sum + fed->nweight);
     real weight = (real)(client->weight / fed_divisor(fed, client));
-    for (int64_t i = 0; i < own->n; i++) visit->change[i] *= weight;
-    add_own(own, visit->change, turns->scale, turns->sum);
+    for (int64_t i = 0; i < own->n; i++) change[i] *= weight;
+    add_own(own, change, turns->scale, turns->sum);
 }
 
 /* ---- steps ---- */
 
-fed_pass fed_pass_new(const fed_task *fed, const fed_turns *turns, int64_t j,
-                      const weft_samples *samples, int epochs)
+fed_pass fed_pass_new(const fed_visiting *visiting, int epochs)
 {
-    fed_pass pass = {.fed = fed,
-                     .turn = turns->turn,
-                     .client = &turns->client[j],
-                     .out = &turns->told[j],
-                     .n = samples->n,
-                     .epochs = epochs};
-    pass.order = WEFT_NEW(fed->work.tmp, int64_t, samples->n);
-    pass.losses = !(pass.out->train_count > 0);
-    return pass;
+    int64_t *order = WEFT_NEW(visiting->fed->work.tmp, int64_t, visiting->own.n);
+    return (fed_pass){.visiting = visiting,
+                      .epochs = epochs,
+                      .order = order,
+                      .losses = !(visiting->out->train_count > 0)};
 }
 
 int fed_pass_next(fed_pass *pass)
 {
-    const fed_client *client = pass->client;
+    const fed_visiting *visiting = pass->visiting;
+    const fed_client *client = visiting->client;
     int64_t left = client->samples - pass->at;
-    if (pass->out->diverged > 0 || pass->epoch == pass->epochs || client->samples == 0)
+    if (visiting->out->diverged > 0 || pass->epoch == pass->epochs || client->samples == 0)
         return 0;
     if (pass->at == 0)
-        fed_shuffle(pass->fed, pass->turn, client->client, pass->epoch, pass->n,
-                    client->samples, pass->order);
+        fed_shuffle(visiting->fed, visiting->turn, client->client, pass->epoch,
+                    visiting->own.n, client->samples, pass->order);
     int n = left < client->options.batch ? (int)left : client->options.batch;
     pass->row = pass->order + pass->at;
     pass->key = (uint64_t)pass->epoch << 40 | (uint64_t)pass->at;
@@ -252,7 +261,7 @@ int fed_pass_next(fed_pass *pass)
 
 void fed_pass_count(const fed_pass *pass, int n, int sound, const weft_score *sum)
 {
-    fed_client_result *out = pass->out;
+    fed_client_result *out = pass->visiting->out;
     if (!sound || !isfinite(sum->loss)) {
         out->diverged = 1;
         return;
@@ -380,14 +389,13 @@ static const real *represent(const fed_task *fed, const weft_course *course,
 
 /* Does a course of the client's training; weights, anchor and the rest are of work.own.
  * WEFT_STOP. */
-static weft_status train_here(const struct visiting *visiting, const weft_course *course)
+static weft_status train_here(const fed_visiting *visiting, const weft_course *course)
 {
     fed_task *fed = visiting->fed;
     const fed_workspace *work = &fed->work;
     const fed_client *client = visiting->client;
     const weft_samples *samples = &visiting->own;
-    fed_pass pass =
-        fed_pass_new(fed, visiting->turns, visiting->j, samples, course->epochs);
+    fed_pass pass = fed_pass_new(visiting, course->epochs);
     fed_span span = fed_span_of(fed, course->fixed);
     real *held = span.holes ? WEFT_NEW(work->tmp, real, fed->nweight) : NULL;
     const real *stored = represent(fed, course, &span, client, samples);
@@ -429,7 +437,7 @@ static int change_within(const fed_workspace *work, int64_t n, const real *from,
 
 /* Trains work.w as FedAvg does, from the weights received; work.g becomes its change.
  * WEFT_STOP. */
-static weft_status train_plain(const struct visiting *visiting)
+static weft_status train_plain(const fed_visiting *visiting)
 {
     fed_task *fed = visiting->fed;
     const fed_workspace *work = &fed->work;
@@ -471,7 +479,7 @@ static void add_told(const fed_turn *turn, const fed_client_result *told,
 
 /* A worker's course, the last or not. The scores come with it: that before with the first
  * that begins with the client's model, that after with the last, which ends with it. */
-static weft_status train_by_worker(struct visiting *visiting, const weft_course *course,
+static weft_status train_by_worker(fed_visiting *visiting, const weft_course *course,
                                    int last)
 {
     fed_client client = *visiting->client;
@@ -494,8 +502,7 @@ static weft_status train_by_worker(struct visiting *visiting, const weft_course 
     return WEFT_OK;
 }
 
-static weft_status score_by_worker(const struct visiting *visiting, const real *w,
-                                   int stage)
+static weft_status score_by_worker(const fed_visiting *visiting, const real *w, int stage)
 {
     fed_turn turn = *visiting->turn;
     fed_client_result told;
@@ -513,7 +520,7 @@ static weft_status score_by_worker(const struct visiting *visiting, const real *
 }
 
 /* own: of which weights w is; NULL: all. */
-static weft_status score(const struct visiting *visiting, const real *w, const fed_own *own,
+static weft_status score(const fed_visiting *visiting, const real *w, const fed_own *own,
                          int stage)
 {
     fed_task *fed = visiting->fed;
@@ -527,7 +534,7 @@ static weft_status score(const struct visiting *visiting, const real *w, const f
 }
 
 /* Does the courses of an algorithm. */
-static weft_status follow(struct visiting *visiting)
+static weft_status follow(fed_visiting *visiting)
 {
     fed_task *fed = visiting->fed;
     weft_visit *visit = &visiting->visit;
@@ -544,61 +551,39 @@ static weft_status follow(struct visiting *visiting)
         algorithm->end(visit);
     }
     if (visiting->adapts) algorithm->own(visit);
-    fed_visit_check(fed, visiting->turns, visiting->j, visit);
+    fed_visiting_check(visiting);
     return WEFT_OK;
 }
 
 /* ---- turns ---- */
 
-weft_status fed_read_samples(fed_task *fed, const fed_turn *turn, const fed_client *client,
-                             weft_samples *own, weft_samples *scored)
-{
-    if (turn->before || turn->after)
-        TRY(weft_client_take(fed->clients, &client->at, turn->part, scored, fed->work.tmp));
-    if (!turn->train) return WEFT_OK;
-    return weft_client_take(fed->clients, &client->at, WEFT_TRAIN, own, fed->work.tmp);
-}
-
-static weft_status take_visit(struct visiting *visiting)
+static weft_status take_visit(fed_visiting *visiting)
 {
     fed_task *fed = visiting->fed;
     const fed_turn *turn = visiting->turn;
-    const weft_algorithm *algorithm = fed->algorithm;
-    weft_visit *visit = &visiting->visit;
-    if (!fed_worker_trains(fed)) /* which has the samples */
-        TRY(fed_read_samples(fed, turn, visiting->client, &visiting->own,
-                             &visiting->scored));
-    if (algorithm->own) algorithm->own(visit);
-    if (turn->before)
-        TRY(score(visiting, algorithm->own ? visit->w : visit->x, NULL, FED_BEFORE));
-    if (turn->train) TRY(algorithm->courses ? follow(visiting) : train_plain(visiting));
+    visiting->adapts = turn->fresh && fed->algorithm->adapts;
+    visiting->before = turn->before;
+    if (!fed_worker_trains(fed)) TRY(fed_visiting_read(visiting)); /* workers have them */
+    const real *model = fed_visiting_model(visiting);
+    if (turn->before) TRY(score(visiting, model, NULL, FED_BEFORE));
+    if (turn->train)
+        TRY(fed->algorithm->courses ? follow(visiting) : train_plain(visiting));
     if (!turn->after) return WEFT_OK;
     if (!(visiting->out->diverged > 0))
-        return score(visiting, visit->w, &fed->work.own, FED_AFTER);
+        return score(visiting, visiting->visit.w, &fed->work.own, FED_AFTER);
     fed_settle_failure(fed, visiting->client, turn, visiting->out);
     return WEFT_OK;
 }
 
 weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
 {
-    weft_arena *tmp = fed->work.tmp;
-    size_t mark = weft_arena_mark(tmp);
-    struct visiting visiting = {.fed = fed,
-                                .turns = turns,
-                                .j = j,
-                                .client = &turns->client[j],
-                                .turn = turns->turn,
-                                .out = &turns->told[j],
-                                .visit = fed_visit_new(fed, turns, j),
-                                .adapts = turns->turn->fresh && fed->algorithm->adapts,
-                                .before = turns->turn->before};
-    turns->told[j] = (fed_client_result){0};
-    fed_visit_begin(fed, turns, j, &visiting.visit);
+    size_t mark = weft_arena_mark(fed->work.tmp);
+    fed_visiting visiting = fed_visiting_new(fed, turns, j);
     if (!fed->algorithm->courses) visiting.visit.change = fed->work.g;
     weft_status st = !fed->algorithm->courses && fed_worker_trains(fed)
                          ? fed_worker_turn(fed, turns, j, next)
                          : take_visit(&visiting);
-    if (st == WEFT_OK) fed_visit_end(fed, turns, j, &visiting.visit);
-    weft_arena_reset(tmp, mark);
+    if (st == WEFT_OK) fed_visiting_end(&visiting);
+    weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

@@ -92,22 +92,29 @@ double fed_divisor(const fed_task *fed, const fed_client *client);
 /* Largest magnitude of what it adds to further sums, from the state x and its row, in which
  * a first turn begins. 0: there are none. */
 double fed_bound(const fed_task *fed, const fed_client *client, const real *x, real *row);
-/* The turn of client j, in four parts where many are trained at once: the visit, whose
- * vectors are those of the workspace; its row in a first turn; after the training, told.
- * diverged by its change and what it keeps; its turn is counted in the row, and it is added
- * to the sums. */
-weft_visit fed_visit_new(const fed_task *fed, const fed_turns *turns, int64_t j);
-void fed_visit_begin(const fed_task *fed, const fed_turns *turns, int64_t j,
-                     weft_visit *visit);
-void fed_visit_check(const fed_task *fed, const fed_turns *turns, int64_t j,
-                     const weft_visit *visit);
-void fed_visit_end(const fed_task *fed, const fed_turns *turns, int64_t j,
-                   weft_visit *visit);
-/* Reads the samples that a turn needs: those of training, and those that are scored. EFILE,
- * EDATA. */
-WEFT_CHECKED weft_status fed_read_samples(fed_task *fed, const fed_turn *turn,
-                                          const fed_client *client, weft_samples *own,
-                                          weft_samples *scored);
+/* The turn of a client that is being taken. */
+typedef struct fed_visiting {
+    fed_task *fed;
+    const fed_turns *turns;
+    const fed_turn *turn;
+    const fed_client *client;
+    fed_client_result *out;
+    real *row;                /* what it keeps; NULL: nothing */
+    weft_visit visit;         /* with the vectors of the workspace */
+    weft_samples own, scored; /* of its training, and those that are scored */
+    int adapts;               /* 1: in several turns of one pass each */
+    int before;               /* 1: a worker's score before training is still due */
+} fed_visiting;
+/* Of client j, which in its first turn has what the algorithm begins with. */
+fed_visiting fed_visiting_new(fed_task *fed, const fed_turns *turns, int64_t j);
+/* Reads the samples that the turn needs. EFILE, EDATA. */
+WEFT_CHECKED weft_status fed_visiting_read(fed_visiting *visiting);
+/* The client's model before its turn: visit.w, or the server's weights. */
+const real *fed_visiting_model(fed_visiting *visiting);
+/* After courses: the client diverged if its change or what it keeps is too large. */
+void fed_visiting_check(const fed_visiting *visiting);
+/* Counts the turn in the row, and adds the change to the sums. */
+void fed_visiting_end(fed_visiting *visiting);
 
 /* For the network of fed->model. */
 fed_own fed_own_new(const fed_task *fed, weft_arena *mem);
@@ -126,20 +133,15 @@ void fed_hold(const fed_task *fed, const char *fixed, int wide, const real *from
 /* The batches of a course, in a new order of the samples for every epoch, and what is
  * counted of their steps. */
 typedef struct fed_pass {
-    const fed_task *fed;
-    const fed_turn *turn;
-    const fed_client *client;
-    fed_client_result *out;
+    const fed_visiting *visiting;
     int losses; /* 1: those of this course are recorded, which is the first of the turn */
     int epoch, epochs;
-    int64_t n, at;      /* samples; the next one, in the order of this epoch: */
-    int64_t *order;     /* [n] */
+    int64_t at;         /* the next sample, in the order of this epoch: */
+    int64_t *order;     /* [own.n] */
     const int64_t *row; /* samples of the last batch, */
     uint64_t key;       /* and of its random numbers */
 } fed_pass;
-/* Of the client j, which has these samples. */
-fed_pass fed_pass_new(const fed_task *fed, const fed_turns *turns, int64_t j,
-                      const weft_samples *samples, int epochs);
+fed_pass fed_pass_new(const fed_visiting *visiting, int epochs);
 /* The number of samples of the next batch; 0: there is none, or the client diverged. */
 int fed_pass_next(fed_pass *pass);
 /* Counts a step on n samples, with the sums of the batch; it is not sound, or its loss is

@@ -1,7 +1,7 @@
 /* The turns that a rank does in a round or a portion of an evaluation: small models in
  * vector lanes if there are enough of them, those with about equally many steps together,
- * the others one after the other; and the sum of the clients' changes. Sums are of
- * integers, so that the order does not matter. */
+ * the others one after the other. The sums of their changes are of integers, so that the
+ * order does not matter. */
 #include "round.h"
 
 #include <stdlib.h>
