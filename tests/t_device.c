@@ -2,7 +2,7 @@
  * rounds against values by hand, and refusal of invalid traces.
  * RUN: np=1 */
 #include "scratch.h"
-#include "task/fed/device.h"
+#include "task/fed/fed.h"
 #include "weft/conf.h"
 
 #include <string.h>

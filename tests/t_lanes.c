@@ -5,11 +5,7 @@
 #include "toy.h"
 #include "vector_lanes.h"
 
-#include "task/fed/cohort.h"
-#include "task/fed/lanes.h"
-#include "task/fed/local.h"
 #include "task/fed/round.h"
-#include "task/fed/turns.h"
 #include "weft/hash.h"
 
 /* ---- networks ---- */

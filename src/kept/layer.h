@@ -1,4 +1,4 @@
-/* The rows of a layer: a file, or memory. Private to kept. */
+/* The rows of a layer: a file, or memory. */
 #ifndef WEFT_KEPT_LAYER_H
 #define WEFT_KEPT_LAYER_H
 

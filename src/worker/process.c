@@ -1,18 +1,288 @@
-/* Starts and ends supervised processes (child.c). A process that uses MPI must not fork, so
- * that the supervisor, which is another program, is spawned. */
+/* Supervised programs: their environment, the supervisor, and how it is started and ended.
+ *
+ * The supervisor is a process of weft between a rank and the program that it runs. It runs
+ * the program in its own process group, and ends the group when the rank requests it or has
+ * died, so that no program writes after the end of its run. It is a separate process
+ * because a process that uses MPI must not fork, so that it is spawned, and because a rank
+ * cannot catch SIGKILL. */
 #include "weft/process.h"
+#include "weft/clock.h"
+#include "weft/cpu.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#define GRACE         5.0                   /* seconds between SIGTERM and SIGKILL */
 #define SUPERVISOR_FD (WEFT_PROCESS_FD - 1) /* the supervisor's end of the socket */
 #define MIN_FD        16 /* of descriptors passed on, above those of the supervisor */
+
+extern char **environ;
+
+/* Signals that may be meant for the whole run, and of a rank that has died, which do not
+ * end the supervisor: they are blocked until it ignores them. */
+static const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE};
+#define NIGNORED (int)(sizeof ignored / sizeof *ignored)
+
+/* ---- the environment of a program: that of this process, without the variables that bind
+ * it to the job of its launcher, so that the program can use MPI itself ---- */
+
+static int begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static int begins_any(const char *text, const char *const *with)
+{
+    for (; *with; with++)
+        if (begins(text, *with)) return 1;
+    return 0;
+}
+
+/* 1 for a variable by which a launcher tells a process its place in a job: Open MPI 4 and
+ * 5, PMI of any kind, srun. With these a program would be taken for a rank of weft's job.
+ * What a user sets for all of them, such as OMPI_MCA_btl, PMIX_MCA_gds or the nodes of an
+ * allocation, is no such variable. */
+static int is_launcher(const char *variable)
+{
+    static const char *const own[] = {"PMIX_MCA_",
+                                      "PMIX_PREFIX=", "PMIX_INSTALL_PREFIX=", NULL};
+    static const char *const bound[] = {"PMI_",
+                                        "PMI2_",
+                                        "PMIX_",
+                                        "PRTE_LAUNCHED=",
+                                        "OMPI_COMM_WORLD_",
+                                        "OMPI_WORLD_",
+                                        "OMPI_UNIVERSE_SIZE=",
+                                        "OMPI_APP_",
+                                        "OMPI_NUM_APP_CTX=",
+                                        "OMPI_FIRST_RANKS=",
+                                        "OMPI_FILE_LOCATION=",
+                                        "OMPI_COMMAND=",
+                                        "OMPI_ARGV=",
+                                        "OMPI_MCA_initial_wdir=",
+                                        "OMPI_MCA_num_procs=",
+                                        "OMPI_MCA_ess=",
+                                        "OMPI_MCA_ess_base_",
+                                        "OMPI_MCA_pmix=^s1,s2,cray",
+                                        "OMPI_MCA_mpi_oversubscribe=",
+                                        "OMPI_MCA_shmem_RUNTIME_QUERY_hint=",
+                                        "OMPI_MCA_orte_app_num=",
+                                        "OMPI_MCA_orte_bound_at_launch=",
+                                        "OMPI_MCA_orte_cpu_",
+                                        "OMPI_MCA_orte_ess_",
+                                        "OMPI_MCA_orte_hnp_uri=",
+                                        "OMPI_MCA_orte_jobfam_session_dir=",
+                                        "OMPI_MCA_orte_launch=",
+                                        "OMPI_MCA_orte_local_daemon_uri=",
+                                        "OMPI_MCA_orte_num_nodes=",
+                                        "OMPI_MCA_orte_parent_uri=",
+                                        "OMPI_MCA_orte_precondition_transports=",
+                                        "OMPI_MCA_orte_top_session_dir=",
+                                        "SLURM_PROCID=",
+                                        "SLURM_LOCALID=",
+                                        "SLURM_NODEID=",
+                                        "SLURM_TASK_PID=",
+                                        "SLURM_GTIDS=",
+                                        "SLURM_NTASKS=",
+                                        "SLURM_NPROCS=",
+                                        "SLURM_STEP",
+                                        "SLURM_SRUN_COMM_",
+                                        "SLURM_LAUNCH_NODE_IPADDR=",
+                                        "SLURM_CPU_BIND",
+                                        "SLURM_MEM_BIND",
+                                        NULL};
+    return begins_any(variable, bound) && !begins_any(variable, own);
+}
+
+/* The environment that this process was started with, ended by NULL: MPI and weft have
+ * since added to it for themselves. Where the system does not tell it, the one of now. */
+static char **first_environment(weft_arena *mem)
+{
+    char *line = NULL, **env = NULL;
+    size_t size = 0;
+    int64_t n = 0, room = 0;
+    FILE *in = fopen("/proc/self/environ", "r");
+    if (!in) return environ;
+    while (getdelim(&line, &size, '\0', in) > 0) {
+        env = weft_grow(mem, env, sizeof *env, n, &room);
+        env[n++] = weft_arena_text(mem, "%s", line);
+    }
+    free(line);
+    fclose(in);
+    env = weft_grow(mem, env, sizeof *env, n, &room);
+    env[n] = NULL;
+    return env;
+}
+
+static int is_replaced(const char *variable, int n, const char *const *name)
+{
+    for (int i = 0; i < n; i++)
+        if (begins(variable, name[i]) && variable[strlen(name[i])] == '=') return 1;
+    return 0;
+}
+
+/* 1 for what this process has told itself alone. */
+static int is_own(const char *variable, int chosen)
+{
+    return chosen &&
+           (begins(variable, WEFT_CORE "=") || begins(variable, WEFT_CORE_CHOSEN "="));
+}
+
+char **weft_environment(int n, const char *const *name, const char *const *value,
+                        weft_arena *mem)
+{
+    char **old = first_environment(mem);
+    int count = 0, at = 0, chosen = 0;
+    for (; old[count]; count++) chosen |= begins(old[count], WEFT_CORE_CHOSEN "=");
+    char **env = WEFT_NEW(mem, char *, count + n + 1);
+    for (int i = 0; i < count; i++)
+        if (!is_launcher(old[i]) && !is_own(old[i], chosen) &&
+            !is_replaced(old[i], n, name))
+            env[at++] = old[i];
+    for (int i = 0; i < n; i++)
+        env[at++] = weft_arena_text(mem, "%s=%s", name[i], value[i]);
+    return env;
+}
+
+/* ---- the supervisor ---- */
+
+static void on_child(int number)
+{
+    (void)number; /* does nothing: the signal only makes pselect return */
+}
+
+/* The rank's other files, among them the journal, which is locked as long as it is open;
+ * the link and so many descriptors behind it stay. */
+static void close_others(int link, int more)
+{
+    enum { MOST = 4096 };
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir) {
+        for (int fd = STDERR_FILENO + 1; fd < MOST; fd++)
+            if (fd < link || fd > link + more) close(fd);
+        return;
+    }
+    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        int fd = atoi(entry->d_name);
+        int kept = fd <= STDERR_FILENO || (fd >= link && fd <= link + more);
+        if (!kept && fd != dirfd(dir)) close(fd);
+    }
+    closedir(dir);
+}
+
+__attribute__((noreturn)) static void become(const char *run, int link, pid_t parent)
+{
+    sigset_t none;
+    setpgid(0, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != parent) _exit(EXIT_FAILURE);
+    for (int i = 0; i < NIGNORED; i++) signal(ignored[i], SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    close(link);
+    execl("/bin/sh", "sh", "-c", run, (char *)NULL);
+    _exit(WEFT_NO_PROGRAM);
+}
+
+/* Waits for the child's end, a byte from the rank or the time `until` (0: none). Returns -1
+ * if the rank has died, 1 if it requests the program's end. */
+static int wait_for_word(int link, double until, const sigset_t *while_waiting)
+{
+    double left = until > 0 ? until - weft_now() : 1;
+    const struct timespec wait = {.tv_nsec = (long)(left > 0.5 ? 5e8
+                                                    : left > 0 ? left * 1e9
+                                                               : 0)};
+    fd_set in;
+    FD_ZERO(&in);
+    FD_SET(link, &in);
+    if (pselect(link + 1, &in, NULL, NULL, &wait, while_waiting) <= 0) return 0;
+    char word;
+    ssize_t n = read(link, &word, 1);
+    if (n > 0) return 1;
+    return n == 0 || (errno != EINTR && errno != EAGAIN) ? -1 : 0;
+}
+
+/* 1 once the program has ended; it is not reaped, so that no other process gets its number.
+ */
+static int has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+    int got = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    return got == 0 && info.si_pid == pid;
+}
+
+static void supervise(pid_t pid, int link, const sigset_t *while_waiting)
+{
+    double until = 0;
+    while (!has_ended(pid)) {
+        int word = wait_for_word(link, until, while_waiting);
+        if (word < 0) kill(-pid, SIGKILL);
+        if (word < 0) return;
+        if (word > 0 && until <= 0) {
+            kill(-pid, SIGTERM);
+            until = weft_now() + GRACE;
+        }
+        if (until > 0 && weft_now() >= until) kill(-pid, SIGKILL);
+    }
+}
+
+int weft_process_child(int argc, char **argv)
+{
+    if (argc != WEFT_CHILD_ARGS) return EXIT_FAILURE;
+    char *more;
+    int link = (int)strtol(argv[WEFT_CHILD_ARGS - 2], &more, 10);
+    const char *run = argv[WEFT_CHILD_ARGS - 1];
+    sigset_t child, before;
+    int passed = atoi(more); /* "+2" */
+    close_others(link, passed);
+    unsetenv(WEFT_CHILD_MARK);
+    for (int i = 0; i < NIGNORED; i++) signal(ignored[i], SIG_IGN);
+    signal(SIGCHLD, on_child);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &before);
+    sigdelset(&before, SIGCHLD);
+
+    pid_t self = getpid(), pid = fork();
+    if (pid == 0) become(run, link, self);
+    for (int fd = link + 1; fd <= link + passed; fd++) close(fd);
+    int status = EXIT_FAILURE << 8; /* as of waitpid */
+    if (pid < 0) {
+        perror("no process for the program");
+    } else {
+        setpgid(pid, pid);
+        supervise(pid, link, &before);
+        kill(-pid, SIGKILL); /* processes that the program left running */
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    }
+    return write(link, &status, sizeof status) == sizeof status ? EXIT_SUCCESS
+                                                                : EXIT_FAILURE;
+}
+
+/* ---- the rank's side ---- */
+
+static void fill_ignored(sigset_t *set)
+{
+    sigemptyset(set);
+    for (int i = 0; i < NIGNORED; i++) sigaddset(set, ignored[i]);
+}
 
 int weft_process_up(int fd[2])
 {
@@ -23,15 +293,6 @@ int weft_process_up(int fd[2])
         fd[i] = to;
     }
     return 0;
-}
-
-/* Signals that may be meant for the whole run, and do not end the supervisor: they are
- * blocked until it ignores them. */
-static void fill_asking(sigset_t *set)
-{
-    static const int asking[] = {SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP};
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof asking / sizeof *asking; i++) sigaddset(set, asking[i]);
 }
 
 static void fill_files(posix_spawn_file_actions_t *files, int link, int nfd, const int *fd)
@@ -60,15 +321,15 @@ static int spawn(weft_process *process, const char *run, char *const *env, int l
     memcpy(own, env, (size_t)n * sizeof *env);
     own[n] = weft_arena_text(tmp, "%s=1", WEFT_CHILD_MARK);
 
-    sigset_t asking;
+    sigset_t blocked;
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t files;
-    fill_asking(&asking);
+    fill_ignored(&blocked);
     fill_files(&files, link, nfd, fd);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setsigmask(&attr, &asking);
+    posix_spawnattr_setsigmask(&attr, &blocked);
     int err = posix_spawnp(&process->pid, self, &files, &attr, argv, own);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);

@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "task/command/command.h"
-#include "task/fed/device.h"
+#include "task/fed/fed.h"
 #include "weft/hash.h"
 #include "weft/pack.h"
 #include "weft/registry.h"

@@ -1,10 +1,6 @@
 /* The turns of clients in a simulated run: they train nothing and take the time that was
  * measured for training. Linked into weft-sim in place of src/task/fed/turns.c. */
-#include "task/fed/cohort.h"
-#include "task/fed/lanes.h"
 #include "task/fed/round.h"
-#include "task/fed/score.h"
-#include "task/fed/turns.h"
 
 #include "sim.h"
 

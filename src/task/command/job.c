@@ -1,7 +1,7 @@
-/* One attempt at a job of task command: its program runs under a supervisor (child.c), in
- * an environment that says what to do; what it prints and how it ends give a loss, or why
- * it failed. The rank sleeps meanwhile; it wakes for output, for signals and for time
- * limits. */
+/* One attempt at a job of task command: its program runs under a supervisor
+ * (worker/process.c), in an environment that says what to do; what it prints and how it
+ * ends give a loss, or why it failed. The rank sleeps meanwhile; it wakes for output, for
+ * signals and for time limits. */
 #include "command.h"
 #include "task/parts.h"
 #include "weft/clock.h"

@@ -1,8 +1,9 @@
-/* The clients of a round: those drawn, the configurations that they draw from
- * the mixture, and the rank that trains each. All this is a function of the seed and of
- * identities, so that every rank computes it without communication. */
-#include "cohort.h"
-#include "score.h"
+/* The clients of a round or an evaluation: those drawn, the configurations that they draw
+ * from the mixture, and the rank that trains each. All this is a function of the seed and
+ * of identities, so that every rank computes it without communication. What they keep goes
+ * to the rank that trains them and comes back, and the results of their turns go to all. */
+#include "round.h"
+#include "weft/log.h"
 #include "weft/rng.h"
 
 #include <math.h>
@@ -16,14 +17,14 @@ void fed_divide(fed_task *fed)
     weft_arena *mem = fed->env.mem;
     fed->old = (fed_group){.n = n};
     fed->fresh = (fed_group){0};
-    if (!(fed->new_share > 0)) return;
+    if (!(fed->options.new_share > 0)) return;
     fed->old = (fed_group){.client = WEFT_NEW(mem, int64_t, n)};
     fed->fresh.client = WEFT_NEW(mem, int64_t, n);
     for (int64_t c = 0; c < n; c++) {
         weft_rng4 rng =
             weft_rng_at(fed->env.seed, WEFT_RNG_COHORT, UINT64_MAX, (uint64_t)c, 0);
         fed_group *group =
-            weft_rng_unit(rng.v[0]) < fed->new_share ? &fed->fresh : &fed->old;
+            weft_rng_unit(rng.v[0]) < fed->options.new_share ? &fed->fresh : &fed->old;
         group->client[group->n++] = c;
     }
 }
@@ -110,7 +111,7 @@ void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t 
             weft_rng_at(fed->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
         unit[b] = weft_rng_unit(rng.v[b % 4]);
     }
-    if (fed->eval_mode && round == FED_EVALUATION)
+    if (fed->options.eval_mode && round == FED_EVALUATION)
         weft_mix_best(mix, pick);
     else
         weft_mix_pick(mix, unit, pick);
@@ -141,8 +142,8 @@ static void add_scored(fed_task *fed, int64_t c, int sign)
     int64_t valid = weft_client_count(fed->clients, c, WEFT_VALID);
     fed_client client = {.client = c, .valid = valid};
     double v = fed_predictions(fed, &client, WEFT_VALID);
-    fed->all.sum += sign * v;
-    fed->all.square += sign * v * v;
+    fed->size.all.sum += sign * v;
+    fed->size.all.square += sign * v * v;
 }
 
 void fed_measure(fed_task *fed)
@@ -150,26 +151,26 @@ void fed_measure(fed_task *fed)
     enum { LOOKED_AT = 4096 };
     const weft_clients *clients = fed->clients;
     int64_t n = clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
-    fed_turn round = {.part = WEFT_VALID, .cap = fed->max_valid};
+    fed_turn round = {.part = WEFT_VALID, .cap = fed->options.max_valid};
     for (int64_t i = 0; i < m; i++) {
         fed_client client = {.client = (int64_t)((double)i * (double)n / (double)m),
                              .options = fed->client};
         fed_size(fed, &round, &client);
-        fed->mean_samples += (double)client.samples / (double)m;
-        fed->mean_valid += (double)client.valid / (double)m;
+        fed->size.samples += (double)client.samples / (double)m;
+        fed->size.valid += (double)client.valid / (double)m;
     }
     double each = fed_each(fed);
-    fed->all.sum = each * (double)clients->size[WEFT_VALID].total;
-    fed->all.square = each * each * clients->size[WEFT_VALID].square;
+    fed->size.all.sum = each * (double)clients->size[WEFT_VALID].total;
+    fed->size.all.square = each * each * clients->size[WEFT_VALID].square;
     if (fed->env.data->pairs) {
-        fed->all = (weft_population){0};
+        fed->size.all = (weft_population){0};
         for (int64_t c = 0; c < n; c++) add_scored(fed, c, 1);
     }
     for (int64_t i = 0; i < fed->fresh.n; i++) add_scored(fed, fed->fresh.client[i], -1);
 }
 
 /* Work of a turn in samples: a forward pass takes a third of a step. */
-static double work(const fed_turn *turn, const fed_client *client)
+static double work_of(const fed_turn *turn, const fed_client *client)
 {
     if (client->lost) return 0;
     int passes = turn->before + turn->after;
@@ -185,8 +186,183 @@ void fed_deal(const fed_task *fed, const fed_turn *turn, int64_t n, fed_client *
     size_t mark = weft_arena_mark(tmp);
     double *cost = WEFT_NEW(tmp, double, n);
     int *rank = WEFT_NEW(tmp, int, n);
-    for (int64_t j = 0; j < n; j++) cost[j] = work(turn, &client[j]);
+    for (int64_t j = 0; j < n; j++) cost[j] = work_of(turn, &client[j]);
     weft_deal_costs(n, cost, fed->env.team->size, NULL, rank);
     for (int64_t j = 0; j < n; j++) client[j].rank = rank[j];
     weft_arena_reset(tmp, mark);
+}
+
+/* ---- the results of turns ---- */
+
+/* Numbers of a client's result. */
+static int64_t result_numbers(const fed_task *fed)
+{
+    return FED_CLIENT_NUMBERS + fed->told.n;
+}
+
+int64_t fed_room(const fed_task *fed, int64_t n)
+{
+    return n * result_numbers(fed) + 1;
+}
+
+/* One rank contributes the bits of a double as an integer, the others 0: the sum is these
+ * bits. */
+weft_status fed_exchange(fed_task *fed, weft_status st, int64_t *wire, int64_t head,
+                         int64_t n, const fed_client *client, fed_client_result *told)
+{
+    int64_t each = result_numbers(fed), *bits = wire + head, *failed = bits + n * each;
+    size_t bytes = (size_t)each * sizeof *bits;
+    memset(bits, 0, (size_t)fed_room(fed, n) * sizeof *bits);
+    for (int64_t j = 0; j < n; j++)
+        if (client[j].rank == fed->env.team->rank) memcpy(bits + j * each, &told[j], bytes);
+    *failed = st != WEFT_OK;
+    weft_sum_i64(fed->env.team, wire, (size_t)(head + fed_room(fed, n)));
+    if (*failed > 0) return weft_agree(st, fed->env.team);
+    for (int64_t j = 0; j < n; j++) memcpy(&told[j], bits + j * each, bytes);
+    return WEFT_OK;
+}
+
+/* ---- what clients keep: the first rank reads it from the state's files, the rank that
+ * trains a client gets its row, and the first rank writes what it has become. So a rank has
+ * the rows of a cohort in memory and not those of all clients. ---- */
+
+double fed_keep_bytes(const fed_task *fed, int64_t n)
+{
+    int copies = fed->env.team->size > 1 ? 2 : 1;
+    return copies * (double)n * (double)fed->at.each * sizeof(real);
+}
+
+double fed_keep_memory(const fed_task *fed)
+{
+    enum { PLACE = 17 }; /* bytes a client, see kept.h */
+    int64_t started = weft_device_started(&fed->device, fed->options.cohort, fed->old.n);
+    return fed_keep_bytes(fed, started) + PLACE * (double)fed->clients->n;
+}
+
+weft_status fed_keep_check(const fed_task *fed)
+{
+    double bytes = fed_keep_memory(fed);
+    double disk = weft_kept_bytes(fed->clients->n, fed->at.each);
+    long long each = (long long)fed->at.each, n = (long long)fed->clients->n;
+    if (bytes > fed->env.memory)
+        return weft_fail(WEFT_ELIMIT,
+                         "fed.algorithm = %s keeps %lld numbers of each of %lld clients, "
+                         "which takes %.3g GB of memory; run.memory allows %g GB a rank: "
+                         "make the model or fed.cohort smaller, let clients "
+                         "keep less, or allow more",
+                         fed->options.algorithm_name, each, n, bytes / 1e9,
+                         fed->env.memory / 1e9);
+    weft_log(WEFT_INFO,
+             "each of %lld clients keeps %lld numbers: a state takes at most %.4g MB on "
+             "disk, and a round %.3g MB in memory",
+             n, each, disk / 1e6, bytes / 1e6);
+    return WEFT_OK;
+}
+
+fed_keep fed_keep_new(const fed_task *fed, int64_t n, weft_arena *mem)
+{
+    fed_keep keep = {0};
+    int64_t each = fed->at.each;
+    const weft_team *team = fed->env.team;
+    if (each == 0) return keep;
+    keep.n = n;
+    keep.client = WEFT_NEW(mem, int64_t, n);
+    keep.of = WEFT_NEW(mem, int64_t, n);
+    keep.row = WEFT_NEW(mem, real *, n);
+    keep.bytes = WEFT_NEW(mem, size_t, team->size);
+    if (team->rank == 0) keep.all = WEFT_NEW(mem, real, n * each);
+    keep.own = team->size > 1 ? WEFT_NEW(mem, real, n * each) : keep.all;
+    return keep;
+}
+
+/* Orders clients by ranks, and finds where the row of each of this rank's is. */
+static void arrange(const fed_task *fed, fed_keep *keep, int64_t n,
+                    const fed_client *client)
+{
+    const weft_team *team = fed->env.team;
+    int64_t each = fed->at.each;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *first = WEFT_NEW(tmp, int64_t, team->size + 1);
+    for (int64_t j = 0; j < n; j++) first[client[j].rank + 1]++;
+    for (int r = 0; r < team->size; r++) {
+        keep->bytes[r] = (size_t)(first[r + 1] * each) * sizeof(real);
+        first[r + 1] += first[r];
+    }
+    int64_t *next = WEFT_NEW(tmp, int64_t, team->size);
+    memcpy(next, first, (size_t)team->size * sizeof *next);
+    keep->n = n;
+    for (int64_t j = 0; j < n; j++) {
+        int r = client[j].rank;
+        int64_t at = next[r]++;
+        keep->client[at] = client[j].client;
+        keep->of[at] = j;
+        keep->row[j] = r == team->rank ? keep->own + each * (at - first[r]) : NULL;
+    }
+    weft_arena_free(tmp);
+}
+
+/* Sends rows from the first rank to all, or back. */
+static void move_rows(const fed_task *fed, fed_keep *keep, int back)
+{
+    weft_team *team = fed->env.team;
+    if (team->size == 1) return;
+    weft_arena *tmp = weft_arena_new();
+    size_t *to = WEFT_NEW(tmp, size_t, team->size),
+           *from = WEFT_NEW(tmp, size_t, team->size);
+    from[0] = keep->bytes[team->rank];
+    if (team->rank == 0) memcpy(to, keep->bytes, (size_t)team->size * sizeof *to);
+    if (back)
+        weft_exchange(team, keep->own, from, keep->all, to);
+    else
+        weft_exchange(team, keep->all, to, keep->own, from);
+    weft_arena_free(tmp);
+}
+
+weft_status fed_keep_read(const fed_task *fed, const weft_kept *kept, fed_keep *keep,
+                          int64_t n, const fed_client *client)
+{
+    if (fed->at.each == 0) return WEFT_OK;
+    weft_team *team = fed->env.team;
+    arrange(fed, keep, n, client);
+    weft_status st =
+        team->rank == 0 ? weft_kept_read(kept, n, keep->client, keep->all) : WEFT_OK;
+    return weft_agree(st, team);
+}
+
+void fed_keep_send(const fed_task *fed, fed_keep *keep)
+{
+    if (fed->at.each > 0) move_rows(fed, keep, 0);
+}
+
+static weft_status write_rows(const fed_task *fed, weft_kept *kept, const fed_keep *keep,
+                              const fed_client *client, const fed_client_result *told)
+{
+    int64_t m = 0;
+    size_t mark = weft_arena_mark(fed->work.tmp);
+    const real **row = WEFT_NEW(fed->work.tmp, const real *, keep->n);
+    for (int64_t i = 0; i < keep->n; i++) {
+        int64_t j = keep->of[i];
+        if (client[j].lost || told[j].diverged > 0) continue;
+        row[m] = keep->all + i * fed->at.each;
+        keep->client[m++] = keep->client[i];
+    }
+    weft_status st = weft_kept_write(kept, m, keep->client, row);
+    weft_arena_reset(fed->work.tmp, mark);
+    return st;
+}
+
+weft_status fed_keep_write(const fed_task *fed, weft_kept *kept, double *mark,
+                           fed_keep *keep, const fed_client *client,
+                           const fed_client_result *told)
+{
+    if (fed->at.each == 0) return WEFT_OK;
+    weft_team *team = fed->env.team;
+    weft_status st = WEFT_OK;
+    move_rows(fed, keep, 1);
+    if (team->rank == 0) {
+        st = write_rows(fed, kept, keep, client, told);
+        weft_kept_mark(kept, mark);
+    }
+    weft_bcast(team, mark, WEFT_KEPT_MARK * sizeof *mark, 0);
+    return weft_agree(st, team);
 }

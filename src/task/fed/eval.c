@@ -1,67 +1,82 @@
-/* Evaluation: weights are scored on a part of all clients, or of some that are drawn by the
- * seed only, before and after local training. Clients are processed in portions, each
- * distributed over ranks, so that memory does not grow with their number. */
-#include "eval.h"
-#include "cohort.h"
-#include "exchange.h"
-#include "keep.h"
-#include "metrics.h"
-#include "turns.h"
+/* Weights on all clients, or on some that are drawn by the seed only: their scores before
+ * and after local training, what the models of clients say of single rows, and their
+ * translations. Clients are taken in portions, each distributed over ranks, so that memory
+ * does not grow with their number, and a rank holds the rows of what a portion keeps. */
+#include "round.h"
+#include "task/parts.h"
+#include "weft/measure.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
-    PORTION = 2048, /* clients between two exchanges, at most; fewer where they keep more */
-    KEPT = 1 << 22  /* bytes than this, and than the cohort of a round */
+    PORTION = 2048,   /* clients at a time, at most; fewer where they keep more */
+    KEPT = 1 << 22,   /* bytes than this, and than the cohort of a round */
+    JUDGED = 1 << 20, /* samples of a part, at most, for measures of all together */
+    SENTENCES = 64    /* translated at once, as many as a batch has room for */
 };
 
-/* A portion of clients and the results of their turns. */
+/* ---- portions ---- */
+
 struct portion {
     fed_turn turn;
-    int64_t most;            /* clients */
-    fed_client *client;      /* [most] */
-    fed_client_result *told; /* [most] */
-    int64_t *wire;           /* [fed_room of most] */
-    int *pick;               /* [nblock] */
-    fed_keep keep;           /* what they keep */
+    const weft_mix *mix;
+    int64_t trial;
+    const weft_state *state;
+    int64_t most;       /* clients */
+    fed_client *client; /* [most] */
+    int *pick;          /* [nblock] */
+    fed_keep keep;      /* what they keep */
 };
 
-/* Clients [i, i + n) of m. */
-static weft_status take(fed_task *fed, struct portion *portion, int stops, int64_t i,
-                        int64_t n, int64_t m, const weft_state *state)
+/* For the clients of a job's state; each draws its configuration from the mixture. */
+static struct portion portion_new(const fed_task *fed, const fed_turn *turn, int64_t trial,
+                                  const weft_mix *mix, const weft_state *state)
 {
-    fed_turns turns = {.turn = &portion->turn,
-                       .from = state->x,
-                       .row = portion->keep.row,
-                       .n = n,
-                       .client = portion->client,
-                       .told = portion->told,
-                       .stops = stops,
-                       .first = (double)i / (double)m,
-                       .share = (double)n / (double)m};
-    return fed_take_turns(fed, &turns);
+    weft_arena *tmp = fed->work.tmp;
+    double few = fmax(KEPT / fmax(fed_keep_bytes(fed, 1), 1), (double)fed->options.cohort);
+    int64_t most = (int64_t)fmin(few, PORTION);
+    return (struct portion){.turn = *turn,
+                            .mix = mix,
+                            .trial = trial,
+                            .state = state,
+                            .most = most,
+                            .client = fed_clients_new(fed, most, tmp),
+                            .pick = WEFT_NEW(tmp, int, mix->nblock),
+                            .keep = fed_keep_new(fed, most, tmp)};
 }
 
-static struct portion portion_new(const fed_task *fed, const fed_evaluation *evaluation,
-                                  int nblock, weft_arena *tmp)
+/* Takes the clients i .. i + n - 1 of those in number[], NULL: of all. EFILE.
+ * Collective. */
+static weft_status fill_portion(fed_task *fed, struct portion *portion,
+                                const int64_t *number, int64_t i, int64_t n)
 {
-    double few = fmax(KEPT / fmax(fed_keep_bytes(fed, 1), 1), (double)fed->cohort);
-    int64_t most = fed->at.each > 0 ? (int64_t)fmin(few, PORTION) : PORTION;
-    return (struct portion){
-        .most = most,
-        .turn = {.round = FED_EVALUATION,
-                 .before = 1,
-                 .train = evaluation->personal && !fed->algorithm->neighbours,
-                 .after = evaluation->personal,
-                 .part = evaluation->part,
-                 .fresh = evaluation->fresh,
-                 .most = evaluation->winner ? INFINITY : fed->worst},
-        .client = fed_clients_new(fed, most, tmp),
-        .told = WEFT_NEW(tmp, fed_client_result, most),
-        .wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most)),
-        .pick = WEFT_NEW(tmp, int, nblock),
-        .keep = fed_keep_new(fed, most, tmp)};
+    for (int64_t j = 0; j < n; j++) {
+        fed_client *client = &portion->client[j];
+        *client = (fed_client){.client = number ? number[i + j] : i + j,
+                               .special = client->special,
+                               .conf = client->conf};
+        fed_pick(fed, portion->mix, portion->trial, FED_EVALUATION, client->client,
+                 portion->pick, client);
+        if (portion->turn.fresh) client->options.epochs = fed->options.new_epochs;
+        fed_size(fed, &portion->turn, client);
+    }
+    fed_deal(fed, &portion->turn, n, portion->client, fed->work.tmp);
+    TRY(fed_keep_read(fed, portion->state->kept, &portion->keep, n, portion->client));
+    fed_keep_send(fed, &portion->keep);
+    return WEFT_OK;
 }
+
+static fed_turns turns_of(const struct portion *portion, int64_t n)
+{
+    return (fed_turns){.turn = &portion->turn,
+                       .from = portion->state->x,
+                       .row = portion->keep.row,
+                       .n = n,
+                       .client = portion->client};
+}
+
+/* ---- scores ---- */
 
 static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n)
 {
@@ -100,52 +115,355 @@ static weft_status member_add(const fed_task *fed, weft_members *members, int64_
     return weft_client_name(fed->clients, client, &members->name[i], fed->env.mem);
 }
 
+/* The clients that are scored: all, or some that are drawn. */
+static fed_group evaluated_of(const fed_task *fed, const fed_evaluation *evaluation)
+{
+    const fed_group *all = evaluation->fresh ? &fed->fresh : &fed->old;
+    if (evaluation->clients <= 0 || evaluation->clients >= all->n) return *all;
+    weft_arena *tmp = fed->work.tmp;
+    fed_group some = {evaluation->clients, WEFT_NEW(tmp, int64_t, evaluation->clients)};
+    fed_draw(fed, all, FED_EVALUATION, some.n, 0, some.client, tmp);
+    return some;
+}
+
 weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_t trial,
                          const weft_mix *mix, const weft_state *state, fed_score_sums *out)
 {
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
-    int worst = fed->score == FED_WORST;
-    const fed_group *group = evaluation->fresh ? &fed->fresh : &fed->old;
-    int64_t clients = group->n;
-    int64_t m = evaluation->clients > 0 && evaluation->clients < clients
-                    ? evaluation->clients
-                    : clients;
-    int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
-    if (drawn) fed_draw(fed, group, FED_EVALUATION, m, 0, drawn, tmp);
-    struct portion portion = portion_new(fed, evaluation, mix->nblock, tmp);
+    int worst = fed->options.score == FED_WORST;
+    const fed_group group = evaluated_of(fed, evaluation);
+    const int64_t m = group.n;
+    const fed_turn turn = {.round = FED_EVALUATION,
+                           .before = 1,
+                           .train = evaluation->personal && !fed->algorithm->neighbours,
+                           .after = evaluation->personal,
+                           .part = evaluation->part,
+                           .fresh = evaluation->fresh,
+                           .most = evaluation->winner ? INFINITY : fed->worst};
+    struct portion portion = portion_new(fed, &turn, trial, mix, state);
+    fed_client_result *told = WEFT_NEW(tmp, fed_client_result, portion.most);
+    int64_t *wire = WEFT_NEW(tmp, int64_t, fed_room(fed, portion.most));
     weft_members *members = members_new(fed, evaluation->members, m);
     weft_status st = WEFT_OK;
     fed_client_result *all = WEFT_NEW(tmp, fed_client_result, worst ? m : 0);
     *out = (fed_score_sums){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += portion.most) {
         int64_t n = m - i < portion.most ? m - i : portion.most;
-        for (int64_t j = 0; j < n; j++) {
-            int64_t client = drawn           ? drawn[i + j]
-                             : group->client ? group->client[i + j]
-                                             : i + j;
-            portion.client[j] = (fed_client){.client = client,
-                                             .special = portion.client[j].special,
-                                             .conf = portion.client[j].conf};
-            fed_pick(fed, mix, trial, FED_EVALUATION, client, portion.pick,
-                     &portion.client[j]);
-            if (evaluation->fresh) portion.client[j].options.epochs = fed->new_epochs;
-            fed_size(fed, &portion.turn, &portion.client[j]);
-        }
-        fed_deal(fed, &portion.turn, n, portion.client, tmp);
-        st = fed_keep_read(fed, state->kept, &portion.keep, n, portion.client);
+        st = fill_portion(fed, &portion, group.client, i, n);
         if (st != WEFT_OK) break;
-        fed_keep_send(fed, &portion.keep);
-        st = fed_exchange(fed, take(fed, &portion, evaluation->winner, i, n, m, state),
-                          portion.wire, 0, n, portion.client, portion.told);
+        fed_turns turns = turns_of(&portion, n);
+        turns.told = told;
+        turns.stops = evaluation->winner;
+        turns.first = (double)i / (double)m;
+        turns.share = (double)n / (double)m;
+        st = fed_exchange(fed, fed_take_turns(fed, &turns), wire, 0, n, portion.client,
+                          told);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
-            fed_sums_add(fed, out, &portion.told[j]);
-            if (worst) all[i + j] = portion.told[j];
-            st = member_add(fed, members, portion.client[j].client, &portion.told[j],
+            fed_sums_add(fed, out, &told[j]);
+            if (worst) all[i + j] = told[j];
+            st = member_add(fed, members, portion.client[j].client, &told[j],
                             evaluation->personal);
         }
     }
     if (st == WEFT_OK) fed_sums_worst(fed, out, worst ? m : 0, all, tmp);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* ---- the models of clients ---- */
+
+/* What is done with the model w[nweight] that client c has before its turn, and its samples
+ * of a part, of which there are some. */
+typedef void fed_use(void *of, int64_t c, const weft_samples *samples, const real *w);
+
+/* Calls `use` with client j of the turns. */
+static weft_status use_model(fed_task *fed, const fed_turns *turns, int64_t j, fed_use *use,
+                             void *of)
+{
+    size_t mark = weft_arena_mark(fed->work.tmp);
+    fed_visiting visiting = fed_visiting_new(fed, turns, j);
+    TRY(fed_visiting_read(&visiting));
+    use(of, visiting.client->client, &visiting.scored, fed_visiting_model(&visiting));
+    weft_arena_reset(fed->work.tmp, mark);
+    return WEFT_OK;
+}
+
+static int64_t count_untrained(const fed_task *fed, const fed_keep *keep,
+                               const fed_client *client)
+{
+    int64_t untrained = 0;
+    for (int64_t i = 0; keep->all && i < keep->n; i++)
+        if (!(keep->all[i * fed->at.each] > 0)) untrained += client[keep->of[i]].valid;
+    return untrained;
+}
+
+/* Calls `use` for all clients of this rank with samples of the part: the model of a client
+ * is made from what it keeps; one that was never trained begins with the server's weights.
+ * *untrained: the samples of these, known to the first rank. EFILE, EDATA. Collective. */
+static weft_status use_models(fed_task *fed, const weft_job *job, const weft_state *state,
+                              weft_part part, fed_use *use, void *of, int64_t *untrained)
+{
+    const fed_turn turn = {
+        .round = FED_EVALUATION, .before = 1, .part = part, .most = fed->worst};
+    struct portion portion = portion_new(fed, &turn, job->trial, &job->mix, state);
+    int64_t clients = fed->clients->n;
+    *untrained = 0;
+    for (int64_t c = 0; c < clients; c += portion.most) {
+        int64_t n = clients - c < portion.most ? clients - c : portion.most;
+        TRY(fill_portion(fed, &portion, NULL, c, n));
+        *untrained += count_untrained(fed, &portion.keep, portion.client);
+        fed_turns turns = turns_of(&portion, n);
+        weft_status st = WEFT_OK;
+        for (int64_t j = 0; j < n && st == WEFT_OK; j++)
+            if (portion.client[j].rank == fed->env.team->rank &&
+                portion.client[j].valid > 0)
+                st = use_model(fed, &turns, j, use, of);
+        TRY(weft_agree(st, fed->env.team));
+    }
+    return weft_agree(weft_client_sound(fed->clients), fed->env.team);
+}
+
+/* ---- predictions ---- */
+
+struct predicting {
+    fed_task *fed;
+    int each, last; /* predictions of a sample; the one that counts */
+    real *h, *z;    /* [most][each] of a batch: representations, logits */
+    real *e;        /* [classes] */
+    int64_t *at;    /* [most] */
+    int64_t *first; /* [clients + 1] of the samples of each */
+    weft_predictions *out;
+};
+
+/* The samples of client c, by the weights w. */
+static void predict_client(void *of, int64_t c, const weft_samples *samples, const real *w)
+{
+    const struct predicting *predicting = of;
+    const fed_task *fed = predicting->fed;
+    weft_predictions *out = predicting->out;
+    for (int64_t i = 0; i < samples->n; i += fed->work.most) {
+        int64_t left = samples->n - i;
+        int n = (int)(left < fed->work.most ? left : fed->work.most);
+        for (int j = 0; j < n; j++) predicting->at[j] = i + j;
+        weft_batch batch = fed_batch_of(fed, NULL, samples, predicting->at, n);
+        fed->net->represent(fed->model, fed->work.net, w, &batch, predicting->h,
+                            predicting->z);
+        for (int j = 0; j < n; j++) {
+            int64_t row = predicting->first[c] + i + j;
+            fed_softmax(out->classes,
+                        predicting->z +
+                            (j * predicting->each + predicting->last) * out->classes,
+                        predicting->e, out->score + row * out->classes);
+            out->label[row] = batch.text ? batch.text[j][fed->clients->d] : batch.label[j];
+        }
+    }
+}
+
+int fed_answers(const fed_task *fed)
+{
+    return !fed_worker_trains(fed) && fed->net->width;
+}
+
+static weft_status check_answers(const fed_task *fed)
+{
+    if (fed_answers(fed)) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s: fed.model = %s answers no single rows; `weft eval` scores them",
+                     fed->env.data->path, fed->options.net_name);
+}
+
+/* Whose weights were taken. */
+static const char *note_of(const fed_task *fed, int64_t untrained, int64_t n,
+                           weft_arena *mem)
+{
+    if (fed->algorithm->neighbours)
+        return weft_arena_text(mem,
+                               "by the server's weights alone: the samples that "
+                               "fed.algorithm = %s compares with are not looked at",
+                               fed->options.algorithm_name);
+    if (fed->at.each == 0 || !fed->algorithm->own)
+        return weft_arena_text(mem,
+                               "by the server's weights for all clients: with "
+                               "fed.algorithm = %s they have no model of their own",
+                               fed->options.algorithm_name);
+    return weft_arena_text(mem,
+                           "%lld of %lld rows are of clients that were never trained, or "
+                           "of none: their model begins with the server's weights",
+                           (long long)untrained, (long long)n);
+}
+
+static struct predicting predicting_new(fed_task *fed, weft_part part,
+                                        weft_predictions *out, weft_arena *mem)
+{
+    const weft_data *data = fed->env.data;
+    weft_arena *tmp = fed->work.tmp;
+    int64_t n = fed->clients->size[part].total, most = fed->work.most;
+    int classes = data->form == WEFT_CHARS ? fed->clients->symbols : data->classes;
+    int each = fed_each(fed);
+    *out = (weft_predictions){.n = n,
+                              .classes = classes,
+                              .probable = 1,
+                              .score = WEFT_NEW(mem, double, n *classes),
+                              .label = WEFT_NEW(mem, int32_t, n),
+                              .client = WEFT_NEW(mem, int64_t, n)};
+    struct predicting predicting = {
+        .fed = fed,
+        .each = each,
+        .last = each - 1,
+        .h = WEFT_NEW(tmp, real, most * each * fed->net->width(fed->model)),
+        .z = WEFT_NEW(tmp, real, most * each * classes),
+        .e = WEFT_NEW(tmp, real, classes),
+        .at = WEFT_NEW(tmp, int64_t, most),
+        .first = WEFT_NEW(tmp, int64_t, fed->clients->n + 1),
+        .out = out};
+    for (int64_t c = 0, row = 0; c < fed->clients->n; c++) {
+        int64_t end = row + weft_client_count(fed->clients, c, part);
+        for (; row < end; row++) out->client[row] = c;
+        predicting.first[c + 1] = end;
+    }
+    return predicting;
+}
+
+weft_status fed_predict(void *self, const weft_job *job, const weft_state *state,
+                        weft_part part, weft_predictions *out, weft_arena *mem)
+{
+    fed_task *fed = self;
+    TRY(check_answers(fed));
+    weft_arena *tmp = weft_arena_new();
+    fed->work.tmp = tmp;
+    int64_t untrained;
+    struct predicting predicting = predicting_new(fed, part, out, mem);
+    weft_status st =
+        use_models(fed, job, state, part, predict_client, &predicting, &untrained);
+    if (st == WEFT_OK) {
+        weft_join_f64(fed->env.team, out->score, (size_t)(out->n * out->classes));
+        weft_sum_i32(fed->env.team, out->label, (size_t)out->n);
+        out->note = note_of(fed, untrained, out->n, mem);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *state,
+                      weft_part part, double *metric, const double **confusion)
+{
+    int64_t rows = fed->clients->size[part].total;
+    int some =
+        fed->options.test_clients > 0 || fed->options.max_valid > 0 || fed->fresh.n > 0;
+    if (some || !fed_answers(fed) || fed->env.data->form == WEFT_CHARS || rows > JUDGED ||
+        !weft_quality_fits(rows, fed->env.data->classes))
+        return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    weft_predictions said;
+    weft_status st = fed_predict(fed, job, state, part, &said, tmp);
+    if (st == WEFT_OK) {
+        weft_truth truth = {.label = said.label};
+        weft_quality quality = weft_quality_of(&said, &truth, fed->env.mem);
+        weft_quality_put(&quality, metric);
+        *confusion = quality.confusion;
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+int fed_is_joint(const fed_task *fed)
+{
+    return fed->options.score == FED_F1 || fed->options.score == FED_AUC;
+}
+
+weft_status fed_judge_all(fed_task *fed, const weft_job *job, const weft_state *state,
+                          weft_result *res)
+{
+    if (!fed_is_joint(fed)) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    weft_predictions said;
+    weft_job own = *job;
+    own.mix.logp = res->logp;
+    weft_status st = fed_predict(fed, &own, state, WEFT_VALID, &said, tmp);
+    if (st == WEFT_OK) {
+        weft_truth truth = {.label = said.label};
+        weft_measure measure = fed->options.score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
+        res->loss = weft_measure_of(measure, &said, &truth);
+        res->bound = NAN;
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* ---- translations: each client's by the rank that has its model ---- */
+
+struct translating {
+    const fed_task *fed;
+    weft_part part;
+    uint32_t **word;       /* [SENTENCES][longest] */
+    weft_translated *sums; /* [clients] */
+};
+
+/* Pairs of similar lengths are translated together, as a block takes as many steps as its
+ * longest translation. */
+struct length {
+    int words;
+    int64_t at;
+};
+
+static int longer_first(const void *a, const void *b)
+{
+    const struct length *x = a, *y = b;
+    if (x->words != y->words) return x->words > y->words ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static void translate_client(void *of, int64_t c, const weft_samples *samples,
+                             const real *w)
+{
+    const struct translating *translating = of;
+    const fed_task *fed = translating->fed;
+    const weft_pair_rows *pairs = fed->env.data->pairs;
+    int64_t first = pairs->first[translating->part * pairs->of->directions + c];
+    struct length *order = WEFT_NEW(fed->work.tmp, struct length, samples->n);
+    for (int64_t i = 0; i < samples->n; i++)
+        order[i] = (struct length){samples->length[i] + samples->translated[i], i};
+    qsort(order, (size_t)samples->n, sizeof *order, longer_first);
+    for (int64_t i = 0; i < samples->n; i += SENTENCES) {
+        int64_t at[SENTENCES], row[SENTENCES];
+        int length[SENTENCES],
+            n = samples->n - i < SENTENCES ? (int)(samples->n - i) : SENTENCES;
+        for (int e = 0; e < n; e++) {
+            at[e] = order[i + e].at;
+            row[e] = first + at[e];
+        }
+        weft_batch batch = fed_batch_of(fed, NULL, samples, at, n);
+        fed->net->translate(fed->model, w, &batch, translating->word, length);
+        weft_translated_add(&translating->sums[c], pairs, translating->part, c, n, row,
+                            translating->word, length);
+    }
+}
+
+weft_status fed_translate(fed_task *fed, const weft_job *job, const weft_state *state,
+                          weft_part part, weft_members *members, double *score)
+{
+    if (!fed->env.data->pairs || part == WEFT_TRAIN) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    fed->work.tmp = tmp;
+    int64_t n = fed->clients->n, untrained,
+            longest = weft_pair_rows_shape(fed->env.data->pairs).longest;
+    struct translating translating = {.fed = fed,
+                                      .part = part,
+                                      .word = WEFT_NEW(tmp, uint32_t *, SENTENCES),
+                                      .sums = WEFT_NEW(tmp, weft_translated, n)};
+    for (int i = 0; i < SENTENCES; i++)
+        translating.word[i] = WEFT_NEW(tmp, uint32_t, longest);
+    weft_status st =
+        use_models(fed, job, state, part, translate_client, &translating, &untrained);
+    if (st == WEFT_OK) {
+        weft_translated_join(fed->env.team, n, translating.sums);
+        weft_translated_mean(n, translating.sums, score);
+        int columns = weft_metrics_count(fed_direction_table);
+        for (int64_t i = 0; i < members->n; i++)
+            weft_translated_put(&translating.sums[members->number[i]],
+                                members->score + (i + 1) * columns - 2);
+    }
     weft_arena_free(tmp);
     return st;
 }

@@ -5,29 +5,12 @@
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
  * those before are their average][vectors of its optimizer], aux = [state of the trial,
  * trial.c], and what clients keep. */
-#include "fed.h"
-#include "balance.h"
-#include "cohort.h"
-#include "eval.h"
-#include "exchange.h"
-#include "keep.h"
-#include "lanes.h"
-#include "metrics.h"
-#include "neighbours.h"
-#include "opts.h"
-#include "own.h"
-#include "predict.h"
-#include "repeats.h"
 #include "round.h"
-#include "score.h"
 #include "task/programs.h"
-#include "translate.h"
-#include "turns.h"
-#include "visit.h"
 #include "weft/log.h"
+#include "weft/measure.h"
 #include "weft/registry.h"
 #include "weft/translations.h"
-#include "worker.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +28,7 @@ static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
 {
     fed_task *fed = self;
     TRY(fed_net_find(fed));
-    TRY(weft_algorithm_find(fed->algorithm_name, &fed->algorithm));
+    TRY(weft_algorithm_find(fed->options.algorithm_name, &fed->algorithm));
     kind[0] = &fed_training_kind;
     kind[1] = &weft_server_kind;
     kind[2] = &fed->algorithm->kind;
@@ -59,7 +42,7 @@ static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
 static const char *fed_unsure(const void *self)
 {
     const fed_task *fed = self;
-    if (fed->select == FED_EVAL || fed->select == FED_BOUND) return NULL;
+    if (fed->options.select == FED_EVAL || fed->options.select == FED_BOUND) return NULL;
     return "fed.select = eval and fed.eval_clients (0: all), or fed.select = bound";
 }
 
@@ -82,7 +65,7 @@ static double largest(const weft_axis *axis, double fixed)
     return axis->nwhen > 0 ? fmax(most, fixed) : most;
 }
 
-static weft_status check(const fed_task *fed)
+static weft_status check_data(const fed_task *fed)
 {
     const weft_data *data = fed->env.data;
     if (!data)
@@ -102,11 +85,11 @@ static weft_status check(const fed_task *fed)
                          data->path);
     if (fed->env.scoring) return WEFT_OK;
     int64_t n = fed->old.n;
-    if (n == 0 || (!fed->replacement && fed->cohort > n))
+    if (n == 0 || (!fed->options.replacement && fed->options.cohort > n))
         return weft_fail(WEFT_ECONF,
                          "fed.cohort = %lld, but %s has %lld clients%s; draw fewer, or set "
                          "fed.replacement = yes",
-                         (long long)fed->cohort, data->path, (long long)n,
+                         (long long)fed->options.cohort, data->path, (long long)n,
                          fed->fresh.n > 0 ? " without those of fed.new_clients" : "");
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++)
         if (data->part[part].total == 0)
@@ -114,15 +97,16 @@ static weft_status check(const fed_task *fed)
                              "%s: no client has %s samples, and rounds need both train and "
                              "valid; pack it with another split",
                              data->path, weft_part_name[part]);
-    if (fed->score == FED_WORST && fed->select == FED_BOUND)
+    if (fed->options.score == FED_WORST && fed->options.select == FED_BOUND)
         return weft_fail(WEFT_ECONF,
                          "fed.select = bound needs an interval, which fed.score = worst10 "
                          "has not; choose another of both");
-    if (fed->eval_clients < 0 && (fed->select == FED_EVAL || fed->eval_every > 0))
+    if (fed->options.eval_clients < 0 &&
+        (fed->options.select == FED_EVAL || fed->options.eval_every > 0))
         return weft_fail(WEFT_ECONF,
                          "fed.%s needs clients to evaluate, fed.eval_clients is -1 (none); "
                          "set it to 0 (all) or to a number of clients",
-                         fed->select == FED_EVAL ? "select = eval" : "eval_every");
+                         fed->options.select == FED_EVAL ? "select = eval" : "eval_every");
     return WEFT_OK;
 }
 
@@ -134,20 +118,21 @@ static weft_status shape_of(fed_task *fed, weft_shape *shape)
     int chars = data->form == WEFT_CHARS;
     if (data->pairs) {
         *shape = weft_pair_rows_shape(data->pairs);
-        return weft_word_unused(&fed->words, "fed", data->path);
+        return weft_word_unused(&fed->options.words, "fed", data->path);
     }
     *shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
                           .channels = clients->channels,
                           .height = clients->height,
                           .width = clients->width,
                           .classes = chars ? clients->symbols : data->classes,
-                          .every = fed->target == FED_ALL_SYMBOLS};
+                          .every = fed->options.target == FED_ALL_SYMBOLS};
     if (data->form == WEFT_TOKENS) {
-        TRY(weft_data_own_words(data, (weft_tokenizer)fed->words.tokenizer));
-        TRY(weft_agree(weft_word_shape(&fed->words, data, clients->d, &fed->env, shape),
-                       fed->env.team));
+        TRY(weft_data_own_words(data, (weft_tokenizer)fed->options.words.tokenizer));
+        TRY(weft_agree(
+            weft_word_shape(&fed->options.words, data, clients->d, &fed->env, shape),
+            fed->env.team));
     } else {
-        TRY(weft_word_unused(&fed->words, "fed", data->path));
+        TRY(weft_word_unused(&fed->options.words, "fed", data->path));
     }
     shape->d = clients->d;
     shape->length = clients->length;
@@ -164,24 +149,80 @@ static weft_status model_new(fed_task *fed)
     return weft_net_setup(fed->net, fed->model, &shape, "fed", fed->env.data->path);
 }
 
+/* Tells of speeds and a deadline that have no effect as nothing takes time. */
+static void look_at_time(const weft_device *device)
+{
+    int works = device->sample_seconds > 0 || device->flops > 0;
+    int sends = device->up > 0 || device->down > 0 || device->latency > 0;
+    for (int64_t i = 0; i < device->rows; i++) {
+        const double *p = device->row + i * WEFT_PROFILE;
+        sends |= p[WEFT_UP] > 0 || p[WEFT_DOWN] > 0;
+    }
+    if (device->speed != 0 && device->rows == 0 && !works)
+        weft_log(WEFT_WARN, "device.speed has no effect: work takes no time; give "
+                            "device.sample_seconds or device.flops");
+    if (device->deadline > 0 && !works && !sends)
+        weft_log(WEFT_WARN,
+                 "device.deadline = %g has no effect: nothing takes time; give "
+                 "device.sample_seconds, flops, up, down or latency",
+                 device->deadline);
+}
+
+/* Warns of options that were set and have no effect with the algorithm. */
+static weft_status look_at_options(const fed_task *fed)
+{
+    if (fed->env.scoring) return WEFT_OK;
+    look_at_time(&fed->device);
+    if (fed->options.new_epochs > 1 && !(fed->options.new_share > 0))
+        return weft_fail(WEFT_ECONF,
+                         "fed.new_epochs = %d: there are no new clients; give "
+                         "fed.new_clients, their share, or take it out",
+                         fed->options.new_epochs);
+    if (fed->server.average != WEFT_LAST && fed->options.select != FED_EVAL)
+        weft_log(WEFT_WARN,
+                 "rounds score the weights that clients receive, not their average, which "
+                 "server.average makes the result; give fed.select = eval and "
+                 "fed.eval_clients (0: all) to compare configurations by it");
+    if (!fed->algorithm->plain || fed->options.average == FED_PLAIN) return WEFT_OK;
+    if (weft_conf_find(fed->env.conf, "fed", "average"))
+        weft_log(WEFT_WARN,
+                 "fed.average = weighted has no effect: fed.algorithm = %s gives clients "
+                 "equal weights",
+                 fed->options.algorithm_name);
+    return WEFT_OK;
+}
+
+/* The layout of x for the algorithm and the options of the server. */
+static fed_layout layout_of(const fed_task *fed)
+{
+    weft_amounts amounts = fed_amounts(fed, NULL, 1);
+    fed_layout layout = {.shared = fed->nweight,
+                         .nshared = amounts.shared,
+                         .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
+    layout.summed = fed->nweight + amounts.sums;
+    layout.live = layout.shared + layout.nshared;
+    layout.nlive = fed->server.average == WEFT_LAST ? 0 : fed->nweight;
+    layout.slots = layout.live + layout.nlive;
+    return layout;
+}
+
 static weft_status algorithm_new(fed_task *fed)
 {
     const weft_algorithm *algorithm = fed->algorithm;
     fed->special = weft_arena_alloc(fed->env.mem, 1, algorithm->kind.size);
     TRY(weft_conf_bind(fed->env.conf, &algorithm->kind, fed->special));
     TRY(fed_neighbours_check(fed));
-    TRY(fed_opts_look(fed));
+    TRY(look_at_options(fed));
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
-    fed->at = fed_layout_of(fed);
-    fed->summed = fed->nweight + fed_amounts(fed, NULL, 1).sums;
+    fed->at = layout_of(fed);
     if (fed->at.each == 0) return WEFT_OK;
     TRY(fed_keep_check(fed));
-    if (!fed->replacement) return WEFT_OK;
+    if (!fed->options.replacement) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.replacement = yes draws a client twice in a round, but with "
                      "fed.algorithm = %s a client keeps numbers from turn to turn; set "
                      "fed.replacement = no",
-                     fed->algorithm_name);
+                     fed->options.algorithm_name);
 }
 
 static double batch_asked(const fed_task *fed)
@@ -208,8 +249,20 @@ static weft_status check_memory(const fed_task *fed, double bytes)
         "fed.model = %s has %lld weights, whose training in batches of %d takes "
         "%.3g GB; run.memory allows %g GB a rank: make the model or "
         "client.batch smaller, or allow more",
-        fed->net_name, (long long)fed->nweight, fed->work.most, bytes / 1e9,
+        fed->options.net_name, (long long)fed->nweight, fed->work.most, bytes / 1e9,
         fed->env.memory / 1e9);
+}
+
+static fed_batch rows_new(int most, weft_arena *mem)
+{
+    return (fed_batch){.x = WEFT_NEW(mem, const float *, most),
+                       .text = WEFT_NEW(mem, const uint8_t *, most),
+                       .word = WEFT_NEW(mem, const uint32_t *, most),
+                       .length = WEFT_NEW(mem, int, most),
+                       .translation = WEFT_NEW(mem, const uint32_t *, most),
+                       .translated = WEFT_NEW(mem, int, most),
+                       .label = WEFT_NEW(mem, int32_t, most),
+                       .weight = WEFT_NEW(mem, double, most)};
 }
 
 /* Allocates the workspace. The system provides a page only when it is first written, when a
@@ -221,8 +274,9 @@ static weft_status workspace_new(fed_task *fed)
     fed_workspace *work = &fed->work;
     work->most = largest_batch(fed);
     TRY(check_memory(fed, (double)fed->nweight * (sizeof(double) + 3 * sizeof(real))));
-    int64_t started = weft_device_started(&fed->device, fed->cohort,
-                                          fed->replacement ? INT64_MAX : fed->old.n);
+    int64_t started =
+        weft_device_started(&fed->device, fed->options.cohort,
+                            fed->options.replacement ? INT64_MAX : fed->old.n);
     work->w = WEFT_NEW(mem, real, fed->nweight);
     work->g = WEFT_NEW(mem, real, fed->nweight);
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
@@ -230,16 +284,9 @@ static weft_status workspace_new(fed_task *fed)
     work->anchor = WEFT_NEW(mem, real, work->own.table.rows > 0 ? fed->nweight : 0);
     work->change = WEFT_NEW(mem, real, fed->algorithm->courses ? fed->nweight : 0);
     work->spare = WEFT_NEW(mem, real, fed_amounts(fed, NULL, 1).spare);
-    work->sum = WEFT_NEW(mem, double, fed->summed + fed_room(fed, started));
+    work->sum = WEFT_NEW(mem, double, fed->at.summed + fed_room(fed, started));
     work->net = fed->net->work(fed->model, work->most, mem);
-    work->x = WEFT_NEW(mem, const float *, work->most);
-    work->text = WEFT_NEW(mem, const uint8_t *, work->most);
-    work->word = WEFT_NEW(mem, const uint32_t *, work->most);
-    work->length = WEFT_NEW(mem, int, work->most);
-    work->translation = WEFT_NEW(mem, const uint32_t *, work->most);
-    work->translated = WEFT_NEW(mem, int, work->most);
-    work->label = WEFT_NEW(mem, int32_t, work->most);
-    work->weight = WEFT_NEW(mem, double, work->most);
+    work->rows = rows_new(work->most, mem);
     size_t alone = weft_arena_mark(mem);
     work->lanes = fed_lanes_new(fed, (int)fmin(batch_asked(fed), work->most), mem);
     if ((double)(weft_arena_mark(mem) - before) > fed->env.memory) {
@@ -256,9 +303,110 @@ static void average_one(const fed_task *fed)
 {
     const weft_entry *tuner = weft_conf_find(fed->env.conf, "run", "tuner");
     int one = tuner && strcmp(tuner->value, "one") == 0;
-    if (one && fed->select == FED_EVAL &&
+    if (one && fed->options.select == FED_EVAL &&
         !weft_conf_find(fed->env.conf, "server", "average"))
         weft_conf_default(fed->env.conf, "server", "average", "tail");
+}
+
+/* ---- weights of classes, and scores that need labels ---- */
+
+/* Adds the labels of this rank's clients. EFILE. */
+static weft_status count_labels(const fed_task *fed, weft_part part, int64_t *count)
+{
+    const fed_group *group = &fed->old;
+    int64_t first, n;
+    weft_deal(group->n, fed->env.team->rank, fed->env.team->size, &first, &n);
+    for (int64_t i = first; i < first + n; i++) {
+        weft_arena *tmp = weft_arena_new();
+        weft_samples samples;
+        int64_t client = group->client ? group->client[i] : i;
+        weft_status st = weft_client_read(fed->clients, client, part, &samples, tmp);
+        for (int64_t j = 0; j < samples.n && st == WEFT_OK; j++) count[samples.label[j]]++;
+        weft_arena_free(tmp);
+        TRY(st);
+    }
+    return weft_client_sound(fed->clients);
+}
+
+/* The samples of each class. */
+static weft_status count_classes(const fed_task *fed, weft_part part, int64_t **count)
+{
+    int classes = fed->env.data->classes;
+    *count = WEFT_NEW(fed->env.mem, int64_t, classes);
+    TRY(weft_agree(count_labels(fed, part, *count), fed->env.team));
+    weft_sum_i64(fed->env.team, *count, (size_t)classes);
+    return WEFT_OK;
+}
+
+static weft_status weigh_classes(fed_task *fed, weft_part part, double **weight)
+{
+    int classes = fed->env.data->classes;
+    int64_t *count;
+    *weight = WEFT_NEW(fed->env.mem, double, classes);
+    TRY(count_classes(fed, part, &count));
+    weft_class_weights(classes, count, *weight);
+    return WEFT_OK;
+}
+
+/* ECONF, EDATA: the data, the network or other options do not give the measure of all
+ * samples that is asked for. */
+static weft_status check_measure(const fed_task *fed)
+{
+    const weft_data *data = fed->env.data;
+    const char *name = fed->options.score == FED_F1 ? "f1" : "auc";
+    weft_measure measure = fed->options.score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
+    int64_t *count, rows = fed->clients->size[WEFT_VALID].total;
+    if (data->form == WEFT_CHARS || !fed_answers(fed) || fed->algorithm->neighbours)
+        return weft_fail(WEFT_ECONF,
+                         "fed.score = %s is of the class that a network says of each "
+                         "sample, which %s does not; choose error or loss",
+                         name,
+                         data->form == WEFT_CHARS     ? "a network on characters"
+                         : fed->algorithm->neighbours ? fed->options.algorithm_name
+                                                      : fed->options.net_name);
+    if (fed->options.select != FED_EVAL || fed->options.eval_clients != 0 ||
+        fed->options.score_weights != FED_GLOBAL || fed->fresh.n > 0)
+        return weft_fail(WEFT_ECONF,
+                         "fed.score = %s is of the samples of all clients by weights "
+                         "before training: give fed.select = eval, fed.eval_clients = 0 "
+                         "and fed.score_weights = global, without fed.new_clients",
+                         name);
+    if (!weft_quality_fits(rows, data->classes))
+        return weft_fail(WEFT_ELIMIT,
+                         "fed.score = %s keeps the scores of %lld validation samples, "
+                         "which are too many; choose balanced or loss",
+                         name, (long long)rows);
+    TRY(count_classes(fed, WEFT_VALID, &count));
+    return weft_measure_check(measure, "fed.score", data->path, data->classes, count,
+                              data->class_name);
+}
+
+/* Checks that fed.score can be had, and sets fed->train_class and fed->valid_class where
+ * run.class_weights or fed.score asks for them, from the counts of the samples of all
+ * clients that are trained, which are exact sums. ECONF, EDATA; EFILE. Collective. Cost:
+ * reads the labels of these samples once. */
+static weft_status balance_classes(fed_task *fed)
+{
+    int balanced = fed->options.score == FED_BALANCED;
+    const weft_data *data = fed->env.data;
+    if (!fed->env.scoring && fed_is_joint(fed)) TRY(check_measure(fed));
+    if (fed->env.scoring || (!balanced && !fed->env.balanced)) return WEFT_OK;
+    const char *key = balanced ? "fed.score = balanced" : "run.class_weights = balanced";
+    const char *lacks = fed_worker_trains(fed)         ? "those of a worker are not known"
+                        : data->form == WEFT_CHARS     ? "characters of text have none"
+                        : data->form == WEFT_SENTENCES ? "sentences have none"
+                                                       : NULL;
+    if (lacks)
+        return weft_fail(WEFT_ECONF,
+                         "%s counts the samples of classes, and %s; leave it out", key,
+                         lacks);
+    if (balanced && fed->algorithm->neighbours)
+        return weft_fail(WEFT_ECONF,
+                         "%s is of the answers of a network alone, and fed.algorithm = %s "
+                         "mixes them with those of samples; choose error or loss",
+                         key, fed->options.algorithm_name);
+    if (fed->env.balanced) TRY(weigh_classes(fed, WEFT_TRAIN, &fed->train_class));
+    return balanced ? weigh_classes(fed, WEFT_VALID, &fed->valid_class) : WEFT_OK;
 }
 
 static weft_status fed_setup(void *self, const weft_env *env)
@@ -271,7 +419,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     if (data && data->translations) weft_data_own_pairs(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
-    TRY(check(fed));
+    TRY(check_data(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     average_one(fed);
     TRY(weft_conf_bind(env->conf, &weft_server_kind, &fed->server));
@@ -284,9 +432,9 @@ static weft_status fed_setup(void *self, const weft_env *env)
     weft_server server = fed->server;
     server.momentum =
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
-    fed->slots = weft_server_slots(&server);
+    fed->at.nslot = weft_server_slots(&server);
     fed_measure(fed);
-    TRY(fed_balance(fed));
+    TRY(balance_classes(fed));
     return workspace_new(fed);
 }
 
@@ -308,7 +456,7 @@ static void fed_word_weights(const void *self, const weft_job *job, weft_word_we
     const fed_task *fed = self;
     (void)job;
     if (!fed->net->table || fed->net->table(fed->model).rows == 0) return;
-    *out = (weft_word_weights){.vocab = &fed->env.data->vocab[fed->words.tokenizer],
+    *out = (weft_word_weights){.vocab = &fed->env.data->vocab[fed->options.words.tokenizer],
                                .table = fed->net->table(fed->model),
                                .networks = 1};
 }
@@ -316,7 +464,7 @@ static void fed_word_weights(const void *self, const weft_job *job, weft_word_we
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed_task *fed = self;
-    size->nx = fed->at.slots + fed->nweight * fed->slots;
+    size->nx = fed->at.slots + fed->nweight * fed->at.nslot;
     size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
     size->members = fed->at.each > 0 ? fed->clients->n : 0;
     size->each = fed->at.each;
@@ -371,13 +519,14 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
         epochs += exp(job->mix.logp[i]) * fed_amounts(fed, NULL, training.epochs).epochs;
     }
     if (job->mix.nblock > 1) epochs = fed_amounts(fed, NULL, fed->client.epochs).epochs;
-    double samples = epochs * fed->mean_samples + passes * fed->mean_valid / 3;
+    double samples = epochs * fed->size.samples + passes * fed->size.valid / 3;
     double scores = fed_scores(fed, job, FED_AFTER) ? fed_neighbours_flops(fed) : 0;
-    *out = (weft_cost){.flops = rounds * (double)fed->cohort *
-                                (samples * fed->net->flops(fed->model) + scores),
-                       .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                       .memory = fed->work.bytes +
-                                 ((double)fed->at.slots + fed->slots * n) * sizeof(real)};
+    *out =
+        (weft_cost){.flops = rounds * (double)fed->options.cohort *
+                             (samples * fed->net->flops(fed->model) + scores),
+                    .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+                    .memory = fed->work.bytes +
+                              ((double)fed->at.slots + fed->at.nslot * n) * sizeof(real)};
 }
 
 /* ---- work ---- */
@@ -392,17 +541,17 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
     fed_score_sums eval = {0};
     row[FED_ROW_VALID_LOSS] = row[FED_ROW_VALID_ERROR] = NAN;
     weft_status st = trains ? fed_round(fed, job, &trial, row, tmp) : WEFT_OK;
-    int due = fed->eval_every > 0 && (int64_t)trial.head->round % fed->eval_every == 0;
-    if (st == WEFT_OK && (due || !trains || (last && fed->eval_clients >= 0))) {
+    int due = fed->options.eval_every > 0 &&
+              (int64_t)trial.head->round % fed->options.eval_every == 0;
+    if (st == WEFT_OK && (due || !trains || (last && fed->options.eval_clients >= 0))) {
         fed_evaluation evaluation = {.part = WEFT_VALID,
-                                     .clients = fed->eval_clients,
-                                     .personal =
-                                         last && fed->score_weights == FED_PERSONAL};
+                                     .clients = fed->options.eval_clients,
+                                     .personal = last && fed->options.score_weights ==
+                                                             FED_PERSONAL};
         weft_mix mix = job->mix;
         mix.logp = res->logp;
         st = fed_evaluate(fed, &evaluation, job->trial, &mix, state, &eval);
-        row[FED_ROW_VALID_LOSS] = eval.loss[FED_BEFORE] / eval.answered;
-        row[FED_ROW_VALID_ERROR] = eval.wrong[FED_BEFORE] / eval.answered;
+        fed_sums_means(&eval, FED_BEFORE, row + FED_ROW_VALID_LOSS);
     }
     if (st == WEFT_OK && last) {
         fed_trial_result(fed, job, &trial, &eval);
@@ -417,16 +566,7 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
 static int fed_mixes(const void *self)
 {
     const fed_task *fed = self;
-    return !fed->eval_mode;
-}
-
-/* Loss and error before and, if personal, after training. */
-static void put_scores(const fed_score_sums *sums, int personal, double *metric)
-{
-    for (int stage = FED_BEFORE; stage <= (personal ? FED_AFTER : FED_BEFORE); stage++) {
-        metric[2 * stage] = sums->loss[stage] / sums->answered;
-        metric[2 * stage + 1] = sums->wrong[stage] / sums->answered;
-    }
+    return !fed->options.eval_mode;
 }
 
 static weft_status fed_score(void *self, const weft_job *job, const weft_state *state,
@@ -436,15 +576,16 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
     weft_members *members = WEFT_NEW(fed->env.mem, weft_members, 1);
     fed_evaluation evaluation = {.part = part,
                                  .members = members,
-                                 .clients = fed->test_clients,
-                                 .personal = fed->score_weights == FED_PERSONAL,
+                                 .clients = fed->options.test_clients,
+                                 .personal = fed->options.score_weights == FED_PERSONAL,
                                  .winner = 1};
     fed_score_sums sums;
     TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, state, &sums));
     *out = weft_scores_none();
     out->count = sums.answered;
     if (members->n > 0) out->members = members;
-    put_scores(&sums, evaluation.personal, out->metric);
+    fed_sums_means(&sums, FED_BEFORE, out->metric);
+    if (evaluation.personal) fed_sums_means(&sums, FED_AFTER, out->metric + 2);
     TRY(fed_translate(fed, job, state, part, members, out->metric + FED_TRANSLATED_SCORES));
     if (fed->fresh.n == 0)
         return fed_judge(fed, job, state, part, out->metric + FED_QUALITY_SCORES,
@@ -453,7 +594,8 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
     evaluation.clients = 0;
     evaluation.fresh = evaluation.personal = 1;
     TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, state, &sums));
-    put_scores(&sums, 1, out->metric + FED_NEW_SCORES);
+    fed_sums_means(&sums, FED_BEFORE, out->metric + FED_NEW_SCORES);
+    fed_sums_means(&sums, FED_AFTER, out->metric + FED_NEW_SCORES + 2);
     return WEFT_OK;
 }
 

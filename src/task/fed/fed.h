@@ -1,12 +1,111 @@
-/* What the files of task fed share: its options, the local update of a client, and the
- * state of a trial that is passed from round to round. */
+/* What task fed is made of: its options, the devices of clients, a client and its turn, the
+ * workspace of a rank, the task. */
 #ifndef WEFT_TASK_FED_FED_H
 #define WEFT_TASK_FED_FED_H
 
-#include "device.h"
 #include "task/parts.h"
 #include "weft/algorithm.h"
+#include "weft/link.h"
 #include "weft/net.h"
+
+/* ---- devices ---- */
+
+/* Properties of a device. */
+enum { WEFT_SPEED, WEFT_UP, WEFT_DOWN, WEFT_AVAILABLE, WEFT_DROPOUT, WEFT_PROFILE };
+
+/* Section [device]. */
+typedef struct weft_device {
+    int speed;                 /* constant, exponential, lognormal or trace */
+    int redraw;                /* 1: speeds are drawn anew in every round */
+    double sigma;              /* lognormal: s.d. of the logarithm */
+    double sample_seconds;     /* to train on one sample at speed 1 */
+    double flops;              /* operations a second at speed 1; 0: any */
+    double up, down;           /* bytes a second; 0: any */
+    double latency;            /* seconds, once down and once up */
+    double available, dropout; /* probabilities, a round */
+    double power;              /* watt while it computes */
+    double byte_energy;        /* joule per byte, up or down */
+    double deadline;           /* virtual seconds of a round; 0: none */
+    double over;               /* devices started per device needed, >= 1 */
+    const char *file;          /* of speed trace */
+    /* set by weft_device_setup */
+    uint64_t seed;
+    int64_t rows;      /* of the trace; 0: none */
+    int keyed;         /* 1: row c is client c; 0: rows are drawn, as speeds are */
+    const double *row; /* [rows][WEFT_PROFILE] */
+} weft_device;
+
+extern const weft_kind weft_device_kind; /* section [device] */
+
+/* What a device is asked to do in a round. */
+typedef struct weft_work {
+    double samples;  /* seen in training: samples x epochs */
+    double flops;    /* operations of that */
+    double down, up; /* bytes received and sent */
+} weft_work;
+
+/* The status of a device in a round. WEFT_AVERAGED: answered in time and among the
+ * first m. AWAY and DROPPED are random and do not depend on the work. LATE depends on the
+ * device, its work and the deadline only, not on the other devices drawn; SURPLUS also
+ * depends on these. */
+typedef enum weft_turn_status {
+    WEFT_AVERAGED,
+    WEFT_AWAY,    /* not available: did not start */
+    WEFT_DROPPED, /* dropped out during the round */
+    WEFT_LATE,    /* would have answered after the deadline */
+    WEFT_SURPLUS  /* would have answered in time, but after the m-th: over-selection */
+} weft_turn_status;
+
+/* What one device does in a round. */
+typedef struct weft_turn {
+    weft_turn_status status; /* LATE and SURPLUS are set by weft_device_close alone */
+    double seconds;          /* from the start of the round until it answers or is lost */
+    double energy;           /* joule until then */
+    double bytes;            /* received and sent until then */
+} weft_turn;
+
+/* The end of a round. */
+typedef struct weft_closing {
+    int away, dropped, late, surplus; /* number of devices with these statuses; the
+                                         others are averaged */
+    double seconds;                   /* virtual time of the round */
+    double energy, bytes;             /* of all devices of the round, until its end */
+} weft_closing;
+
+/* Checks the options and reads the trace: a table separated by TABs or commas, a line of
+ * names and lines of numbers. Columns, in any order: speed, up, down, availability,
+ * dropout, client; what has no column keeps the section's value. With a column client, 0 ..
+ * clients-1, each client has one row; without it, a client is given a row at random. ECONF,
+ * also if no device can ever answer; EFILE; EDATA: file and line. Every rank reads the
+ * file; the caller calls weft_agree. */
+WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
+                                           uint64_t seed, weft_arena *mem);
+
+/* Devices to be started so that m answer: ceil(m over), at most `clients`. */
+int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients);
+
+/* What client c does in a round (any number that names it):
+ *     seconds = 2 latency + down / rate + (samples sample_seconds + operations / flops) /
+ *               speed + up / rate.
+ * A device that drops out does so after a uniform share of that, and has spent as much of
+ * its energy and bytes. */
+weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
+                           const weft_work *work);
+
+/* Reads the trace of device->file into d; called by weft_device_setup. */
+WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
+                                           weft_arena *mem);
+
+/* Ends a round that needs m answers, given the turns of the n devices started, in the order
+ * of the cohort. The round ends with the m-th answer (ties: by order in the cohort), at the
+ * deadline if that is earlier, or when no device is left to wait for. A device that has not
+ * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
+ * and its energy and bytes are reduced in proportion to its time. Changes statuses,
+ * seconds, energies and bytes of turns accordingly. tmp: scratch. Cost O(n log n). */
+weft_closing weft_device_close(const weft_device *device, int m, int n, weft_turn *turn,
+                               weft_arena *tmp);
+
+/* ---- clients ---- */
 
 enum { FED_WEIGHTED, FED_PLAIN };                                       /* fed.average */
 enum { FED_ERROR, FED_LOSS, FED_WORST, FED_BALANCED, FED_F1, FED_AUC }; /* fed.score */
@@ -64,7 +163,7 @@ typedef struct fed_client_result {
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it diverged; its score is the worst possible */
     double weighed[2];              /* wrong answers by fed->valid_class, likewise */
-    double own[FED_OWN];            /* metrics of a worker's own, the first fed->nown */
+    double own[FED_OWN];            /* metrics of a worker's own, the first fed->told.n */
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) - FED_OWN };
 
@@ -80,25 +179,30 @@ typedef struct fed_own {
     int64_t n;        /* weights */
 } fed_own;
 
+/* The samples of a batch, each [most]. */
+typedef struct fed_batch {
+    const float **x;
+    const uint8_t **text;
+    const uint32_t **word;
+    int *length;
+    const uint32_t **translation;
+    int *translated;
+    int32_t *label;
+    double *weight;
+} fed_batch;
+
 /* Workspace of a rank, used for all its turns. */
 typedef struct fed_workspace {
     real *w, *g, *velocity; /* [own.n], room for nweight */
     real *anchor;           /* [own.n] weights received, where own are some */
     fed_own own;
     real *change,
-        *spare;      /* [nweight] of algorithms with turns of their own; their scratch */
-    double *sum;     /* [summed] running sums of changes, and of what algorithms add,
-                        followed by space for exchanges */
-    int most;        /* samples in a batch */
-    void *net;       /* workspace of the network */
-    const float **x; /* [most] */
-    const uint8_t **text;         /* [most] */
-    const uint32_t **word;        /* [most] */
-    int *length;                  /* [most] */
-    const uint32_t **translation; /* [most] */
-    int *translated;              /* [most] */
-    int32_t *label;               /* [most] */
-    double *weight;               /* [most] */
+        *spare;       /* [nweight] of algorithms with turns of their own; their scratch */
+    double *sum;      /* [summed] running sums of changes, and of what algorithms add,
+                         followed by space for exchanges */
+    int most;         /* samples in a batch */
+    void *net;        /* workspace of the network */
+    fed_batch rows;   /* of a batch */
     fed_lanes *lanes; /* for training several clients at once, one per vector lane;
                          NULL: one by one */
     weft_arena *tmp;  /* scratch, given by the caller */
@@ -114,6 +218,8 @@ typedef struct fed_layout {
     int64_t nshared, each; /* each: numbers of the row of a client in what is kept: the
                               turns that it has finished, then what the algorithm keeps; 0:
                               nothing is kept */
+    int64_t summed;        /* numbers whose sums over clients a round needs */
+    int nslot;             /* vectors of the optimizer */
 } fed_layout;
 
 /* Clients that take part, or those that are new: numbers among those of the data. */
@@ -122,42 +228,55 @@ typedef struct fed_group {
     int64_t *client; /* [n]; NULL: all clients of the data */
 } fed_group;
 
-typedef struct fed_task {
+/* Section [fed]. */
+typedef struct fed_options {
     const char *net_name, *algorithm_name;
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
     int replacement, average, score, score_weights, select, target, score_both, eval_mode;
+    double new_share; /* of clients that are kept out of training */
+    int new_epochs;   /* passes over their samples before they are scored */
+} fed_options;
+
+/* The clients of the data: how many samples they have. */
+typedef struct fed_sizes {
+    double samples, valid; /* means per client: samples trained, samples scored */
+    weft_population all;   /* all of them, with their numbers of validation predictions */
+} fed_sizes;
+
+/* What a run's workers tell. */
+typedef struct fed_told {
+    int tried;            /* 1: a turn was repeated */
+    int n;                /* metrics of their own, */
+    double mean[FED_OWN]; /* and their means in the last round */
+} fed_told;
+
+typedef struct fed_task {
+    fed_options options;
     fed_training client;
     weft_server server;
     weft_device device;
+    weft_env env;
+    double asked; /* as in halt.h */
+
     const weft_net *net;
-    void *model;           /* the network's instance */
-    weft_clients *clients; /* of the data: of a federation, or those that own documents */
-    double new_share;      /* of clients that are kept out of training */
-    int new_epochs;        /* passes over their samples before they are scored */
-    fed_group old, fresh;  /* clients that are trained; those that are kept out */
+    void *model; /* the network's instance */
+    int64_t nweight;
+    int ntensor;
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     const weft_algorithm *algorithm;
     void *special; /* its options */
-    int64_t nweight;
-    int64_t summed; /* numbers whose sums over clients a round needs */
-    fed_layout at;  /* of x */
-    int ntensor;    /* of the network */
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int slots;                         /* number of vectors of the server's optimizer */
+    fed_layout at; /* of x */
+
+    weft_clients *clients; /* of the data: of a federation, or those that own documents */
+    fed_group old, fresh;  /* clients that are trained; those that are kept out */
+    fed_sizes size;
     double *train_class, *valid_class; /* [classes] weights of their samples in training,
                                           and of wrong answers in scores; NULL: 1 */
     double worst; /* mean loss that counts as divergence: 2 ln classes */
-    weft_env env;
-    double asked; /* as in halt.h */
     fed_workspace work;
-    double mean_samples, mean_valid; /* means per client: samples trained, samples scored */
-    weft_population all;             /* the population of clients, with their numbers of
-                                        validation predictions */
-    int tried;                       /* 1: a worker's turn was repeated */
-    int nown;                        /* metrics of a worker's own, */
-    double own[FED_OWN];             /* their means in the last round */
-    int warned;                      /* 1: a warning that a whole cohort diverged or was
-                                        late was printed */
+    fed_told told; /* by workers */
+    int warned;    /* 1: a warning that a whole cohort diverged or was late was printed */
 } fed_task;
 
 /* A set of turns that start from the same weights. */
@@ -177,5 +296,80 @@ typedef struct fed_turns {
                    whether it must stop */
     double first, share; /* of the progress: what was done before, what these turns are */
 } fed_turns;
+
+/* ---- trials ---- */
+
+/* Sums over clients, with v the number of predictions of a client and s the score by which
+ * configurations are selected. A client that returned no weights because it diverged or
+ * missed the deadline gets the worst score, so that the score of a configuration is a mean
+ * over all clients that drew it and were available, not only over those that could train
+ * with it. The recorded means of losses and errors are over clients that answered. */
+typedef struct fed_score_sums {
+    double n, v, vs, vv, vss; /* clients with v > 0; sums of v, v s, v^2, v s^2 */
+    double answered;          /* sum of v of those that were not late */
+    double loss[2], wrong[2]; /* sums over their predictions, FED_BEFORE and FED_AFTER */
+} fed_score_sums;
+
+/* The beginning of a state's aux, behind the mark of what is kept; only doubles. */
+typedef struct fed_trial_head {
+    double trial;      /* number of the trial */
+    double round;      /* rounds that the weights have been trained, */
+    double steps;      /* number of these that changed them */
+    double rounds;     /* number of rounds stored in the ring buffer so far */
+    double best;       /* lowest score of a round */
+    double train_loss; /* sums over the job: loss of predictions in local training, */
+    double train_count;
+    double seconds; /* virtual seconds */
+    weft_mix_update_state drift;
+} fed_trial_head;
+
+/* Pointers to the parts of a trial's state and of its job's result; all borrowed. */
+typedef struct fed_trial_state {
+    real *x;         /* weights, then the numbers of fed_layout */
+    weft_kept *kept; /* what clients keep; NULL: nothing */
+    double *mark;    /* [WEFT_KEPT_MARK] of it */
+    fed_trial_head *head;
+    fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
+    double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */
+    weft_result *res;     /* of the job: sums by configuration, log-probabilities */
+} fed_trial_state;
+
+/* ---- tables.c: options, and what is measured ---- */
+
+extern const weft_opt fed_task_opts[];
+extern const weft_kind *const fed_parts[];
+
+/* What it measures: columns of jobs and of rounds, scores. */
+enum {
+    FED_VALID_LOSS,
+    FED_VALID_ERROR,
+    FED_GLOBAL_LOSS,
+    FED_GLOBAL_ERROR,
+    FED_PERSONAL_LOSS,
+    FED_PERSONAL_ERROR,
+    FED_TRAIN_LOSS
+};
+enum {
+    FED_ROW_AFTER_LOSS,
+    FED_ROW_BEFORE_LOSS,
+    FED_ROW_TRAIN_LOSS,
+    FED_ROW_AFTER_ERROR,
+    FED_ROW_BEFORE_ERROR,
+    FED_ROW_CLIENTS,
+    FED_ROW_DIVERGED,
+    FED_ROW_DROPPED,
+    FED_ROW_SURPLUS,
+    FED_ROW_SAMPLES,
+    FED_ROW_BYTES,
+    FED_ROW_SECONDS,
+    FED_ROW_ENERGY,
+    FED_ROW_ENTROPY,
+    FED_ROW_VALID_LOSS,
+    FED_ROW_VALID_ERROR
+};
+/* The first score of new clients; the first of weft_quality_put. */
+enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8, FED_TRANSLATED_SCORES = 12 };
+extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[], fed_client_table[],
+    fed_direction_table[]; /* of clients that are directions of sentences */
 
 #endif

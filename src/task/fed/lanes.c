@@ -2,12 +2,7 @@
  * one client, and all take their steps together, each with its own batches and options,
  * until the last one has finished. Each lane has the same bits as local.c gives its
  * client. */
-#include "lanes.h"
-#include "local.h"
-#include "neighbours.h"
-#include "own.h"
-#include "score.h"
-#include "visit.h"
+#include "round.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,15 +26,9 @@ struct fed_lanes {
 
 /* A client in training. */
 struct lane {
-    const fed_client *client;
-    fed_client_result *out;
-    weft_samples own, scored;
-    int64_t *order; /* [own.n] order of its samples in this epoch */
-    int64_t at;     /* index of the next sample in the epoch */
-    int epoch, epochs;
-    int losses; /* 1: those of this course are recorded */
-    int64_t j;  /* among the turns */
-    weft_visit visit;
+    fed_visiting visiting;
+    int epochs;    /* of its course, */
+    fed_pass pass; /* and the batches of that */
     weft_course course[WEFT_COURSES];
 };
 
@@ -140,19 +129,19 @@ static void score(struct group *group, const real *w, int stage)
     weft_score sum[WEFT_MAX_LANES] = {{0}};
     for (int64_t first = 0;; first += rows) {
         for (int l = 0; l < group->n; l++) {
-            const struct lane *lane = &group->lane[l];
-            int64_t left = lane->client->valid - first;
+            const fed_visiting *visiting = &group->lane[l].visiting;
+            int64_t valid = visiting->client->valid, left = valid - first;
             group->count[l] = left <= 0 ? 0 : left < rows ? (int)left : rows;
             for (int e = 0; e < group->count[l]; e++)
-                put_row(group, e, l, &lane->scored,
-                        fed_spread(first + e, lane->client->valid, lane->scored.n));
+                put_row(group, e, l, &visiting->scored,
+                        fed_spread(first + e, valid, visiting->scored.n));
         }
         weft_lane_batch batch = batch_of(group);
         if (batch.n == 0) break;
         group->fed->net->lanes_score(group->fed->model, group->lanes->net, w, &batch, sum);
     }
     for (int l = 0; l < group->n; l++)
-        fed_settle_score(sum[l], group->turns->turn, stage, group->lane[l].out);
+        fed_settle_score(sum[l], group->turns->turn, stage, group->lane[l].visiting.out);
 }
 
 /* ---- training ---- */
@@ -161,36 +150,10 @@ static void score(struct group *group, const real *w, int stage)
 static int next_batch(struct group *group, int l)
 {
     struct lane *lane = &group->lane[l];
-    const fed_training *training = &lane->client->options;
-    if (lane->out->diverged > 0 || lane->epoch == lane->epochs ||
-        lane->client->samples == 0)
-        return 0;
-    if (lane->at == 0)
-        fed_shuffle(group->fed, group->turns->turn, lane->client->client, lane->epoch,
-                    lane->own.n, lane->client->samples, lane->order);
-    int64_t left = lane->client->samples - lane->at;
-    int n = left < training->batch ? (int)left : training->batch;
-    for (int i = 0; i < n; i++) put_row(group, i, l, &lane->own, lane->order[lane->at + i]);
-    lane->at += n;
-    if (lane->at < lane->client->samples) return n;
-    lane->at = 0;
-    lane->epoch++;
+    int n = fed_pass_next(&lane->pass);
+    for (int i = 0; i < n; i++)
+        put_row(group, i, l, &lane->visiting.own, lane->pass.row[i]);
     return n;
-}
-
-/* Tensors that are fixed: their gradients become 0, or the weights `from` they had. */
-static void hold(const fed_task *fed, const char *fixed, const real *from, real *to)
-{
-    size_t vector = (size_t)fed->work.lanes->lanes;
-    for (int i = 0; i < fed->ntensor; i++) {
-        if (!fixed[i]) continue;
-        size_t at = (size_t)fed->tensor[i].at * vector,
-               n = (size_t)weft_tensors_size(1, &fed->tensor[i]) * vector;
-        if (from)
-            memcpy(to + at, from + at, n * sizeof *to);
-        else
-            memset(to + at, 0, n * sizeof *to);
-    }
 }
 
 /* Makes the steps of APFL's own weights, and of their shares, as local.c does. */
@@ -247,9 +210,10 @@ static void descend(const struct group *group, const struct course *course, int 
     if (course->blend[0]) blend(group, course, w, batch, sound);
     fed->net->lanes_grad(fed->model, lanes->net, w, batch, lanes->g, whole ? NULL : &move,
                          sum);
-    if (course->span.holes) hold(fed, course->fixed, NULL, lanes->g);
+    if (course->span.holes) fed_hold(fed, course->fixed, lanes->lanes, NULL, lanes->g);
     if (whole) weft_lanes_step(&move, course->span.end - course->span.from, lanes->g + at);
-    if (course->span.holes) hold(fed, course->fixed, course->start, lanes->w);
+    if (course->span.holes)
+        fed_hold(fed, course->fixed, lanes->lanes, course->start, lanes->w);
 }
 
 /* Does a step of every client that has one left; returns 0 if none has. */
@@ -265,18 +229,9 @@ static int step(struct group *group, const struct course *course, int first)
     if (batch.n == 0) return 0;
     batch.frozen = course->span.frozen;
     descend(group, course, first, &batch, sound, sum);
-    for (int l = 0; l < group->n; l++) {
-        fed_client_result *out = group->lane[l].out;
-        if (group->count[l] == 0) continue;
-        if (!sound[l] || !isfinite(sum[l].loss)) {
-            out->diverged = 1;
-            continue;
-        }
-        out->steps += group->count[l];
-        if (!group->lane[l].losses) continue;
-        out->train_loss += sum[l].loss;
-        out->train_count += sum[l].count;
-    }
+    for (int l = 0; l < group->n; l++)
+        if (group->count[l] > 0)
+            fed_pass_count(&group->lane[l].pass, group->count[l], sound[l], &sum[l]);
     return 1;
 }
 
@@ -287,8 +242,7 @@ static weft_status follow(struct group *group, const struct course *course)
     fed_lanes *lanes = group->lanes;
     for (int l = 0; l < group->n; l++) {
         struct lane *lane = &group->lane[l];
-        lane->at = lane->epoch = 0;
-        lane->losses = !(lane->out->train_count > 0);
+        lane->pass = fed_pass_new(&lane->visiting, lane->epochs);
     }
     int first = 1;
     size_t bytes = (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w;
@@ -308,7 +262,7 @@ static weft_status train(struct group *group)
     double most[WEFT_MAX_LANES] = {0};
     int within[WEFT_MAX_LANES];
     for (int l = 0; l < group->n; l++) {
-        const fed_training *options = &group->lane[l].client->options;
+        const fed_training *options = &group->lane[l].visiting.client->options;
         course.sgd[l] = options->sgd;
         group->lane[l].epochs = options->epochs;
         most[l] = options->max_change;
@@ -316,7 +270,7 @@ static weft_status train(struct group *group)
     TRY(follow(group, &course));
     weft_lanes_within(fed->nweight, lanes->w, lanes->from, most, within);
     for (int l = 0; l < group->n; l++)
-        if (!within[l]) group->lane[l].out->diverged = 1;
+        if (!within[l]) group->lane[l].visiting.out->diverged = 1;
     return WEFT_OK;
 }
 
@@ -326,9 +280,10 @@ static void add(const struct group *group)
     real weight[WEFT_MAX_LANES] = {0};
     int use[WEFT_MAX_LANES] = {0};
     for (int l = 0; l < group->n; l++) {
-        const struct lane *lane = &group->lane[l];
-        weight[l] = (real)(lane->client->weight / fed_divisor(group->fed, lane->client));
-        use[l] = !(lane->out->diverged > 0) && lane->client->weight > 0;
+        const fed_visiting *visiting = &group->lane[l].visiting;
+        const fed_client *client = visiting->client;
+        weight[l] = (real)(client->weight / fed_divisor(group->fed, client));
+        use[l] = !(visiting->out->diverged > 0) && client->weight > 0;
     }
     weft_lanes_add(group->fed->nweight, group->lanes->w, group->lanes->from, weight, use,
                    group->turns->scale, group->turns->sum);
@@ -406,12 +361,11 @@ static weft_status take_courses(struct group *group)
     const weft_algorithm *algorithm = group->fed->algorithm;
     int n = 0;
     for (int l = 0; l < group->n; l++)
-        n = algorithm->courses(&group->lane[l].visit, group->lane[l].course);
+        n = algorithm->courses(&group->lane[l].visiting.visit, group->lane[l].course);
     for (int i = 0; i < n; i++) TRY(take_course(group, i));
     for (int l = 0; l < group->n; l++) {
-        struct lane *lane = &group->lane[l];
-        algorithm->end(&lane->visit);
-        fed_visit_check(group->fed, group->turns, lane->j, &lane->visit);
+        algorithm->end(&group->lane[l].visiting.visit);
+        fed_visiting_check(&group->lane[l].visiting);
     }
     return WEFT_OK;
 }
@@ -420,37 +374,21 @@ static weft_status take_courses(struct group *group)
 static void load_models(const struct group *group)
 {
     const real *w[WEFT_MAX_LANES] = {NULL};
-    for (int l = 0; l < group->n; l++) w[l] = group->lane[l].visit.w;
+    for (int l = 0; l < group->n; l++) w[l] = group->lane[l].visiting.visit.w;
     gather(group, w, group->lanes->w);
 }
 
 /* ---- turns ---- */
 
-static weft_status read_samples(struct group *group)
-{
-    weft_clients *clients = group->fed->clients;
-    const fed_turn *turn = group->turns->turn;
-    weft_arena *tmp = group->fed->work.tmp;
-    for (int l = 0; l < group->n; l++) {
-        struct lane *lane = &group->lane[l];
-        if (turn->before || turn->after)
-            TRY(weft_client_take(clients, &lane->client->at, turn->part, &lane->scored,
-                                 tmp));
-        if (turn->train)
-            TRY(weft_client_take(clients, &lane->client->at, WEFT_TRAIN, &lane->own, tmp));
-        lane->order = WEFT_NEW(tmp, int64_t, lane->own.n);
-    }
-    return WEFT_OK;
-}
-
-static weft_status visit(struct group *group)
+static weft_status take_visits(struct group *group)
 {
     const fed_turn *turn = group->turns->turn;
     const fed_lanes *lanes = group->lanes;
     const weft_algorithm *algorithm = group->fed->algorithm;
-    TRY(read_samples(group));
-    for (int l = 0; algorithm->own && l < group->n; l++)
-        algorithm->own(&group->lane[l].visit);
+    for (int l = 0; l < group->n; l++) {
+        TRY(fed_visiting_read(&group->lane[l].visiting));
+        fed_visiting_model(&group->lane[l].visiting);
+    }
     if (turn->before && algorithm->own) load_models(group);
     if (turn->before) score(group, algorithm->own ? lanes->w : lanes->from, FED_BEFORE);
     if (turn->train) TRY(algorithm->courses ? take_courses(group) : train(group));
@@ -458,43 +396,35 @@ static weft_status visit(struct group *group)
     if (!turn->after) return WEFT_OK;
     if (algorithm->courses) load_models(group);
     if (!algorithm->neighbours) score(group, lanes->w, FED_AFTER);
-    for (int l = 0; algorithm->neighbours && l < group->n; l++)
-        TRY(fed_neighbours_score(group->fed, group->turns->from, group->lane[l].client,
-                                 turn, group->lane[l].out));
-    for (int l = 0; l < group->n; l++)
-        if (group->lane[l].out->diverged > 0)
-            fed_settle_failure(group->fed, group->lane[l].client, turn, group->lane[l].out);
+    for (int l = 0; l < group->n; l++) {
+        fed_visiting *visiting = &group->lane[l].visiting;
+        if (algorithm->neighbours)
+            TRY(fed_neighbours_score(group->fed, group->turns->from, visiting->client, turn,
+                                     visiting->out));
+        if (visiting->out->diverged > 0)
+            fed_settle_failure(group->fed, visiting->client, turn, visiting->out);
+    }
     return WEFT_OK;
-}
-
-/* Begins the turn j of an algorithm's client in lane l. */
-static void begin(struct group *group, int l, int64_t j)
-{
-    const fed_task *fed = group->fed;
-    struct lane *lane = &group->lane[l];
-    lane->j = j;
-    lane->visit = fed_visit_new(fed, group->turns, j);
-    lane->visit.w = group->lanes->own + l * group->lanes->room;
-    lane->visit.change = lane->visit.w + fed->nweight;
-    lane->visit.spare = lane->visit.change + fed->nweight;
-    fed_visit_begin(fed, group->turns, j, &lane->visit);
 }
 
 weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
                             const int64_t *which)
 {
+    fed_lanes *lanes = fed->work.lanes;
     size_t mark = weft_arena_mark(fed->work.tmp);
     struct group *group = WEFT_NEW(fed->work.tmp, struct group, 1);
-    *group = (struct group){.fed = fed, .lanes = fed->work.lanes, .turns = turns, .n = n};
+    *group = (struct group){.fed = fed, .lanes = lanes, .turns = turns, .n = n};
     for (int l = 0; l < n; l++) {
-        group->lane[l] = (struct lane){.client = &turns->client[which[l]],
-                                       .out = &turns->told[which[l]]};
-        *group->lane[l].out = (fed_client_result){0};
-        if (fed->algorithm->courses) begin(group, l, which[l]);
+        fed_visiting *visiting = &group->lane[l].visiting;
+        *visiting = fed_visiting_new(fed, turns, which[l]);
+        if (!fed->algorithm->courses) continue;
+        visiting->visit.w = lanes->own + l * lanes->room;
+        visiting->visit.change = visiting->visit.w + fed->nweight;
+        visiting->visit.spare = visiting->visit.change + fed->nweight;
     }
-    weft_status st = visit(group);
+    weft_status st = take_visits(group);
     for (int l = 0; st == WEFT_OK && fed->algorithm->courses && l < n; l++)
-        fed_visit_end(fed, turns, which[l], &group->lane[l].visit);
+        fed_visiting_end(&group->lane[l].visiting);
     weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

@@ -1,35 +1,288 @@
-/* The turn of one client: its samples are read, and the weights received are scored,
- * trained with the client's configuration, and scored again. The result is a function of
- * weights, samples, options and identities, without communication. */
-#include "local.h"
-#include "neighbours.h"
-#include "own.h"
-#include "score.h"
-#include "weft/shuffle.h"
+/* The turn of one client: its samples are read, and its weights are scored, trained with
+ * its options and scored again. They are the weights received, or the model that an
+ * algorithm makes of them and of what the client keeps, which it trains by courses, here
+ * or by a worker. The result is a function of weights, samples, options and identities,
+ * without communication. */
+#include "round.h"
+#include "weft/exact.h"
+#include "weft/rng.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-void fed_shuffle(const fed_task *fed, const fed_turn *turn, int64_t client, int epoch,
-                 int64_t n, int64_t take, int64_t *order)
+/* ---- the weights that training can change ---- */
+
+fed_own fed_own_new(const fed_task *fed, weft_arena *mem)
 {
-    weft_rng_row key = {fed->env.seed, WEFT_RNG_BATCH, turn->round, (uint64_t)client,
-                        (uint64_t)epoch << 40};
-    for (int64_t i = 0; i < n; i++) order[i] = i;
-    weft_shuffle_first(take, n, &key, order);
+    fed_own own = {.table = {.at = fed->nweight}, .n = fed->nweight};
+    if (fed->net->table) own.table = fed->net->table(fed->model);
+    if (own.table.rows > 0)
+        own.seats = weft_seats_new(own.table.rows - 1, own.table.rows - 1, mem);
+    return own;
 }
 
-/* g[n] = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
-static int change_within(const fed_workspace *work, int64_t n, const real *from, real most)
+static void seat_words(weft_seats *seats, const weft_samples *samples)
 {
-    const real *w = work->w;
-    real *g = work->g;
-    int good = 1;
-    for (int64_t i = 0; i < n; i++) {
-        g[i] = w[i] - from[i];
-        good &= (g[i] <= most) & (g[i] >= -most);
+    for (int64_t i = 0; samples && i < samples->n; i++)
+        weft_seats_add(seats, samples->length[i], samples->word[i]);
+}
+
+/* The weights that training on `own` can change or that `scored` reads (n 0: nothing); all
+ * of them with weight decay, which changes the vectors of all words. */
+static void choose_own(fed_task *fed, const fed_training *options, const weft_samples *own,
+                       const weft_samples *scored)
+{
+    fed_own *held = &fed->work.own;
+    if (held->table.rows == 0) return;
+    weft_seats_clear(&held->seats);
+    held->n = fed->nweight;
+    held->some = !(options->sgd.weight_decay > 0);
+    if (!held->some) return;
+    seat_words(&held->seats, own);
+    seat_words(&held->seats, scored);
+    held->n = held->table.at + (int64_t)held->seats.n * held->table.d;
+}
+
+/* Offset of a seat's row among all weights. */
+static int64_t row_at(const fed_own *own, int seat)
+{
+    return own->table.at + ((int64_t)own->seats.word[seat] + 1) * own->table.d;
+}
+
+/* These of from[nweight], in work.anchor where they are some. */
+static const real *take_own(const fed_task *fed, const real *from)
+{
+    const fed_own *own = &fed->work.own;
+    if (!own->some) return from;
+    real *to = fed->work.anchor;
+    const size_t row = (size_t)own->table.d * sizeof *to;
+    memcpy(to, from, (size_t)own->table.at * sizeof *to);
+    to += own->table.at;
+    for (int i = 0; i < own->seats.n; i++, to += own->table.d)
+        memcpy(to, from + row_at(own, i), row);
+    return fed->work.anchor;
+}
+
+/* weft_exact_add of x[own->n] to these of sum[nweight]. */
+static void add_own(const fed_own *own, const real *x, int scale, double *sum)
+{
+    if (!own->some) {
+        weft_exact_add(own->n, x, scale, sum);
+        return;
     }
+    weft_exact_add(own->table.at, x, scale, sum);
+    x += own->table.at;
+    for (int i = 0; i < own->seats.n; i++, x += own->table.d)
+        weft_exact_add(own->table.d, x, scale, sum + row_at(own, i));
+}
+
+fed_span fed_span_of(const fed_task *fed, const char *fixed)
+{
+    fed_span span = {.end = fed->work.own.n};
+    int last = fed->ntensor;
+    if (!fixed) return span;
+    while (span.frozen < fed->ntensor && fixed[span.frozen]) span.frozen++;
+    while (last > span.frozen && fixed[last - 1]) last--;
+    span.from = span.end = 0;
+    if (last == span.frozen) return span;
+    span.from = fed->tensor[span.frozen].at;
+    span.end = fed->tensor[last - 1].at + weft_tensors_size(1, &fed->tensor[last - 1]);
+    for (int i = span.frozen; i < last; i++) span.holes |= fixed[i];
+    return span;
+}
+
+/* ---- what algorithms need ---- */
+
+weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs)
+{
+    double n = (double)fed->nweight;
+    weft_amounts amounts = {.down = n, .up = n, .epochs = epochs};
+    if (fed->algorithm->amounts)
+        fed->algorithm->amounts(special ? special : fed->special, fed->nweight, epochs,
+                                &amounts);
+    return amounts;
+}
+
+int64_t fed_steps(const fed_client *client)
+{
+    int batch = client->options.batch;
+    return client->options.epochs * ((client->samples + batch - 1) / batch);
+}
+
+/* The client's turn from the state x and its row; NULL: it keeps nothing. */
+static weft_visit visit_of(const fed_task *fed, const fed_client *client, const real *x,
+                           real *row)
+{
+    const fed_layout *layout = &fed->at;
+    const fed_workspace *work = &fed->work;
+    weft_visit visit = {.n = fed->nweight,
+                        .ntensor = fed->ntensor,
+                        .tensor = fed->tensor,
+                        .seed = fed->env.seed,
+                        .client = client->client,
+                        .options = client->special,
+                        .sgd = client->options.sgd,
+                        .epochs = client->options.epochs,
+                        .steps = fed_steps(client),
+                        .x = x,
+                        .shared = x ? x + layout->shared : NULL,
+                        .w = work->w,
+                        .change = work->change,
+                        .spare = work->spare};
+    if (row) visit.kept = row + 1;
+    return visit;
+}
+
+/* What the client keeps before its first turn. */
+static void begin_row(const fed_task *fed, weft_visit *visit, const real *row)
+{
+    if (row && !(row[0] > 0) && fed->algorithm->first) fed->algorithm->first(visit);
+}
+
+double fed_divisor(const fed_task *fed, const fed_client *client)
+{
+    if (!fed->algorithm->divisor) return 1;
+    weft_visit visit = visit_of(fed, client, NULL, NULL);
+    return fed->algorithm->divisor(&visit);
+}
+
+double fed_bound(const fed_task *fed, const fed_client *client, const real *x, real *row)
+{
+    if (!fed->algorithm->bound) return 0;
+    weft_visit visit = visit_of(fed, client, x, row);
+    begin_row(fed, &visit, row);
+    return fed->algorithm->bound(&visit, client->options.max_change);
+}
+
+fed_visiting fed_visiting_new(fed_task *fed, const fed_turns *turns, int64_t j)
+{
+    real *row = fed->at.each > 0 ? turns->row[j] : NULL;
+    const fed_client *client = &turns->client[j];
+    fed_visiting visiting = {.fed = fed,
+                             .turns = turns,
+                             .turn = turns->turn,
+                             .client = client,
+                             .out = turns->told ? &turns->told[j] : NULL,
+                             .row = row,
+                             .visit = visit_of(fed, client, turns->from, row)};
+    if (!turns->begun) begin_row(fed, &visiting.visit, row);
+    if (visiting.out) *visiting.out = (fed_client_result){0};
+    return visiting;
+}
+
+weft_status fed_visiting_read(fed_visiting *visiting)
+{
+    const fed_turn *turn = visiting->turn;
+    const weft_client *at = &visiting->client->at;
+    weft_clients *clients = visiting->fed->clients;
+    weft_arena *tmp = visiting->fed->work.tmp;
+    if (turn->before || turn->after)
+        TRY(weft_client_take(clients, at, turn->part, &visiting->scored, tmp));
+    if (!turn->train) return WEFT_OK;
+    return weft_client_take(clients, at, WEFT_TRAIN, &visiting->own, tmp);
+}
+
+const real *fed_visiting_model(fed_visiting *visiting)
+{
+    const weft_algorithm *algorithm = visiting->fed->algorithm;
+    if (!algorithm->own) return visiting->visit.x;
+    algorithm->own(&visiting->visit);
+    return visiting->visit.w;
+}
+
+/* ---- the end of a turn ---- */
+
+/* 0 if a number is not finite, or larger than `most`. */
+static int all_within(int64_t n, const real *x, double most)
+{
+    int good = 1;
+    for (int64_t i = 0; i < n; i++) good &= fabs((double)x[i]) <= most;
     return good;
+}
+
+void fed_visiting_check(const fed_visiting *visiting)
+{
+    const fed_task *fed = visiting->fed;
+    const weft_visit *visit = &visiting->visit;
+    int64_t nkept = fed->at.each > 0 ? fed->at.each - 1 : 0;
+    if (!all_within(visit->n, visit->change, visiting->client->options.max_change) ||
+        !all_within(nkept, visit->kept, DBL_MAX))
+        visiting->out->diverged = 1;
+}
+
+void fed_visiting_end(fed_visiting *visiting)
+{
+    const fed_task *fed = visiting->fed;
+    const fed_turns *turns = visiting->turns;
+    const fed_client *client = visiting->client;
+    const fed_own *own = &fed->work.own;
+    real *change = visiting->visit.change;
+    if (visiting->row) visiting->row[0]++;
+    if (!turns->sum || visiting->out->diverged > 0 || !(client->weight > 0)) return;
+    if (fed->algorithm->add)
+        fed->algorithm->add(&visiting->visit, (real)client->weight, turns->scale_more,
+                            turns->sum + fed->nweight);
+    real weight = (real)(client->weight / fed_divisor(fed, client));
+    for (int64_t i = 0; i < own->n; i++) change[i] *= weight;
+    add_own(own, change, turns->scale, turns->sum);
+}
+
+/* ---- steps ---- */
+
+fed_pass fed_pass_new(const fed_visiting *visiting, int epochs)
+{
+    int64_t *order = WEFT_NEW(visiting->fed->work.tmp, int64_t, visiting->own.n);
+    return (fed_pass){.visiting = visiting,
+                      .epochs = epochs,
+                      .order = order,
+                      .losses = !(visiting->out->train_count > 0)};
+}
+
+int fed_pass_next(fed_pass *pass)
+{
+    const fed_visiting *visiting = pass->visiting;
+    const fed_client *client = visiting->client;
+    int64_t left = client->samples - pass->at;
+    if (visiting->out->diverged > 0 || pass->epoch == pass->epochs || client->samples == 0)
+        return 0;
+    if (pass->at == 0)
+        fed_shuffle(visiting->fed, visiting->turn, client->client, pass->epoch,
+                    visiting->own.n, client->samples, pass->order);
+    int n = left < client->options.batch ? (int)left : client->options.batch;
+    pass->row = pass->order + pass->at;
+    pass->key = (uint64_t)pass->epoch << 40 | (uint64_t)pass->at;
+    pass->at += n;
+    if (pass->at < client->samples) return n;
+    pass->at = 0;
+    pass->epoch++;
+    return n;
+}
+
+void fed_pass_count(const fed_pass *pass, int n, int sound, const weft_score *sum)
+{
+    fed_client_result *out = pass->visiting->out;
+    if (!sound || !isfinite(sum->loss)) {
+        out->diverged = 1;
+        return;
+    }
+    out->steps += n;
+    if (!pass->losses) return;
+    out->train_loss += sum->loss;
+    out->train_count += sum->count;
+}
+
+void fed_hold(const fed_task *fed, const char *fixed, int wide, const real *from, real *to)
+{
+    for (int i = 0; i < fed->ntensor; i++) {
+        if (!fixed[i]) continue;
+        size_t n = (size_t)(weft_tensors_size(1, &fed->tensor[i]) * wide);
+        int64_t at = fed->tensor[i].at * wide;
+        if (from)
+            memcpy(to + at, from + at, n * sizeof *to);
+        else
+            memset(to + at, 0, n * sizeof *to);
+    }
 }
 
 /* The gradient of a batch at w, into work.g; adds to *sum. */
@@ -41,8 +294,8 @@ static void gradient(const fed_task *fed, const fed_training *training, const re
 }
 
 /* The step of APFL's own weights, and of their share. Returns 0 if it diverged. */
-static int blend(const fed_task *fed, const fed_training *training,
-                 const weft_course *course, const weft_batch *batch, uint64_t key)
+static int step_blend(const fed_task *fed, const fed_training *training,
+                      const weft_course *course, const weft_batch *batch, uint64_t key)
 {
     weft_blend *blend = course->blend;
     const real *g = fed->work.g;
@@ -61,23 +314,8 @@ static int blend(const fed_task *fed, const fed_training *training,
            isfinite(slope);
 }
 
-/* The numbers of fixed tensors: their gradients become 0, or they are set back to those of
- * `from`. */
-static void hold(const fed_task *fed, const weft_course *course, const real *from, real *to)
-{
-    for (int i = 0; i < fed->ntensor; i++) {
-        if (!course->fixed[i]) continue;
-        size_t n = (size_t)weft_tensors_size(1, &fed->tensor[i]);
-        int64_t at = fed->tensor[i].at;
-        if (from)
-            memcpy(to + at, from + at, n * sizeof *to);
-        else
-            memset(to + at, 0, n * sizeof *to);
-    }
-}
-
 /* The rate of the next step on the gradient work.g, which takes the place of the last. */
-static double paced(const fed_task *fed, const weft_course *course)
+static double rate_of(const fed_task *fed, const weft_course *course)
 {
     weft_pace *pace = course->pace;
     int64_t n = fed->work.own.n;
@@ -110,16 +348,16 @@ static int descend(const fed_task *fed, const fed_training *training,
     const fed_workspace *work = &fed->work;
     int64_t n = work->own.n, at = span->from;
     const real *anchor = held && course->anchor ? held : course->anchor;
-    int sound = !course->blend || blend(fed, training, course, batch, key);
+    int sound = !course->blend || step_blend(fed, training, course, batch, key);
     gradient(fed, training, course->w, batch, key, sum);
     for (int64_t i = 0; course->drift && i < n; i++) work->g[i] += course->drift[i];
-    if (held) hold(fed, course, NULL, work->g);
+    if (held) fed_hold(fed, course->fixed, 1, NULL, work->g);
     weft_sgd sgd = course->sgd;
-    if (course->pace) sgd.lr = paced(fed, course);
+    if (course->pace) sgd.lr = rate_of(fed, course);
     sound &= weft_sgd_step(&sgd, span->end - at, first, course->w + at, work->g + at,
                            work->velocity + at, anchor ? anchor + at : NULL);
-    if (held) hold(fed, course, held, course->w);
-    return sound && isfinite(sum->loss);
+    if (held) fed_hold(fed, course->fixed, 1, held, course->w);
+    return sound;
 }
 
 /* The representations of all samples by w, if a course trains the last layer alone, and
@@ -149,101 +387,203 @@ static const real *represent(const fed_task *fed, const weft_course *course,
     return stored;
 }
 
-weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client *client,
-                      const fed_turn *turn, const weft_samples *samples,
-                      fed_client_result *out)
+/* Does a course of the client's training; weights, anchor and the rest are of work.own.
+ * WEFT_STOP. */
+static weft_status train_here(const fed_visiting *visiting, const weft_course *course)
 {
+    fed_task *fed = visiting->fed;
     const fed_workspace *work = &fed->work;
-    const fed_training *training = &client->options;
-    int first_course = !(out->train_count > 0);
-    int64_t *order = WEFT_NEW(work->tmp, int64_t, samples->n);
+    const fed_client *client = visiting->client;
+    const weft_samples *samples = &visiting->own;
+    fed_pass pass = fed_pass_new(visiting, course->epochs);
     fed_span span = fed_span_of(fed, course->fixed);
     real *held = span.holes ? WEFT_NEW(work->tmp, real, fed->nweight) : NULL;
     const real *stored = represent(fed, course, &span, client, samples);
     int64_t wide = stored ? fed->net->width(fed->model) : 0;
-    const real **row = WEFT_NEW(work->tmp, const real *, training->batch);
+    const real **row = WEFT_NEW(work->tmp, const real *, client->options.batch);
     if (held) memcpy(held, course->w, (size_t)fed->nweight * sizeof *held);
-    for (int epoch = 0; epoch < course->epochs; epoch++) {
-        fed_shuffle(fed, turn, client->client, epoch, samples->n, client->samples, order);
-        for (int64_t i = 0; i < client->samples; i += training->batch) {
-            int64_t left = client->samples - i;
-            int n = left < training->batch ? (int)left : training->batch;
-            TRY(fed_look(fed));
-            weft_batch batch = fed_batch_of(fed, &work->own, samples, order + i, n);
-            batch.frozen = span.frozen;
-            if (fed->train_class)
-                batch.weight = fed_class_weights(fed, fed->train_class, &batch);
-            for (int e = 0; stored && e < n; e++) row[e] = stored + order[i + e] * wide;
-            if (stored) batch.stored = row;
-            weft_rng4 rng =
-                weft_rng_at(fed->env.seed, WEFT_RNG_DROPOUT, turn->round,
-                            (uint64_t)client->client, (uint64_t)epoch << 40 | (uint64_t)i);
-            weft_score sum = {0};
-            int sound = descend(fed, training, course, &span, held, epoch == 0 && i == 0,
-                                &batch, rng.v[0], &sum);
-            if (!sound) out->diverged = 1;
-            if (out->diverged > 0) return WEFT_OK;
-            if (fed->net->project) fed->net->project(fed->model, course->w);
-            out->steps += batch.n;
-            if (!first_course) continue;
-            out->train_loss += sum.loss;
-            out->train_count += sum.count;
-        }
+    for (int n, first = 1; (n = fed_pass_next(&pass)) > 0; first = 0) {
+        TRY(fed_look(fed));
+        weft_batch batch = fed_batch_of(fed, &work->own, samples, pass.row, n);
+        batch.frozen = span.frozen;
+        if (fed->train_class)
+            batch.weight = fed_class_weights(fed, fed->train_class, &batch);
+        for (int e = 0; stored && e < n; e++) row[e] = stored + pass.row[e] * wide;
+        if (stored) batch.stored = row;
+        weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_DROPOUT, visiting->turn->round,
+                                    (uint64_t)client->client, pass.key);
+        weft_score sum = {0};
+        int sound = descend(fed, &client->options, course, &span, held, first, &batch,
+                            rng.v[0], &sum);
+        fed_pass_count(&pass, n, sound, &sum);
+        if (visiting->out->diverged > 0) break;
+        if (fed->net->project) fed->net->project(fed->model, course->w);
     }
     return WEFT_OK;
 }
 
-/* Trains work.w from anchor[work.own.n]; work.g becomes its change. WEFT_STOP. */
-static weft_status train(fed_task *fed, const real *anchor, const fed_client *client,
-                         const fed_turn *turn, const weft_samples *samples,
-                         fed_client_result *out)
+/* g[n] = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
+static int change_within(const fed_workspace *work, int64_t n, const real *from, real most)
 {
+    const real *w = work->w;
+    real *g = work->g;
+    int good = 1;
+    for (int64_t i = 0; i < n; i++) {
+        g[i] = w[i] - from[i];
+        good &= (g[i] <= most) & (g[i] >= -most);
+    }
+    return good;
+}
+
+/* Trains work.w as FedAvg does, from the weights received; work.g becomes its change.
+ * WEFT_STOP. */
+static weft_status train_plain(const fed_visiting *visiting)
+{
+    fed_task *fed = visiting->fed;
     const fed_workspace *work = &fed->work;
-    memcpy(work->w, anchor, (size_t)work->own.n * sizeof *anchor);
-    weft_course course = {.w = work->w,
-                          .anchor = anchor,
-                          .sgd = client->options.sgd,
-                          .epochs = client->options.epochs};
-    TRY(fed_train(fed, &course, client, turn, samples, out));
-    if (!(out->diverged > 0))
-        out->diverged =
-            !change_within(work, work->own.n, anchor, (real)client->options.max_change);
+    const fed_training *options = &visiting->client->options;
+    choose_own(fed, options, &visiting->own,
+               visiting->turn->after ? &visiting->scored : NULL);
+    const real *from = take_own(fed, visiting->turns->from);
+    memcpy(work->w, from, (size_t)work->own.n * sizeof *from);
+    weft_course course = {
+        .w = work->w, .anchor = from, .sgd = options->sgd, .epochs = options->epochs};
+    TRY(train_here(visiting, &course));
+    if (!(visiting->out->diverged > 0))
+        visiting->out->diverged =
+            !change_within(work, work->own.n, from, (real)options->max_change);
+    return WEFT_OK;
+}
+
+/* ---- courses and scores ---- */
+
+/* What a worker told of a course. */
+static void add_told(const fed_turn *turn, const fed_client_result *told,
+                     fed_client_result *out)
+{
+    for (int stage = FED_BEFORE; stage <= FED_AFTER; stage++) {
+        if (!(stage == FED_BEFORE ? turn->before : turn->after)) continue;
+        out->loss[stage] = told->loss[stage];
+        out->wrong[stage] = told->wrong[stage];
+        out->count = told->count;
+    }
+    if (!turn->train) return;
+    if (!(out->train_count > 0)) {
+        out->train_loss = told->train_loss;
+        out->train_count = told->train_count;
+    }
+    out->steps += told->steps;
+    out->diverged = told->diverged;
+    memcpy(out->own, told->own, sizeof out->own);
+}
+
+/* A worker's course, the last or not. The scores come with it: that before with the first
+ * that begins with the client's model, that after with the last, which ends with it. */
+static weft_status train_by_worker(fed_visiting *visiting, const weft_course *course,
+                                   int last)
+{
+    fed_client client = *visiting->client;
+    fed_turn turn = *visiting->turn;
+    fed_client_result told;
+    client.options.sgd = course->sgd;
+    client.options.epochs = course->epochs;
+    turn.before = visiting->before && !course->other;
+    turn.train = !(visiting->out->diverged > 0);
+    turn.after &= turn.train && last && !visiting->adapts;
+    if (!turn.before && !turn.train) return WEFT_OK;
+    fed_turns turns = {.turn = &turn,
+                       .from = course->w,
+                       .client = &client,
+                       .told = &told,
+                       .course = course};
+    TRY(fed_worker_turn(visiting->fed, &turns, 0, -1));
+    visiting->before &= !turn.before;
+    add_told(&turn, &told, visiting->out);
+    return WEFT_OK;
+}
+
+static weft_status score_by_worker(const fed_visiting *visiting, const real *w, int stage)
+{
+    fed_turn turn = *visiting->turn;
+    fed_client_result told;
+    if (turn.train && !(stage == FED_AFTER && visiting->adapts))
+        return WEFT_OK; /* by a course */
+    turn.before = 1;
+    turn.train = turn.after = 0;
+    fed_turns turns = {.turn = &turn, .from = w, .client = visiting->client, .told = &told};
+    TRY(fed_worker_turn(visiting->fed, &turns, 0, -1));
+    visiting->out->loss[stage] = told.loss[FED_BEFORE];
+    visiting->out->wrong[stage] = told.wrong[FED_BEFORE];
+    visiting->out->weighed[stage] = told.weighed[FED_BEFORE];
+    visiting->out->count = told.count;
+    return WEFT_OK;
+}
+
+/* own: of which weights w is; NULL: all. */
+static weft_status score(const fed_visiting *visiting, const real *w, const fed_own *own,
+                         int stage)
+{
+    fed_task *fed = visiting->fed;
+    if (fed_worker_trains(fed)) return score_by_worker(visiting, w, stage);
+    if (stage == FED_AFTER && fed->algorithm->neighbours)
+        return fed_neighbours_score(fed, visiting->turns->from, visiting->client,
+                                    visiting->turn, visiting->out);
+    fed_score_model(fed, w, own, &visiting->scored, visiting->client, visiting->turn, stage,
+                    visiting->out);
+    return WEFT_OK;
+}
+
+/* Does the courses of an algorithm. */
+static weft_status follow(fed_visiting *visiting)
+{
+    fed_task *fed = visiting->fed;
+    weft_visit *visit = &visiting->visit;
+    const weft_algorithm *algorithm = fed->algorithm;
+    int repeats = visiting->adapts ? visit->epochs : 1;
+    if (visiting->adapts) visit->epochs = 1;
+    for (int i = 0; i < repeats && !(visiting->out->diverged > 0); i++) {
+        weft_course course[WEFT_COURSES];
+        if (algorithm->own && i > 0) algorithm->own(visit);
+        int n = algorithm->courses(visit, course);
+        for (int c = 0; c < n; c++)
+            TRY(fed_worker_trains(fed) ? train_by_worker(visiting, &course[c], c == n - 1)
+                                       : train_here(visiting, &course[c]));
+        algorithm->end(visit);
+    }
+    if (visiting->adapts) algorithm->own(visit);
+    fed_visiting_check(visiting);
     return WEFT_OK;
 }
 
 /* ---- turns ---- */
 
-static weft_status visit(fed_task *fed, const real *from, const fed_client *client,
-                         const fed_turn *turn, fed_client_result *out)
+static weft_status take_visit(fed_visiting *visiting)
 {
-    weft_clients *clients = fed->clients;
-    weft_samples own = {0}, scored = {0};
-    *out = (fed_client_result){0};
-    if (turn->before || turn->after)
-        TRY(weft_client_take(clients, &client->at, turn->part, &scored, fed->work.tmp));
-    if (turn->before)
-        fed_score_model(fed, from, NULL, &scored, client, turn, FED_BEFORE, out);
-    if (turn->train) {
-        TRY(weft_client_take(clients, &client->at, WEFT_TRAIN, &own, fed->work.tmp));
-        fed_own_choose(fed, &client->options, &own, turn->after ? &scored : NULL);
-        TRY(train(fed, fed_own_take(fed, from), client, turn, &own, out));
-    }
+    fed_task *fed = visiting->fed;
+    const fed_turn *turn = visiting->turn;
+    visiting->adapts = turn->fresh && fed->algorithm->adapts;
+    visiting->before = turn->before;
+    if (!fed_worker_trains(fed)) TRY(fed_visiting_read(visiting)); /* workers have them */
+    const real *model = fed_visiting_model(visiting);
+    if (turn->before) TRY(score(visiting, model, NULL, FED_BEFORE));
+    if (turn->train)
+        TRY(fed->algorithm->courses ? follow(visiting) : train_plain(visiting));
     if (!turn->after) return WEFT_OK;
-    if (out->diverged > 0)
-        fed_settle_failure(fed, client, turn, out);
-    else if (fed->algorithm->neighbours)
-        return fed_neighbours_score(fed, from, client, turn, out);
-    else
-        fed_score_model(fed, fed->work.w, &fed->work.own, &scored, client, turn, FED_AFTER,
-                        out);
+    if (!(visiting->out->diverged > 0))
+        return score(visiting, visiting->visit.w, &fed->work.own, FED_AFTER);
+    fed_settle_failure(fed, visiting->client, turn, visiting->out);
     return WEFT_OK;
 }
 
-weft_status fed_local_update(fed_task *fed, const real *from, const fed_client *client,
-                             const fed_turn *turn, fed_client_result *out)
+weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
 {
     size_t mark = weft_arena_mark(fed->work.tmp);
-    weft_status st = visit(fed, from, client, turn, out);
+    fed_visiting visiting = fed_visiting_new(fed, turns, j);
+    if (!fed->algorithm->courses) visiting.visit.change = fed->work.g;
+    weft_status st = !fed->algorithm->courses && fed_worker_trains(fed)
+                         ? fed_worker_turn(fed, turns, j, next)
+                         : take_visit(&visiting);
+    if (st == WEFT_OK) fed_visiting_end(&visiting);
     weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

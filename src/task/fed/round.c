@@ -5,14 +5,6 @@
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
 #include "round.h"
-#include "cohort.h"
-#include "exchange.h"
-#include "keep.h"
-#include "metrics.h"
-#include "repeats.h"
-#include "score.h"
-#include "turns.h"
-#include "visit.h"
 #include "weft/exact.h"
 #include "weft/log.h"
 
@@ -49,8 +41,8 @@ static void close_devices(const fed_task *fed, struct cohort *cohort, int64_t ro
                           .up = sizeof(float) * needed.up};
         turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
     }
-    cohort->end =
-        weft_device_close(&fed->device, (int)fed->cohort, (int)cohort->n, turn, tmp);
+    cohort->end = weft_device_close(&fed->device, (int)fed->options.cohort, (int)cohort->n,
+                                    turn, tmp);
     for (int64_t j = 0; j < cohort->n; j++) {
         cohort->client[j].lost = turn[j].status != WEFT_AVERAGED;
         cohort->client[j].late = turn[j].status == WEFT_LATE;
@@ -61,24 +53,25 @@ static struct cohort cohort_new(const fed_task *fed, const weft_job *job,
                                 const fed_trial_state *trial, weft_arena *tmp)
 {
     int64_t clients = fed->old.n, round = (int64_t)trial->head->round;
-    int plain = fed->average == FED_PLAIN || fed->algorithm->plain;
+    int plain = fed->options.average == FED_PLAIN || fed->algorithm->plain;
     struct cohort cohort = {.turn = {.round = (uint64_t)round,
                                      .before = fed_scores(fed, job, FED_BEFORE),
                                      .train = 1,
                                      .after = fed_scores(fed, job, FED_AFTER),
                                      .part = WEFT_VALID,
-                                     .cap = fed->max_valid,
+                                     .cap = fed->options.max_valid,
                                      .most = fed->worst},
                             .mix = job->mix};
     cohort.mix.logp = trial->res->logp;
-    cohort.n = weft_device_started(&fed->device, fed->cohort,
-                                   fed->replacement ? INT64_MAX : clients);
+    cohort.n = weft_device_started(&fed->device, fed->options.cohort,
+                                   fed->options.replacement ? INT64_MAX : clients);
     cohort.client = fed_clients_new(fed, cohort.n, tmp);
     cohort.told = WEFT_NEW(tmp, fed_client_result, cohort.n);
     cohort.keep = fed_keep_new(fed, cohort.n, tmp);
     cohort.pick = WEFT_NEW(tmp, int, cohort.n *cohort.mix.nblock);
     int64_t *client = WEFT_NEW(tmp, int64_t, cohort.n);
-    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->replacement, client, tmp);
+    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->options.replacement, client,
+             tmp);
     for (int64_t j = 0; j < cohort.n; j++) {
         fed_client *one = &cohort.client[j];
         one->client = client[j];
@@ -119,11 +112,12 @@ static double least_of_round(const fed_task *fed, const fed_training *least, int
     int64_t clients = fed->old.n;
     fed_turn turn = {.part = WEFT_VALID};
     struct cohort cohort = {
-        .n = weft_device_started(&fed->device, fed->cohort,
-                                 fed->replacement ? INT64_MAX : clients)};
+        .n = weft_device_started(&fed->device, fed->options.cohort,
+                                 fed->options.replacement ? INT64_MAX : clients)};
     int64_t *client = WEFT_NEW(tmp, int64_t, cohort.n);
     cohort.client = fed_clients_new(fed, cohort.n, tmp);
-    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->replacement, client, tmp);
+    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->options.replacement, client,
+             tmp);
     for (int64_t j = 0; j < cohort.n; j++) {
         cohort.client[j] =
             (fed_client){.client = client[j], .options = *least, .special = fed->special};
@@ -167,7 +161,7 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 static weft_status take_turns(fed_task *fed, struct cohort *cohort, const real *w)
 {
     double *sum = fed->work.sum;
-    memset(sum, 0, (size_t)fed->summed * sizeof *sum);
+    memset(sum, 0, (size_t)fed->at.summed * sizeof *sum);
     fed_turns turns = {.turn = &cohort->turn,
                        .from = w,
                        .n = cohort->n,
@@ -241,7 +235,7 @@ static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_st
            unit_more = ldexp(1, -cohort->scale_more) / weight;
     real *delta = fed->work.g;
     for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
-    for (int64_t i = fed->nweight; i < fed->summed; i++) {
+    for (int64_t i = fed->nweight; i < fed->at.summed; i++) {
         double mean = (double)wire[i] * unit_more;
         memcpy(&wire[i], &mean, sizeof mean);
     }
@@ -315,7 +309,7 @@ static void add_arms(const fed_task *fed, const struct cohort *cohort, int64_t j
             failed ? fed->worst * result->count : result->loss[stage];
         trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
         trial->res->arm_count[i] += result->count;
-        if (fed->score != FED_BALANCED) continue;
+        if (fed->options.score != FED_BALANCED) continue;
         double *score = &trial->res->arm_score[i]; /* a sum, until the job ends */
         if (isnan(*score)) *score = 0;
         *score += failed ? result->count : result->weighed[stage];
@@ -325,14 +319,13 @@ static void add_arms(const fed_task *fed, const struct cohort *cohort, int64_t j
 static void fill_row(const struct cohort *cohort, const fed_score_sums *sums,
                      double train_loss, double *row)
 {
-    row[FED_ROW_BEFORE_LOSS] =
-        cohort->turn.before ? sums->loss[FED_BEFORE] / sums->answered : NAN;
-    row[FED_ROW_BEFORE_ERROR] =
-        cohort->turn.before ? sums->wrong[FED_BEFORE] / sums->answered : NAN;
-    row[FED_ROW_AFTER_LOSS] =
-        cohort->turn.after ? sums->loss[FED_AFTER] / sums->answered : NAN;
-    row[FED_ROW_AFTER_ERROR] =
-        cohort->turn.after ? sums->wrong[FED_AFTER] / sums->answered : NAN;
+    double before[2] = {NAN, NAN}, after[2] = {NAN, NAN};
+    if (cohort->turn.before) fed_sums_means(sums, FED_BEFORE, before);
+    if (cohort->turn.after) fed_sums_means(sums, FED_AFTER, after);
+    row[FED_ROW_BEFORE_LOSS] = before[0];
+    row[FED_ROW_BEFORE_ERROR] = before[1];
+    row[FED_ROW_AFTER_LOSS] = after[0];
+    row[FED_ROW_AFTER_ERROR] = after[1];
     row[FED_ROW_TRAIN_LOSS] = train_loss;
     row[FED_ROW_DROPPED] = cohort->end.away + cohort->end.dropped + cohort->end.late;
     row[FED_ROW_SURPLUS] = cohort->end.surplus;
@@ -367,14 +360,14 @@ static void warn(fed_task *fed, const struct cohort *cohort, const fed_trial_sta
 /* Means of the workers' own metrics over the clients that have them. */
 static void average_own(fed_task *fed, const struct cohort *cohort)
 {
-    for (int i = 0; i < fed->nown; i++) {
+    for (int i = 0; i < fed->told.n; i++) {
         double sum = 0, n = 0;
         for (int64_t j = 0; j < cohort->n; j++) {
             if (cohort->client[j].lost || !isfinite(cohort->told[j].own[i])) continue;
             sum += cohort->told[j].own[i];
             n++;
         }
-        fed->own[i] = sum / n;
+        fed->told.mean[i] = sum / n;
     }
 }
 
@@ -443,9 +436,10 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     if (fed->algorithm->bound) cohort.scale_more = scale_more(fed, &cohort, trial->x, tmp);
     fed_keep_send(fed, &cohort.keep);
     weft_status st = take_turns(fed, &cohort, trial->x);
-    int64_t *wire = whole(fed->work.sum, fed->summed);
-    TRY(fed_exchange(fed, st, wire, fed->summed, cohort.n, cohort.client, cohort.told));
-    TRY(fed_keep_write(fed, trial, &cohort.keep, cohort.client, cohort.told));
+    int64_t *wire = whole(fed->work.sum, fed->at.summed);
+    TRY(fed_exchange(fed, st, wire, fed->at.summed, cohort.n, cohort.client, cohort.told));
+    TRY(fed_keep_write(fed, trial->kept, trial->mark, &cohort.keep, cohort.client,
+                       cohort.told));
     charge_late(fed, &cohort);
     move_server(fed, &cohort, trial, wire);
     move_mix(fed, job, &cohort, trial, tmp);

@@ -1,9 +1,7 @@
 /* The state of a trial: everything that later rounds need in addition to weights and
  * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
  * the last rounds are pooled here to the score that a tuner minimises. */
-#include "trial.h"
-#include "metrics.h"
-#include "worker.h"
+#include "round.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +20,7 @@ static int64_t mark_of(const fed_task *fed)
 
 int64_t fed_trial_size(const fed_task *fed, int k)
 {
-    return mark_of(fed) + HEAD + fed->pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
+    return mark_of(fed) + HEAD + fed->options.pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
 }
 
 void fed_trial_start(const fed_task *fed, weft_state *state)
@@ -35,7 +33,7 @@ fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t
                                weft_state *state, weft_result *res)
 {
     double *head = state->aux + mark_of(fed), *ring = head + HEAD,
-           *evidence = ring + fed->pool * SUMS;
+           *evidence = ring + fed->options.pool * SUMS;
     size_t nevidence = (size_t)(state->aux + state->naux - evidence);
     fed_trial_state trial = {.x = state->x,
                              .kept = state->kept,
@@ -51,7 +49,7 @@ fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t
                                        .round = trial.head->round,
                                        .steps = trial.head->steps,
                                        .best = INFINITY};
-        memset(trial.ring, 0, (size_t)fed->pool * sizeof *trial.ring);
+        memset(trial.ring, 0, (size_t)fed->options.pool * sizeof *trial.ring);
         memset(trial.evidence, 0, nevidence * sizeof *trial.evidence);
     }
     trial.head->train_loss = trial.head->train_count = trial.head->seconds = 0;
@@ -67,27 +65,29 @@ static const weft_population unlimited = {INFINITY, 0};
 int fed_scores(const fed_task *fed, const weft_job *job, int stage)
 {
     int moves = job->update.schedule != WEFT_UPDATE_NONE;
-    if (fed->score_both) return 1;
-    if (stage == FED_AFTER) return fed->score_weights == FED_PERSONAL || moves;
-    return fed->score_weights == FED_GLOBAL || (moves && job->update.diff);
+    if (fed->options.score_both) return 1;
+    if (stage == FED_AFTER) return fed->options.score_weights == FED_PERSONAL || moves;
+    return fed->options.score_weights == FED_GLOBAL || (moves && job->update.diff);
 }
 
-double fed_worst_score(const fed_task *fed)
+/* The worst possible score: error 1, or loss fed.worst. */
+static double worst_score(const fed_task *fed)
 {
-    return fed->score == FED_LOSS ? fed->worst : 1;
+    return fed->options.score == FED_LOSS ? fed->worst : 1;
 }
 
 double fed_sum_of(const fed_task *fed, const fed_client_result *told, int stage)
 {
-    if (fed->score == FED_BALANCED) return told->weighed[stage];
-    return fed->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
+    if (fed->options.score == FED_BALANCED) return told->weighed[stage];
+    return fed->options.score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
 }
 
 /* Number of predictions of a client times its score. */
 static double sum_of(const fed_task *fed, const fed_client_result *told)
 {
-    if (told->diverged > 0 || told->late > 0) return fed_worst_score(fed) * told->count;
-    return fed_sum_of(fed, told, fed->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER);
+    if (told->diverged > 0 || told->late > 0) return worst_score(fed) * told->count;
+    return fed_sum_of(fed, told,
+                      fed->options.score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER);
 }
 
 static void merge(fed_score_sums *to, const fed_score_sums *sums)
@@ -133,7 +133,7 @@ static int worse_first(const void *left, const void *right)
 void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
                     const fed_client_result *told, weft_arena *tmp)
 {
-    if (fed->score != FED_WORST) return;
+    if (fed->options.score != FED_WORST) return;
     size_t mark = weft_arena_mark(tmp);
     struct placed *order = WEFT_NEW(tmp, struct placed, n);
     fed_score_sums worst = {0};
@@ -160,11 +160,17 @@ weft_interval fed_sums_score(const fed_score_sums *sums, weft_population all)
     return weft_interval_of((int)sums->n, sums->v, sums->vv, mean, around, all);
 }
 
+void fed_sums_means(const fed_score_sums *sums, int stage, double *metric)
+{
+    metric[0] = sums->loss[stage] / sums->answered;
+    metric[1] = sums->wrong[stage] / sums->answered;
+}
+
 void fed_trial_enter(const fed_task *fed, fed_trial_state *trial,
                      const fed_score_sums *seen)
 {
     double score = seen->n > 0 ? seen->vs / seen->v : (double)NAN;
-    trial->ring[(int64_t)trial->head->rounds % fed->pool] = *seen;
+    trial->ring[(int64_t)trial->head->rounds % fed->options.pool] = *seen;
     trial->head->rounds++;
     if (score < trial->head->best) trial->head->best = score;
 }
@@ -177,13 +183,14 @@ static double selected(const fed_task *fed, const fed_trial_state *trial,
                        weft_interval pooled, weft_interval eval)
 {
     int64_t rounds = (int64_t)trial->head->rounds;
-    switch (fed->select) {
+    switch (fed->options.select) {
     case FED_BOUND:
         return isnan(pooled.score) ? NAN
-                                   : fmin(pooled.score + pooled.half, fed_worst_score(fed));
+                                   : fmin(pooled.score + pooled.half, worst_score(fed));
     case FED_LAST:
         if (rounds == 0) return NAN;
-        return fed_sums_score(&trial->ring[(rounds - 1) % fed->pool], unlimited).score;
+        return fed_sums_score(&trial->ring[(rounds - 1) % fed->options.pool], unlimited)
+            .score;
     case FED_BEST: return trial->head->best;
     case FED_EVAL: return eval.score;
     default: return pooled.score;
@@ -195,15 +202,9 @@ static void fill_means(const fed_task *fed, const fed_score_sums *sums, int befo
                        int after, weft_result *res)
 {
     double *m = res->metric;
-    if (before) {
-        m[FED_GLOBAL_LOSS] = sums->loss[FED_BEFORE] / sums->answered;
-        m[FED_GLOBAL_ERROR] = sums->wrong[FED_BEFORE] / sums->answered;
-    }
-    if (after) {
-        m[FED_PERSONAL_LOSS] = sums->loss[FED_AFTER] / sums->answered;
-        m[FED_PERSONAL_ERROR] = sums->wrong[FED_AFTER] / sums->answered;
-    }
-    int personal = fed->score_weights == FED_PERSONAL;
+    if (before) fed_sums_means(sums, FED_BEFORE, m + FED_GLOBAL_LOSS);
+    if (after) fed_sums_means(sums, FED_AFTER, m + FED_PERSONAL_LOSS);
+    int personal = fed->options.score_weights == FED_PERSONAL;
     m[FED_VALID_LOSS] = m[personal ? FED_PERSONAL_LOSS : FED_GLOBAL_LOSS];
     m[FED_VALID_ERROR] = m[personal ? FED_PERSONAL_ERROR : FED_GLOBAL_ERROR];
 }
@@ -213,18 +214,19 @@ void fed_trial_result(const fed_task *fed, const weft_job *job,
 {
     fed_score_sums sum = {0};
     weft_result *res = trial->res;
-    for (int64_t i = 0; i < fed->pool; i++) merge(&sum, &trial->ring[i]);
+    for (int64_t i = 0; i < fed->options.pool; i++) merge(&sum, &trial->ring[i]);
     weft_interval pooled = fed_sums_score(&sum, unlimited),
-                  last = fed_sums_score(eval, fed->all);
+                  last = fed_sums_score(eval, fed->size.all);
     int evaluated = eval->n > 0;
-    double half = fed->score == FED_WORST ? INFINITY : (evaluated ? last : pooled).half;
-    res->by_error = fed->score != FED_LOSS;
+    double half =
+        fed->options.score == FED_WORST ? INFINITY : (evaluated ? last : pooled).half;
+    res->by_error = fed->options.score != FED_LOSS;
     for (int i = 0; i < res->k; i++) res->arm_score[i] /= res->arm_count[i];
     res->note = fed_worker_note(fed);
     res->loss = selected(fed, trial, pooled, last);
     res->bound = isfinite(half) ? half : (double)NAN;
     if (evaluated)
-        fill_means(fed, eval, 1, fed->score_weights == FED_PERSONAL, res);
+        fill_means(fed, eval, 1, fed->options.score_weights == FED_PERSONAL, res);
     else
         fill_means(fed, &sum, fed_scores(fed, job, FED_BEFORE),
                    fed_scores(fed, job, FED_AFTER), res);

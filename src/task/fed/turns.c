@@ -1,18 +1,10 @@
 /* The turns that a rank does in a round or a portion of an evaluation: small models in
  * vector lanes if there are enough of them, those with about equally many steps together,
- * the others one after the other; and the sum of the clients' changes. Sums are of
- * integers, so that the order does not matter. */
-#include "turns.h"
-#include "lanes.h"
-#include "local.h"
-#include "own.h"
-#include "score.h"
-#include "visit.h"
-#include "worker.h"
+ * the others one after the other. The sums of their changes are of integers, so that the
+ * order does not matter. */
+#include "round.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Samples of the turns that this rank has done, and of all that it does. */
 struct progress {
@@ -29,30 +21,14 @@ static double samples_of(const fed_turns *turns, int64_t j)
 }
 
 /* Between two turns. */
-static weft_status look(fed_task *fed, const fed_turns *turns,
-                        const struct progress *progress)
+static weft_status look_between(fed_task *fed, const fed_turns *turns,
+                                const struct progress *progress)
 {
     if (!turns->stops) return fed_look(fed);
     if (fed->env.scored)
         fed->env.scored(turns->first + turns->share * progress->done / progress->all);
     if (fed->env.stopped && fed->env.stopped())
         return weft_fail(WEFT_STOP, "the run was stopped");
-    return WEFT_OK;
-}
-
-/* The turn of a single client; next: that which follows, -1: none. */
-static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
-{
-    const fed_client *client = &turns->client[j];
-    fed_workspace *work = &fed->work;
-    if (fed->algorithm->courses) return fed_visit_take(fed, turns, j);
-    TRY(fed_worker_trains(fed)
-            ? fed_worker_turn(fed, turns, j, next)
-            : fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
-    if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return WEFT_OK;
-    real weight = (real)(client->weight / fed_divisor(fed, client));
-    for (int64_t i = 0; i < work->own.n; i++) work->g[i] *= weight;
-    fed_own_add(&work->own, work->g, turns->scale, turns->sum);
     return WEFT_OK;
 }
 
@@ -71,8 +47,7 @@ static int longer_first(const void *left, const void *right)
 static struct item item_of(const fed_turns *turns, int64_t j)
 {
     const fed_client *client = &turns->client[j];
-    int64_t batches = (client->samples + client->options.batch - 1) / client->options.batch;
-    return (struct item){.steps = turns->turn->train ? batches * client->options.epochs : 0,
+    return (struct item){.steps = turns->turn->train ? fed_steps(client) : 0,
                          .rows = turns->turn->train ? client->samples : client->valid,
                          .j = j};
 }
@@ -113,7 +88,7 @@ static weft_status take_groups(fed_task *fed, const fed_turns *turns, int64_t n,
     int64_t groups = groups_of(n);
     if (n > 0) fed_lanes_begin(fed, turns->from);
     for (int64_t i = 0, left = groups, some; i < n; i += some, left--) {
-        TRY(look(fed, turns, progress));
+        TRY(look_between(fed, turns, progress));
         some = (n - i + left - 1) / left;
         int64_t next = i + some, end = n - next < some ? n : next + some;
         for (int64_t j = next; j < end; j++)
@@ -145,8 +120,8 @@ weft_status fed_take_turns(fed_task *fed, const fed_turns *turns)
     int64_t j = following(fed, turns, n > 0, -1), next;
     for (; j >= 0 && st == WEFT_OK; j = next) {
         next = following(fed, turns, n > 0, j);
-        st = look(fed, turns, &progress);
-        if (st == WEFT_OK) st = take_one(fed, turns, j, next);
+        st = look_between(fed, turns, &progress);
+        if (st == WEFT_OK) st = fed_visit_take(fed, turns, j, next);
         progress.done += samples_of(turns, j);
     }
     weft_arena_reset(fed->work.tmp, mark);

@@ -1,18 +1,37 @@
 /* Clients whose training a worker does: each turn is a request to the process of this rank,
  * with the weights in shared memory. Everything else, which clients are drawn with which
  * options, the sum of their changes, the server's step, is as for the networks of weft. */
-#include "worker.h"
-#include "answer.h"
-#include "described.h"
-#include "local.h"
-#include "request.h"
+#include "round.h"
+#include "task/programs.h"
 #include "weft/filenames.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/registry.h"
+#include "weft/rng.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { TURNS = 3 }; /* that `weft doctor` repeats */
+
+/* A turn that is sent, and its places in the memory, in bytes: the weights received, those
+ * answered, where the course has them the anchor and the drift, and the order of samples.
+ */
+struct sent {
+    int64_t turn; /* its number, from 1 on; 0: none */
+    int64_t client;
+    int64_t weights, answer, anchor, drift, order, bytes;
+};
+
+/* What all requests to a worker have in common. */
+struct wording {
+    int knows; /* WEFT_NEEDS_...: the words that it knows */
+    int has_parameters;
+    fed_training shown; /* options of the last turn, */
+    char text[1024];    /* as a request has them */
+};
 
 /* The instance of the network "worker": its options, and the worker of this rank. */
 typedef struct fed_worker {
@@ -21,10 +40,10 @@ typedef struct fed_worker {
     int retries;
     weft_link *link;
     fed_described described;
-    int64_t asked; /* turns */
-    fed_sent next; /* that was sent before its call */
-    int64_t room;  /* bytes for the order of samples, of each turn that is sent at once */
-    fed_wording wording;
+    int64_t asked;    /* turns */
+    struct sent next; /* that was sent before its call */
+    int64_t room; /* bytes for the order of samples, of each turn that is sent at once */
+    struct wording wording;
 } fed_worker;
 
 static const weft_opt worker_opts[] = {
@@ -93,13 +112,124 @@ const weft_kind *const weft_other_kinds[] = {&fed_worker_net.kind, NULL};
 weft_status fed_net_find(fed_task *fed)
 {
     fed->net = &fed_worker_net;
-    if (strcmp(fed->net_name, fed_worker_net.kind.name) == 0) return WEFT_OK;
-    return weft_net_find(fed->net_name, &fed->net);
+    if (strcmp(fed->options.net_name, fed_worker_net.kind.name) == 0) return WEFT_OK;
+    return weft_net_find(fed->options.net_name, &fed->net);
 }
 
 int fed_worker_trains(const fed_task *fed)
 {
     return fed->net == &fed_worker_net;
+}
+
+/* ---- the line by which it is asked for a turn ---- */
+
+static int has_parameters(const weft_conf *conf)
+{
+    for (int i = 0; i < conf->n; i++)
+        if (strcmp(conf->entry[i].section, WEFT_PARAMETERS) == 0) return 1;
+    return 0;
+}
+
+/* Text of bounded length, to which parts are added. */
+struct request {
+    char *text;
+    size_t n, room;
+};
+
+static void add_text(struct request *request, const char *fmt, ...) WEFT_PRINTF(2, 3);
+static void add_text(struct request *request, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(request->text + request->n, request->room - request->n, fmt, args);
+    va_end(args);
+    weft_check(n >= 0 && (size_t)n < request->room - request->n,
+               "a request of more than %zu bytes", request->room);
+    request->n += (size_t)n;
+}
+
+/* The options of section [client]; those that a worker has no use for are weft's. */
+static void add_options(struct request *request, const fed_training *options)
+{
+    const char *comma = "";
+    for (const weft_opt *opt = fed_training_kind.opts; opt->name; opt++) {
+        if (!weft_opt_tunable(opt)) continue;
+        const char *member = (const char *)options + opt->at;
+        int digits = (int)strcspn(opt->name, "/");
+        if (opt->type == WEFT_REAL)
+            add_text(request, "%s\"%.*s\":%.17g", comma, digits, opt->name,
+                     *(const double *)(const void *)member);
+        else
+            add_text(request, "%s\"%.*s\":%d", comma, digits, opt->name,
+                     *(const int *)(const void *)member);
+        comma = ",";
+    }
+}
+
+/* The same; clients often have those of the one before. */
+static const char *options_of(struct wording *wording, const fed_training *options)
+{
+    struct request request = {.text = wording->text, .room = sizeof wording->text};
+    if (*wording->text && memcmp(&wording->shown, options, sizeof *options) == 0)
+        return wording->text;
+    memcpy(&wording->shown, options, sizeof *options);
+    add_options(&request, options);
+    return wording->text;
+}
+
+static const char *parameters_of(const fed_task *fed, const fed_client *client,
+                                 weft_arena *tmp)
+{
+    int n;
+    const char **name, **value;
+    weft_parameters(fed->env.conf, fed->env.space, client->conf, &n, &name, &value, tmp);
+    return weft_parameters_json(n, name, value, tmp);
+}
+
+/* The words that the worker knows. */
+static void add_words(const fed_task *fed, const weft_course *course,
+                      const struct sent *sent, int knows, struct request *request)
+{
+    const char *fixed = course ? course->fixed : NULL;
+    if (knows & WEFT_NEEDS_FIXED) {
+        add_text(request, ",\"tensors\":");
+        for (int i = 0; i < fed->ntensor; i++)
+            add_text(request, "%c%d", i == 0 ? '[' : ',', !(fixed && fixed[i]));
+        add_text(request, "]");
+    }
+    if (knows & WEFT_NEEDS_ANCHOR)
+        add_text(request, ",\"anchor\":%lld", (long long)sent->anchor);
+    if (knows & WEFT_NEEDS_DRIFT)
+        add_text(request, ",\"drift\":%lld", (long long)sent->drift);
+}
+
+/* The line by which a worker is asked for a turn, with its end, owned by tmp. */
+static const char *request_of(const fed_task *fed, const fed_turns *turns, int64_t j,
+                              const struct sent *sent, struct wording *wording,
+                              weft_arena *tmp)
+{
+    const fed_client *client = &turns->client[j];
+    const fed_turn *turn = turns->turn;
+    const char *own = wording->has_parameters ? parameters_of(fed, client, tmp) : "{}";
+    struct request request = {.room = 4096 + strlen(own)};
+    request.text = WEFT_NEW(tmp, char, request.room);
+    weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_WORKER, turn->round,
+                                (uint64_t)client->client, 0);
+    int64_t round = turn->round == FED_EVALUATION ? -1 : (int64_t)turn->round;
+    add_text(&request,
+             "{\"ask\":\"turn\",\"turn\":%lld,\"client\":%lld,\"round\":%lld,\"seed\":%llu,"
+             "\"train\":%s,\"before\":%s,\"after\":%s,\"part\":\"%s\",\"samples\":%lld,"
+             "\"scored\":%lld,\"weights\":%lld,\"answer\":%lld,\"order\":%lld",
+             (long long)sent->turn, (long long)client->client, (long long)round,
+             (unsigned long long)(rng.v[0] >> 32), turn->train ? "true" : "false",
+             turn->before ? "true" : "false", turn->after ? "true" : "false",
+             weft_part_name[turn->part], (long long)client->samples,
+             (long long)client->valid, (long long)sent->weights, (long long)sent->answer,
+             (long long)sent->order);
+    add_words(fed, turns->course, sent, wording->knows, &request);
+    add_text(&request, ",\"options\":{%s},\"parameters\":%s}\n",
+             options_of(wording, &client->options), own);
+    return request.text;
 }
 
 /* ---- its start ---- */
@@ -111,7 +241,7 @@ static int leaves(void *of)
                             : halt_is_due(&fed->env, &fed->asked);
 }
 
-static weft_status check(const fed_task *fed, const fed_worker *worker)
+static weft_status check_options(const fed_task *fed, const fed_worker *worker)
 {
     if (fed->env.data)
         return weft_fail(WEFT_ECONF,
@@ -126,12 +256,12 @@ static weft_status check(const fed_task *fed, const fed_worker *worker)
         return weft_fail(WEFT_ECONF,
                          "fed.algorithm = %s needs representations of samples, which "
                          "fed.model = worker does not tell; choose fedavg",
-                         fed->algorithm_name);
+                         fed->options.algorithm_name);
     if (!(algorithm->needs & (WEFT_NEEDS_BLEND | WEFT_NEEDS_PACE))) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.algorithm = %s needs %s, which fed.model = worker does not do; "
                      "choose fedavg or another",
-                     fed->algorithm_name,
+                     fed->options.algorithm_name,
                      algorithm->needs & WEFT_NEEDS_BLEND ? "two gradients a step"
                                                          : "a rate for each step");
 }
@@ -139,20 +269,17 @@ static weft_status check(const fed_task *fed, const fed_worker *worker)
 /* That it knows the words that the algorithm needs. */
 static weft_status check_words(const fed_task *fed, const fed_worker *worker)
 {
-    for (int i = 0; i < FED_WORDS; i++) {
-        const fed_word *word = &fed_word_table[i];
-        if (fed->algorithm->needs & word->needs & ~worker->described.knows)
-            return weft_link_fail(worker->link, WEFT_ECONF,
-                                  "does not know the word \"%s\" of a turn, which "
-                                  "fed.algorithm = %s needs; teach it (knows = [\"%s\"]), "
-                                  "or choose fedavg, fednova, fedexp, fedper, cpg or local",
-                                  word->name, fed->algorithm_name, word->name);
-    }
-    return WEFT_OK;
+    const char *word = fed_word_missing(fed->algorithm->needs, worker->described.knows);
+    if (!word) return WEFT_OK;
+    return weft_link_fail(worker->link, WEFT_ECONF,
+                          "does not know the word \"%s\" of a turn, which "
+                          "fed.algorithm = %s needs; teach it (knows = [\"%s\"]), "
+                          "or choose fedavg, fednova, fedexp, fedper, cpg or local",
+                          word, fed->options.algorithm_name, word);
 }
 
 /* Starts it and asks what it is; once it was asked before it must be the same. */
-static weft_status start(const fed_task *fed, fed_worker *worker)
+static weft_status start_worker(const fed_task *fed, fed_worker *worker)
 {
     weft_arena *tmp = weft_arena_new();
     fed_described described;
@@ -173,19 +300,19 @@ static weft_status start(const fed_task *fed, fed_worker *worker)
 static weft_status start_patiently(const fed_task *fed, fed_worker *worker)
 {
     for (int attempt = 0;; attempt++) {
-        weft_status st = start(fed, worker);
+        weft_status st = start_worker(fed, worker);
         if (st == WEFT_EWORKER && attempt == worker->retries) return WEFT_ECONF;
         if (st != WEFT_EWORKER) return st;
         weft_log(WEFT_WARN, "%s; it is started again", weft_error());
     }
 }
 
-static weft_status begin(fed_task *fed, fed_worker *worker)
+static weft_status begin_worker(fed_task *fed, fed_worker *worker)
 {
     weft_arena *mem = fed->env.mem;
     const weft_team *team = fed->env.team;
     int rank = team->first + team->rank;
-    TRY(check(fed, worker));
+    TRY(check_options(fed, worker));
     weft_link_plan plan = {
         .noun = "worker",
         .key = "worker.time_limit",
@@ -203,7 +330,7 @@ static weft_status begin(fed_task *fed, fed_worker *worker)
 }
 
 /* All ranks of a team must have been told the same. */
-static weft_status compare(const fed_task *fed, const fed_worker *worker)
+static weft_status compare_ranks(const fed_task *fed, const fed_worker *worker)
 {
     weft_team *team = fed->env.team;
     uint64_t first = worker->described.hash;
@@ -222,12 +349,13 @@ weft_status fed_worker_begin(fed_task *fed)
     weft_arena *mem = fed->env.mem;
     fed_worker *worker = weft_arena_alloc(mem, 1, sizeof *worker);
     TRY(weft_conf_bind(fed->env.conf, &fed_worker_net.kind, worker));
-    TRY(weft_agree(begin(fed, worker), fed->env.team));
-    TRY(compare(fed, worker));
-    worker->wording = fed_wording_of(fed->env.conf, worker->described.knows);
+    TRY(weft_agree(begin_worker(fed, worker), fed->env.team));
+    TRY(compare_ranks(fed, worker));
+    worker->wording = (struct wording){.knows = worker->described.knows,
+                                       .has_parameters = has_parameters(fed->env.conf)};
     fed->model = worker;
     fed->worst = worker->described.worst;
-    fed->nown = worker->described.nmetric;
+    fed->told.n = worker->described.nmetric;
     weft_data *data = fed->env.own ? fed->env.own : WEFT_NEW(mem, weft_data, 1);
     weft_data_tell(data, weft_arena_text(mem, "worker.run = %s", worker->run),
                    worker->described.clients, worker->described.count,
@@ -235,7 +363,7 @@ weft_status fed_worker_begin(fed_task *fed)
     data->digest =
         weft_arena_text(mem, "worker %016llx", (unsigned long long)worker->described.hash);
     fed->env.data = data;
-    if (worker->described.errors || fed->score == FED_LOSS) return WEFT_OK;
+    if (worker->described.errors || fed->options.score == FED_LOSS) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "fed.score is of wrong answers, which the worker does not "
                                  "count; set fed.score = loss");
 }
@@ -251,7 +379,7 @@ static int64_t order_of(const fed_worker *worker, const fed_turns *turns, int64_
 }
 
 /* Two turns that are sent at once, which are no courses, have different places. */
-static fed_sent places_of(const fed_task *fed, const fed_turns *turns, int64_t j)
+static struct sent places_of(const fed_task *fed, const fed_turns *turns, int64_t j)
 {
     enum { LINE = 64 };
     const fed_worker *worker = fed->model;
@@ -259,13 +387,13 @@ static fed_sent places_of(const fed_task *fed, const fed_turns *turns, int64_t j
     int64_t weights =
         (worker->described.nweight * (int64_t)sizeof(float) + LINE - 1) / LINE * LINE;
     int64_t several = worker->described.ahead ? 2 : 1, at = worker->asked % several;
-    fed_sent sent = {.turn = worker->asked,
-                     .client = turns->client[j].client,
-                     .weights = 2 * at * weights,
-                     .answer = (2 * at + 1) * weights,
-                     .anchor = 2 * at * weights,
-                     .drift = -1,
-                     .order = 2 * several * weights + at * worker->room};
+    struct sent sent = {.turn = worker->asked,
+                        .client = turns->client[j].client,
+                        .weights = 2 * at * weights,
+                        .answer = (2 * at + 1) * weights,
+                        .anchor = 2 * at * weights,
+                        .drift = -1,
+                        .order = 2 * several * weights + at * worker->room};
     if (course && course->anchor && fed->algorithm->needs & WEFT_NEEDS_ANCHOR) {
         sent.anchor = sent.order;
         sent.order += weights;
@@ -299,13 +427,14 @@ static void put_weights(const fed_task *fed, const real *w, void *memory, int64_
     for (int64_t i = 0; i < fed->nweight; i++) to[i] = (float)w[i];
 }
 
-static weft_status send(fed_task *fed, const fed_turns *turns, int64_t j, fed_sent *sent)
+static weft_status send_turn(fed_task *fed, const fed_turns *turns, int64_t j,
+                             struct sent *sent)
 {
     fed_worker *worker = fed->model;
     weft_arena *tmp = fed->work.tmp;
     void *memory;
     worker->asked++;
-    fed_sent at = places_of(fed, turns, j);
+    struct sent at = places_of(fed, turns, j);
     TRY(weft_link_memory(worker->link, (size_t)at.bytes, &memory));
     put_weights(fed, turns->from, memory, at.weights);
     if (at.anchor != at.weights) put_weights(fed, turns->course->anchor, memory, at.anchor);
@@ -313,13 +442,14 @@ static weft_status send(fed_task *fed, const fed_turns *turns, int64_t j, fed_se
     if (at.bytes > at.order)
         put_orders(fed, turns->turn, &turns->client[j],
                    (int64_t *)(void *)((char *)memory + at.order), tmp);
-    const char *text = fed_request(fed, turns, j, &at, &worker->wording, tmp);
+    const char *text = request_of(fed, turns, j, &at, &worker->wording, tmp);
     *sent = at;
     return weft_link_send(worker->link, text, strlen(text));
 }
 
 /* The turn that was sent before its call, or it is sent now. */
-static weft_status sent_of(fed_task *fed, const fed_turns *turns, int64_t j, fed_sent *sent)
+static weft_status sent_of(fed_task *fed, const fed_turns *turns, int64_t j,
+                           struct sent *sent)
 {
     fed_worker *worker = fed->model;
     *sent = worker->next;
@@ -327,28 +457,28 @@ static weft_status sent_of(fed_task *fed, const fed_turns *turns, int64_t j, fed
     if (sent->turn == 0) {
         int64_t order = order_of(worker, turns, j);
         if (order > worker->room) worker->room = order; /* which no other turn uses now */
-        return send(fed, turns, j, sent);
+        return send_turn(fed, turns, j, sent);
     }
     weft_check(sent->client == turns->client[j].client, "the turn of client %lld was sent",
                (long long)sent->client);
     return WEFT_OK;
 }
 
-static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
+static weft_status ask_turn(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
 {
     fed_worker *worker = fed->model;
-    fed_sent sent;
+    struct sent sent;
     const char *line;
     void *memory;
     turns->told[j] = (fed_client_result){0};
     if (!weft_link_lives(worker->link)) {
         worker->next.turn = 0;
-        TRY(start(fed, worker));
+        TRY(start_worker(fed, worker));
     }
     TRY(sent_of(fed, turns, j, &sent));
     if (next >= 0 && worker->described.ahead && weft_link_keeps_pace(worker->link) &&
         order_of(worker, turns, next) <= worker->room)
-        TRY(send(fed, turns, next, &worker->next));
+        TRY(send_turn(fed, turns, next, &worker->next));
     TRY(weft_link_hear(worker->link, &line));
     TRY(weft_link_memory(worker->link, (size_t)sent.bytes, &memory));
     const float *given = (const float *)memory + sent.answer / (int64_t)sizeof *given;
@@ -361,7 +491,7 @@ weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j, in
     const fed_worker *worker = fed->model;
     for (int attempt = 0;; attempt++) {
         size_t mark = weft_arena_mark(fed->work.tmp);
-        weft_status st = ask(fed, turns, j, next);
+        weft_status st = ask_turn(fed, turns, j, next);
         weft_arena_reset(fed->work.tmp, mark);
         if (st != WEFT_EWORKER || attempt == worker->retries) return st;
         weft_log(WEFT_WARN, "%s; the turn is repeated", weft_error());
@@ -379,8 +509,122 @@ const char *fed_worker_note(const fed_task *fed)
     if (!fed_worker_trains(fed)) return note;
     const fed_described *described = &((const fed_worker *)fed->model)->described;
     for (int i = 0; i < described->nmetric; i++)
-        if (isfinite(fed->own[i]))
-            note = weft_arena_text(fed->env.mem, "%s%s%s=%.17g", note ? note : "",
-                                   note ? " " : "", described->metric[i], fed->own[i]);
+        if (isfinite(fed->told.mean[i]))
+            note =
+                weft_arena_text(fed->env.mem, "%s%s%s=%.17g", note ? note : "",
+                                note ? " " : "", described->metric[i], fed->told.mean[i]);
     return note;
+}
+
+/* ---- whether what workers answer is a function of the turn ---- */
+
+/* The clients of the turns, those with training samples, spread over all. */
+static fed_client *clients_of(const fed_task *fed, const fed_turn *turn, int n,
+                              weft_arena *tmp)
+{
+    fed_client *client = fed_clients_new(fed, n, tmp);
+    int64_t all = fed->clients->n;
+    for (int i = 0; i < n; i++) {
+        fed_client *one = &client[i];
+        weft_space_config(fed->env.space, 0, one->conf);
+        one->options = fed->client;
+        weft_space_put(fed->env.space, one->conf, &fed_training_kind, &one->options);
+        memcpy(one->special, fed->special, fed->algorithm->kind.size);
+        one->client = i * all / n;
+        while (one->client + 1 < all &&
+               weft_client_count(fed->clients, one->client, WEFT_TRAIN) == 0)
+            one->client++;
+        fed_size(fed, turn, one);
+    }
+    return client;
+}
+
+/* Hash of what the turn gives. */
+static weft_status hash_turn(fed_task *fed, const fed_turns *turns, int j, uint64_t *hash)
+{
+    TRY(fed_worker_turn(fed, turns, j, -1));
+    uint64_t told = weft_hash(&turns->told[j], sizeof *turns->told, 0);
+    *hash = weft_hash(fed->work.g, (size_t)fed->nweight * sizeof *fed->work.g, told);
+    return WEFT_OK;
+}
+
+/* hash[2][n] of n turns by this rank. */
+static weft_status take_twice(fed_task *fed, const fed_turns *turns, int anew,
+                              uint64_t *hash)
+{
+    int n = (int)turns->n;
+    for (int i = 0; i < n; i++) TRY(hash_turn(fed, turns, i, &hash[i]));
+    if (anew) fed_worker_drop(fed);
+    for (int i = 0; i < n; i++) {
+        int j = (i + n - 1) % n; /* each at another place */
+        TRY(hash_turn(fed, turns, j, &hash[n + j]));
+    }
+    return WEFT_OK;
+}
+
+/* Has the workers of all ranks do the same n turns, twice, the second time in another
+ * order, with anew 1 by workers that are started again in between. *differ: of how many the
+ * bits were not all the same. */
+static weft_status repeat_turns(fed_task *fed, int n, int anew, int *differ)
+{
+    weft_arena *tmp = weft_arena_new();
+    const fed_turn turn = {.round = FED_EVALUATION,
+                           .before = 1,
+                           .train = 1,
+                           .after = 1,
+                           .part = WEFT_VALID,
+                           .most = fed->worst};
+    real *from = WEFT_NEW(tmp, real, fed->nweight);
+    fed->net->init(fed->model, fed->env.seed, from);
+    fed->work.tmp = tmp;
+    fed_turns turns = {.turn = &turn,
+                       .from = from,
+                       .n = n,
+                       .client = clients_of(fed, &turn, n, tmp),
+                       .told = WEFT_NEW(tmp, fed_client_result, n)};
+    uint64_t *hash = WEFT_NEW(tmp, uint64_t, 2 * n), *first = WEFT_NEW(tmp, uint64_t, n);
+    weft_status st = weft_agree(take_twice(fed, &turns, anew, hash), fed->env.team);
+    memcpy(first, hash, (size_t)n * sizeof *first);
+    weft_bcast(fed->env.team, first, (size_t)n * sizeof *first, 0);
+    double *other = WEFT_NEW(tmp, double, n);
+    for (int i = 0; i < n; i++) other[i] = hash[i] != first[i] || hash[n + i] != first[i];
+    weft_max_f64(fed->env.team, other, (size_t)n);
+    *differ = 0;
+    for (int i = 0; i < n; i++) *differ += other[i] > 0;
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status fed_worker_repeats(void *self, const char *place, const char **told)
+{
+    (void)place;
+    fed_task *fed = self;
+    int ranks = fed->env.team->size, differ;
+    if (!fed_worker_trains(fed)) return WEFT_OK;
+    TRY(repeat_turns(fed, TURNS, 1, &differ));
+    const char *bits =
+        differ == 0 ? "the same bits"
+                    : weft_arena_text(fed->env.mem,
+                                      "OTHER BITS in %d; a digest is that of one run on "
+                                      "this machine only",
+                                      differ);
+    *told = weft_arena_text(fed->env.mem,
+                            "workers   %d turns, each done twice on %d rank%s: %s", TURNS,
+                            ranks, ranks > 1 ? "s" : "", bits);
+    return WEFT_OK;
+}
+
+weft_status fed_worker_try(fed_task *fed)
+{
+    int differ;
+    if (!fed_worker_trains(fed) || !fed->env.dir || fed->told.tried) return WEFT_OK;
+    fed->told.tried = 1;
+    TRY(repeat_turns(fed, 1, 0, &differ));
+    if (differ > 0)
+        weft_log(
+            WEFT_WARN,
+            "a turn that workers repeated had other bits, so that the digest is that "
+            "of this run on this machine only; `weft doctor INPUT.ini` tries more, and "
+            "answers must be functions of the turn for runs to be repeated");
+    return WEFT_OK;
 }
