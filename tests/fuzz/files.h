@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "report/report.h"
-#include "store/seal.h"
+#include "store/h5.h"
 #include "weft/file.h"
 #include "weft/hash.h"
 #include "weft/pack.h"
