@@ -113,8 +113,6 @@ static const char kept_group[] = "/winner/kept", client_path[] = "/winner/kept/c
 
 enum { PORTION = 1 << 22 }; /* bytes in memory */
 
-/* ---- writing ---- */
-
 static weft_status put_kept_rows(const weft_kept *kept, int64_t m, const int64_t *client,
                                  weft_h5 *file)
 {
@@ -162,8 +160,6 @@ static weft_status put_kept(const weft_kept *kept, weft_h5 *file)
     weft_arena_free(tmp);
     return st;
 }
-
-/* ---- reading ---- */
 
 static weft_status damaged_rows(const char *path)
 {
