@@ -232,19 +232,24 @@ static weft_status put_more(weft_h5 *file, const weft_outcome *outcome)
 
 /* ---- the whole ---- */
 
+static weft_status put_all(weft_h5 *file, const weft_outcome *outcome)
+{
+    TRY(put_texts(file, outcome));
+    TRY(put_numbers(file, outcome));
+    TRY(weft_history_put(file, &outcome->history));
+    TRY(put_winner(file, outcome));
+    TRY(put_more(file, outcome));
+    TRY(put_times(file, outcome));
+    return weft_h5_commit(file);
+}
+
 weft_status weft_run_write(const char *path, const weft_outcome *outcome)
 {
     weft_arena *mem = weft_arena_new();
     weft_h5 file;
     weft_status st = weft_h5_create(&file, path, mem);
     if (st == WEFT_OK) {
-        st = put_texts(&file, outcome);
-        if (st == WEFT_OK) st = put_numbers(&file, outcome);
-        if (st == WEFT_OK) st = weft_history_put(&file, &outcome->history);
-        if (st == WEFT_OK) st = put_winner(&file, outcome);
-        if (st == WEFT_OK) st = put_more(&file, outcome);
-        if (st == WEFT_OK) st = put_times(&file, outcome);
-        if (st == WEFT_OK) st = weft_h5_commit(&file);
+        st = put_all(&file, outcome);
         weft_h5_close(&file);
     }
     weft_arena_free(mem);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the text ---- */
+/* ---- tables as a text ---- */
 
 enum { METRICS, ROWS, SCORES, AXES, NTABLE };
 static const char *const table_title[NTABLE] = {"[metrics]\n", "[rows]\n", "[scores]\n",

@@ -113,8 +113,6 @@ static const char kept_group[] = "/winner/kept", client_path[] = "/winner/kept/c
 
 enum { PORTION = 1 << 22 }; /* bytes in memory */
 
-/* ---- writing ---- */
-
 static weft_status put_kept_rows(const weft_kept *kept, int64_t m, const int64_t *client,
                                  weft_h5 *file)
 {
@@ -135,35 +133,36 @@ static weft_status put_kept_rows(const weft_kept *kept, int64_t m, const int64_t
     return st;
 }
 
+static weft_status put_kept_table(const weft_kept *kept, int64_t m, const int64_t *client,
+                                  weft_h5 *file)
+{
+    double mark[WEFT_KEPT_MARK];
+    int64_t each = weft_kept_each(kept), sum;
+    weft_kept_mark(kept, mark);
+    memcpy(&sum, &mark[0], sizeof sum);
+    TRY(weft_h5_put(file, client_path, WEFT_H5_I64, 1, &m, client, 1,
+                    "clients that were ever trained, by number", "1"));
+    TRY(weft_h5_put_long(file, kept_group, "clients", weft_kept_n(kept)));
+    TRY(weft_h5_put_long(file, kept_group, "numbers", each));
+    TRY(weft_h5_put_long(file, kept_group, "rows", m));
+    TRY(weft_h5_put_num(file, kept_group, "bytes", weft_kept_bytes(m, each)));
+    TRY(weft_h5_put_long(file, kept_group, "hash", sum));
+    TRY(weft_h5_put_long(file, kept_group, "turns", (int64_t)mark[1]));
+    return m > 0 ? put_kept_rows(kept, m, client, file) : WEFT_OK;
+}
+
 /* Writes a table in portions; kept NULL: nothing. EFILE. */
 static weft_status put_kept(const weft_kept *kept, weft_h5 *file)
 {
     if (!kept) return WEFT_OK;
-    double mark[WEFT_KEPT_MARK];
-    int64_t m = weft_kept_count(kept), sum;
-    weft_kept_mark(kept, mark);
-    memcpy(&sum, &mark[0], sizeof sum);
     weft_arena *tmp = weft_arena_new();
+    int64_t m = weft_kept_count(kept);
     int64_t *client = WEFT_NEW(tmp, int64_t, m);
     weft_kept_clients(kept, 0, m, client);
-    weft_status st = weft_h5_put(file, client_path, WEFT_H5_I64, 1, &m, client, 1,
-                                 "clients that were ever trained, by number", "1");
-    if (st == WEFT_OK)
-        st = weft_h5_put_long(file, kept_group, "clients", weft_kept_n(kept));
-    if (st == WEFT_OK)
-        st = weft_h5_put_long(file, kept_group, "numbers", weft_kept_each(kept));
-    if (st == WEFT_OK) st = weft_h5_put_long(file, kept_group, "rows", m);
-    if (st == WEFT_OK)
-        st = weft_h5_put_num(file, kept_group, "bytes",
-                             weft_kept_bytes(m, weft_kept_each(kept)));
-    if (st == WEFT_OK) st = weft_h5_put_long(file, kept_group, "hash", sum);
-    if (st == WEFT_OK) st = weft_h5_put_long(file, kept_group, "turns", (int64_t)mark[1]);
-    if (st == WEFT_OK && m > 0) st = put_kept_rows(kept, m, client, file);
+    weft_status st = put_kept_table(kept, m, client, file);
     weft_arena_free(tmp);
     return st;
 }
-
-/* ---- reading ---- */
 
 static weft_status damaged_rows(const char *path)
 {

@@ -412,19 +412,31 @@ static void take_units(weft_job_record *record, const weft_job_record *past,
     memcpy(record->spent, past->spent, n * sizeof *record->spent);
 }
 
-/* Parses a checkpoint in memory. Returns 0 if it is not one of this job, or of one that was
- * given more since; *other 1: it is of a training that this job has taken the number of, as
- * that of run.refit before a search was made longer. */
+/* The contents of a checkpoint, of which *bytes are without the hash at the end; NULL: it
+ * cannot be read. */
+static const char *load_checkpoint(const char *path, size_t *bytes, weft_arena *mem)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || info.st_size < (off_t)sizeof(uint64_t)) return NULL;
+    size_t all = (size_t)info.st_size;
+    char *data = WEFT_NEW(mem, char, all);
+    *bytes = all - sizeof(uint64_t);
+    return weft_file_load(path, data, all) == WEFT_OK ? data : NULL;
+}
+
+/* Takes over a checkpoint. Returns 0 if it is not one of this job, or of one that was given
+ * more since; *other 1: it is of a training that this job has taken the number of, as that
+ * of run.refit before a search was made longer. */
 static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
-                           const char *data, size_t bytes, weft_state *state, int *other,
-                           weft_arena *mem, weft_arena *tmp)
+                           weft_state *state, int *other, weft_arena *mem, weft_arena *tmp)
 {
     unit_head head;
     weft_job_record past;
-    size_t nx = (size_t)state->nx * sizeof *state->x;
+    size_t nx = (size_t)state->nx * sizeof *state->x, bytes;
     size_t naux = (size_t)state->naux * sizeof *state->aux;
-    if (bytes < sizeof(uint64_t)) return 0;
-    bytes -= sizeof(uint64_t);
+    const char *data =
+        load_checkpoint(weft_checkpoint_name(rundir, record->job.id, tmp), &bytes, tmp);
+    if (!data) return 0;
     const char *packed = record_of(data, bytes, rundir->id, &head);
     if (!packed || head.nx != state->nx || head.naux != state->naux ||
         head.real_bytes != (int64_t)sizeof(real) ||
@@ -452,21 +464,15 @@ void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
     weft_arena *tmp = weft_arena_new();
     const char *path = weft_checkpoint_name(rundir, record->job.id, tmp);
     int64_t units = record->nunit;
-    struct stat info;
-    if (stat(path, &info) == 0) {
-        size_t bytes = (size_t)info.st_size;
-        char *data = WEFT_NEW(tmp, char, bytes);
-        int read = weft_file_load(path, data, bytes) == WEFT_OK, other = 0;
-        if (!read ||
-            !take_checkpoint(rundir, record, data, bytes, state, &other, mem, tmp)) {
-            weft_job_record_room(record, record->res.nmetric, units, record->ncolumn, mem);
-            weft_result_begin(&record->res, &record->job);
-            if (!other)
-                weft_log(WEFT_WARN,
-                         "%s is damaged, of another run, or of a job that was given more "
-                         "and depends on its length: job %lld starts again",
-                         path, (long long)record->job.id);
-        }
+    int other = 0;
+    if (weft_file_is(path) && !take_checkpoint(rundir, record, state, &other, mem, tmp)) {
+        weft_job_record_room(record, record->res.nmetric, units, record->ncolumn, mem);
+        weft_result_begin(&record->res, &record->job);
+        if (!other)
+            weft_log(WEFT_WARN,
+                     "%s is damaged, of another run, or of a job that was given more "
+                     "and depends on its length: job %lld starts again",
+                     path, (long long)record->job.id);
     }
     weft_arena_free(tmp);
 }
@@ -474,12 +480,9 @@ void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
 int weft_checkpoint_peek(const char *path, uint64_t run, weft_job_record *record,
                          weft_arena *mem)
 {
-    struct stat info;
     unit_head head;
-    if (stat(path, &info) != 0 || info.st_size < (off_t)sizeof(uint64_t)) return 0;
-    size_t bytes = (size_t)info.st_size;
-    char *data = WEFT_NEW(mem, char, bytes);
-    if (weft_file_load(path, data, bytes) != WEFT_OK) return 0;
-    const char *packed = record_of(data, bytes - sizeof(uint64_t), run, &head);
+    size_t bytes;
+    const char *data = load_checkpoint(path, &bytes, mem);
+    const char *packed = data ? record_of(data, bytes, run, &head) : NULL;
     return packed && weft_job_record_read(record, packed, mem) && record->done > 0;
 }

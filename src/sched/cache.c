@@ -74,6 +74,17 @@ static weft_status write_state(const weft_sched *sched, const weft_state_id *id,
     return weft_rundir_state_put(sched->rundir, id, state, n, tensor);
 }
 
+/* The state after a job, which is stored under the number `job`. */
+static weft_state_id id_of(const weft_job_record *record, int64_t job,
+                           const weft_state *state)
+{
+    return (weft_state_id){.trial = record->job.trial,
+                           .job = job,
+                           .nx = state->nx,
+                           .naux = state->naux,
+                           .hash = record->hash};
+}
+
 /* Seconds to wait for the file of a state, which another team's host may just have
  * written. */
 static double wait_for(const weft_sched *sched, const weft_cached *cached)
@@ -137,8 +148,7 @@ static weft_status make_again(weft_sched *sched, const weft_job_record *record,
         return weft_job_again(sched, record, from, out);
     weft_arena *mem = weft_arena_new();
     weft_state state = weft_state_new(sched->task, sched->task_self, &record->job, mem);
-    weft_state_id id = {record->job.trial, record->job.id, state.nx, state.naux,
-                        record->hash};
+    weft_state_id id = id_of(record, record->job.id, &state);
     weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state);
     if (st == WEFT_EFILE) {
         int ours = !sched->crew.claims ||
@@ -179,8 +189,7 @@ static int64_t last_saved(const weft_sched *sched, const weft_job_record *const 
         weft_arena *mem = weft_arena_new();
         weft_state state =
             weft_state_new(sched->task, sched->task_self, &record[i]->job, mem);
-        weft_state_id id = {record[i]->job.trial, record[i]->stored, state.nx, state.naux,
-                            record[i]->hash};
+        weft_state_id id = id_of(record[i], record[i]->stored, &state);
         *out = (weft_own_state){state, mem};
         if (program_has(sched, id.trial, id.job, &state) ||
             weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state) == WEFT_OK)
@@ -270,13 +279,19 @@ static void drop_file(weft_sched *sched, const weft_cached *cached)
         weft_rundir_state_drop(sched->rundir, &cached->id);
 }
 
+static void free_memory(weft_cached *cached)
+{
+    if (!cached) return;
+    weft_arena_free(cached->own.mem);
+    cached->own = (weft_own_state){0};
+}
+
 static void remove_state(weft_sched *sched, weft_cached *cached)
 {
     weft_cache *cache = sched->cache;
     if (cached->users > 0 || cached->newest) return;
     if (!cached->gone) drop_file(sched, cached);
-    weft_arena_free(cached->own.mem);
-    cached->own = (weft_own_state){0};
+    free_memory(cached);
     cached->next = cache->unused;
     cache->unused = cached;
 }
@@ -449,11 +464,7 @@ void weft_cache_known(weft_sched *sched, weft_flight *flight)
         cached = WEFT_NEW(sched->mem, weft_cached, 1);
     weft_state size = {0};
     sched->task->nstate(sched->task_self, &record->job, &size);
-    *cached = (weft_cached){.id = {.trial = record->job.trial,
-                                   .job = record->stored,
-                                   .nx = size.nx,
-                                   .naux = size.naux,
-                                   .hash = record->hash},
+    *cached = (weft_cached){.id = id_of(record, record->stored, &size),
                             .job = record->job.id,
                             .resource = record->res.resource,
                             .users = 1,
@@ -505,8 +516,7 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
     }
     weft_status st = WEFT_OK;
     const weft_state *state = &own->state;
-    weft_state_id id = {record->job.trial, record->job.id, state->nx, state->naux,
-                        record->hash};
+    weft_state_id id = id_of(record, record->job.id, state);
     weft_times_close(sched->team);
     if (record->kept && sched->team->rank == 0)
         st = write_state(sched, &id, &record->job, state);
@@ -538,13 +548,6 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
     weft_kept_drop(all.kept);
     weft_arena_free(tmp);
     return st;
-}
-
-static void free_memory(weft_cached *cached)
-{
-    if (!cached) return;
-    weft_arena_free(cached->own.mem);
-    cached->own = (weft_own_state){0};
 }
 
 static weft_status write_held(const weft_sched *sched, const weft_cached *cached,

@@ -194,16 +194,25 @@ static weft_status check_magic(const char *path, const char *text, size_t size)
     return WEFT_OK;
 }
 
+/* The whole file. */
+static weft_status read_text(int fd, const char *path, char **text, size_t *size,
+                             weft_arena *mem)
+{
+    struct stat info;
+    int err = fstat(fd, &info) != 0 ? errno : 0;
+    *size = err == 0 ? (size_t)info.st_size : 0;
+    *text = WEFT_NEW(mem, char, *size);
+    if (err == 0) err = weft_file_read(fd, *text, *size);
+    return err == 0 ? WEFT_OK : weft_file_fail("read", path, err);
+}
+
 static weft_status load_records(weft_journal *journal, weft_record **rec, int64_t *n,
                                 weft_arena *mem)
 {
-    struct stat info;
-    if (fstat(journal->fd, &info) != 0) return weft_file_fail("read", journal->path, errno);
-    size_t size = (size_t)info.st_size, end;
-    char *text = WEFT_NEW(mem, char, size);
+    size_t size, end;
+    char *text;
     /* By the same descriptor: closing another one would release the lock. */
-    int err = weft_file_read(journal->fd, text, size);
-    if (err != 0) return weft_file_fail("read", journal->path, err);
+    TRY(read_text(journal->fd, journal->path, &text, &size, mem));
     if (size < sizeof magic && memcmp(text, magic, size) == 0) {
         if (size > 0 && ftruncate(journal->fd, 0) != 0)
             return weft_file_fail("write", journal->path, errno);
@@ -265,13 +274,11 @@ weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, i
     if (fd < 0) return weft_file_fail("read", path, errno);
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     *in_use = fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-    struct stat info;
-    int err = fstat(fd, &info) != 0 ? errno : 0;
-    size_t size = err == 0 ? (size_t)info.st_size : 0;
-    char *text = WEFT_NEW(mem, char, size);
-    if (err == 0) err = weft_file_read(fd, text, size);
+    size_t size;
+    char *text;
+    weft_status st = read_text(fd, path, &text, &size, mem);
     close(fd);
-    if (err != 0) return weft_file_fail("read", path, err);
+    TRY(st);
     *n = 0;
     *rec = NULL;
     if (size < sizeof magic) return WEFT_OK; /* it has only just begun */
