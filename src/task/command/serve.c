@@ -282,6 +282,18 @@ static void remove_held(command_serve *serve, int64_t i)
     serve->held[i] = serve->held[--serve->n];
 }
 
+/* The program is told so by the next request for a job. */
+static void forget_held(void *self, int64_t trial, int64_t job)
+{
+    command_serve *serve = ((command_task *)self)->serve;
+    int64_t i = find_held(serve, trial, job);
+    if (i < 0) return;
+    remove_held(serve, i);
+    serve->drop = weft_regrow(serve->mem, serve->drop, sizeof *serve->drop, serve->ndrop,
+                              &serve->roomdrop);
+    serve->drop[serve->ndrop++] = (struct named){trial, job};
+}
+
 static void add_held(command_serve *serve, const weft_trace *after, int saves)
 {
     serve->held =
@@ -521,7 +533,7 @@ static weft_status settle_job(command_task *command, const weft_job *job,
         snprintf(text, sizeof text, "its %s is not finite", command_loss_name(command));
         fail_job(command, job, text, outcome);
         add_held(command->serve, &outcome->after, 0);
-        command_holder.forget(command, job->trial, job->id);
+        forget_held(command, job->trial, job->id);
         return WEFT_OK;
     }
     outcome->loss = command_minimised(command, reply->loss);
@@ -647,17 +659,6 @@ static int save_held(void *self, int64_t trial, int64_t job)
     }
     weft_arena_free(tmp);
     return there;
-}
-
-static void forget_held(void *self, int64_t trial, int64_t job)
-{
-    command_serve *serve = ((command_task *)self)->serve;
-    int64_t i = find_held(serve, trial, job);
-    if (i < 0) return;
-    remove_held(serve, i);
-    serve->drop = weft_regrow(serve->mem, serve->drop, sizeof *serve->drop, serve->ndrop,
-                              &serve->roomdrop);
-    serve->drop[serve->ndrop++] = (struct named){trial, job};
 }
 
 const weft_holder command_holder = {.holds = what_is_held,

@@ -226,21 +226,25 @@ weft_truth fmap_truth(const fmap_task *fmap, weft_part part, weft_arena *mem)
 
 /* ---- maps ---- */
 
+/* A copy of an instance, with the options of configuration conf[dim]. */
+static const void *configured(const fmap_task *fmap, const weft_kind *kind,
+                              const void *options, const double *conf, weft_arena *mem)
+{
+    void *own = weft_arena_alloc(mem, 1, kind->size);
+    memcpy(own, options, kind->size);
+    weft_space_put(fmap->env.space, conf, kind, own);
+    return own;
+}
+
 const void *fmap_arm(const fmap_task *fmap, const fmap_fold *fold, const double *conf,
                      weft_arena *mem)
 {
-    void *arm = weft_arena_alloc(mem, 1, fmap->feature->kind.size);
-    memcpy(arm, fold->map, fmap->feature->kind.size);
-    weft_space_put(fmap->env.space, conf, &fmap->feature->kind, arm);
-    return arm;
+    return configured(fmap, &fmap->feature->kind, fold->map, conf, mem);
 }
 
 const void *fmap_solver(const fmap_task *fmap, const double *conf, weft_arena *mem)
 {
-    void *solver = weft_arena_alloc(mem, 1, fmap->model->kind.size);
-    memcpy(solver, fmap->solver, fmap->model->kind.size);
-    weft_space_put(fmap->env.space, conf, &fmap->model->kind, solver);
-    return solver;
+    return configured(fmap, &fmap->model->kind, fmap->solver, conf, mem);
 }
 
 fmap_arms fmap_arms_new(const fmap_task *fmap, int fold, const weft_mix *mix,

@@ -250,12 +250,15 @@ static weft_status read_lines(struct reader *reader, FILE *in)
 }
 
 /* Reads the table: TAB-separated text whose first line names the columns. Each other line
- * is a point of a curve, config     label of the configuration, whose lines stand together
+ * is a point of a curve:
+ *
+ *     config     label of the configuration, whose lines stand together
  *     resource   of training since the start, increasing from line to line, above 0
- * the columns `names`, of which `seconds` may be missing, and any further ones, of which
- * only the first line of a configuration counts. EFILE;
- * EDATA naming the line, also where a number is missing or NaN, and a name of these that
- * two columns have. Owned by mem. */
+ *
+ * and the columns `names`, of which `seconds` may be missing, and any further ones, of
+ * which only the first line of a configuration counts. EFILE; EDATA naming the line, also
+ * where a number is missing or NaN, and a name of these that two columns have. Owned by
+ * mem. */
 static weft_status read_table(const char *path, const replay_names *names,
                               replay_table *out, weft_arena *mem)
 {
