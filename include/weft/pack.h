@@ -82,9 +82,6 @@ void weft_pack_sentence(weft_pack *pack, weft_part part, int64_t line,
 int64_t weft_pack_clients_count(const weft_pack *pack);
 /* Sets the n classes and their names. */
 void weft_pack_classes(weft_pack *pack, int n, const char *const *name);
-/* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
- * kept, with a warning. */
-void weft_pack_columns(weft_pack *pack, const char *const *name);
 /* The rows are features of these columns of a table, which live until the file is written;
  * they have names, or numbers. */
 void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named);

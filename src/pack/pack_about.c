@@ -70,7 +70,9 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void weft_pack_columns(weft_pack *pack, const char *const *name)
+/* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
+ * kept, with a warning. */
+static void name_columns(weft_pack *pack, const char *const *name)
 {
     const char **copy = WEFT_NEW(pack->mem, const char *, pack->own->d),
                **order = WEFT_NEW(pack->mem, const char *, pack->own->d);
@@ -100,7 +102,7 @@ void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named)
     pack->own->table = columns;
     int plain = 1;
     for (int64_t j = 0; j < columns->n; j++) plain &= columns->at[j].features <= 1;
-    if (named || !plain) weft_pack_columns(pack, weft_columns_names(columns, pack->mem));
+    if (named || !plain) name_columns(pack, weft_columns_names(columns, pack->mem));
 }
 
 void weft_pack_notation(weft_pack *pack, const void *self, const char *const *kept)
