@@ -116,7 +116,7 @@ TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
 SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
 PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
-SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h tests/sim/*.c)
+SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] include/weft/*.h include/weft/*/*.h tests/*.[ch] tests/*/*.h tests/sim/*.c)
 quote = '$(subst ','\'',$1)'
 Q := $(if $(call on,$V),,@)
 say = $(if $(call on,$V),,@echo '  $1')
@@ -352,7 +352,7 @@ install: all ## program, library, headers, Python modules, man page, completion,
 	    $(HERE)/share/bash-completion/completions $(HERE)/share/weft
 	install -m 755 $(BIN) $(HERE)/bin/weft
 	install -m 644 $(LIB) $(HERE)/lib/libweft.a
-	install -m 644 include/weft/*.h $(HERE)/include/weft
+	cd include && find weft -name '*.h' -exec install -D -m 644 {} $(HERE)/include/{} ';'
 	install -m 644 python/*.py $(HERE)/share/weft
 	install -m 644 src/cli/weft.1 $(HERE)/share/man/man1/weft.1
 	install -m 644 src/cli/weft.bash $(HERE)/share/bash-completion/completions/weft

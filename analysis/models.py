@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 
 f4, f8 = np.float32, np.float64
-MATRIX, OFFSET, HASH = 4, 5, 6  # purposes of random numbers, include/weft/rng.h
+MATRIX, OFFSET, HASH = 4, 5, 6  # purposes of random numbers, include/weft/base/random.h
 TAIL = 1
 CONVS = {"leaf": [(5, 2, 32, 2), (5, 2, 64, 2), 2048], "femnist": [(3, 0, 32, 1), (3, 0, 64, 2), 1024], "cifar":
          [(3, 1, 32, 2), (3, 1, 64, 2), (3, 1, 64, 2), 64]}  # places, zeros around, channels, pooling; the hidden layer

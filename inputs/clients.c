@@ -1,4 +1,4 @@
-/* A worker in C, by weft/worker.h alone: 100 clients find the mean of their numbers. The
+/* A worker in C, by weft/worker/worker.h alone: 100 clients find the mean of their numbers. The
  * loss of a client is half the squared distance of the weights from its own numbers' mean;
  * a step of gradient descent goes there. Its first argument is the number of weights, two
  * or more, which two tensors share.
@@ -6,7 +6,7 @@
  *   cc -O2 -Iinclude inputs/clients.c -o clients -lm
  *   weft tune inputs/worker.ini worker.run='./clients 10' fed.score=loss
  */
-#include "weft/worker.h"
+#include "weft/worker/worker.h"
 
 enum { CLIENTS = 100, SAMPLES = 10 };
 

@@ -80,7 +80,7 @@ def gone(process):
 
 
 def temporary():
-    """What a temporary directory of this process begins with, WEFT_PYTHON_NAME of include/weft/filenames.h;
+    """What a temporary directory of this process begins with, WEFT_PYTHON_NAME of include/weft/base/files.h;
     those of processes of this host that are gone are removed."""
     host, place = os.uname().nodename, tempfile.gettempdir()
     with contextlib.suppress(OSError):

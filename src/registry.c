@@ -1,13 +1,13 @@
 /* The tables of everything that can be chosen by name, and the look-up in them. */
 #include "weft/registry.h"
-#include "weft/algorithm.h"
-#include "weft/mixing.h"
-#include "weft/model.h"
-#include "weft/net.h"
-#include "weft/pack.h"
-#include "weft/sampler.h"
-#include "weft/task.h"
-#include "weft/tune.h"
+#include "weft/algorithm/algorithm.h"
+#include "weft/mixing/mixing.h"
+#include "weft/model/model.h"
+#include "weft/net/net.h"
+#include "weft/pack/pack.h"
+#include "weft/sampler/sampler.h"
+#include "weft/task/task.h"
+#include "weft/tune/tune.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws the rooms of the source, src/rooms.svg: a room stands above all that it includes.
 
-usage: src/rooms.py [--check | --headers]     from the top; --check: only tells whether the picture
-is as it would be drawn now; --headers: prints the headers whose room has another name, with it.
+usage: src/rooms.py [--check]     from the top; --check: only tells whether the picture
+is as it would be drawn now.
 An arrow that follows from others is left out.
 """
 import glob
@@ -11,42 +11,26 @@ import re
 import sys
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 100, 26, 44, 22
-# Public headers whose room has another name.
-HEADERS = {
-    "base": "arena clock compiler conf csv filenames hash heap log magic names opt patterns real rng shuffle status tree",
-    "math": "bytes cells cpu descend eigen exact finite gemm lanes logistic optim project server sparse student tensor",
-    "space": "mix job measure",
-    "par": "team",
-    "store": "commit disk file h5 h5map h5other journal",
-    "text": "bleu bpe",
-    "data": "sample clients date folds generator table translations vectors",
-    "net": "context",
-    "task": "env state holder",
-    "worker": "link process",
-    "tune": "search",
-}
-OF_HEADER = {header: room for room, headers in HEADERS.items() for header in headers.split()}
 COLOURS = {"base": "#e8eef7", "learn": "#e9f5e6", "tune": "#fdf0dc", "run": "#f7e6e9"}
 GROUP = {"base": "base math par store kept text", "learn": "data pack reader feature model net worker task",
          "tune": "space tune sampler mixing"}
 
 
 def room_of(path):
-    """The room of a file under src/ or include/weft/, registry.c being one of its own."""
-    parts = path.split("/")
-    name = parts[1] if len(parts) > 2 and parts[0] == "src" else os.path.splitext(parts[-1])[0]
-    return OF_HEADER.get(name, name)
+    """The room of a file under src/ROOM or include/weft/ROOM; registry.h and registry.c are one of their own."""
+    found = re.match(r"(?:src|include/weft)/(\w+)/", path)
+    return found.group(1) if found else os.path.splitext(os.path.basename(path))[0]
 
 
 def needs():
     """{room: rooms that it includes}; a public header counts as a file of its room."""
     rooms = {room_of(path): set() for path in glob.glob("src/*/*.c")}
-    files = glob.glob("src/*/*.[ch]") + glob.glob("src/*/*/*.[ch]") + glob.glob("include/weft/*.h")
+    files = glob.glob("src/*/*.[ch]") + glob.glob("src/*/*/*.[ch]") + glob.glob("include/weft/*/*.h")
     for path in files:
         room = room_of(path)
         if room not in rooms:
             continue
-        for header in re.findall(r'^#include "(\w+/\w+\.h|\w+/\w+/\w+\.h)"', open(path).read(), re.M):
+        for header in re.findall(r'^#include "((?:\w+/)+\w+\.h)"', open(path).read(), re.M):
             other = room_of("include/" + header if header.startswith("weft/") else "src/" + header)
             if other in rooms and other != room and (path, other) != ("src/tune/search.c", "sampler"):
                 rooms[room].add(other)
@@ -103,10 +87,6 @@ def draw():
 
 if __name__ == "__main__":
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    if "--headers" in sys.argv:
-        for header, room in OF_HEADER.items():
-            print(header, room)
-        sys.exit()
     picture = draw()
     if "--check" in sys.argv:
         sys.exit(0 if os.path.exists("src/rooms.svg") and open("src/rooms.svg").read() == picture

@@ -4,11 +4,11 @@
  * 32) operations of a sample), share of the FMA peak measured just before and after,
  * samples per second. Processor time, best of many, one thread.
  * RUN: np=1 */
-#include "weft/conf.h"
-#include "weft/cpu.h"
-#include "weft/net.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/math/kernels.h"
+#include "weft/net/net.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <math.h>
 #include <stdio.h>

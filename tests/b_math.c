@@ -2,12 +2,11 @@
  * second), share of sgemm in the same run. A rate is the best of the calls that fit the
  * time. 9 seconds, one thread. RUN: np=1 */
 #include "math/kernel.h"
-#include "weft/bytes.h"
-#include "weft/clock.h"
-#include "weft/cpu.h"
-#include "weft/project.h"
-#include "weft/rng.h"
-#include "weft/team.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/math/kernels.h"
+#include "weft/math/linear.h"
+#include "weft/par/team.h"
 
 #include <cblas.h>
 #include <math.h>

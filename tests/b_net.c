@@ -1,9 +1,9 @@
 /* Rates of networks: name,batch,seconds of a gradient,samples a second,G operations a
  * second; one thread; processor time, so that other programs on the machine matter less.
  * RUN: np=1 */
-#include "weft/clock.h"
-#include "weft/conf.h"
-#include "weft/net.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/net/net.h"
 #include "weft/registry.h"
 
 #include <cblas.h>

@@ -7,10 +7,10 @@
  * ranks. usage: b_rff [FEATURES [INPUTS [BLOCKS]]]; by default 100,000, 3,072 and 16 RUN:
  * np=1 */
 #include "feature/rff.h"
-#include "weft/conf.h"
-#include "weft/par.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Rates of the translation network: hidden,words,seconds of a gradient of 64 sentences of 5
  * to 30 words, words a second, G operations a second; one thread, processor time.
  * tests/gold/seq2seq_speed.py has PyTorch's. RUN: np=1 */
-#include "weft/clock.h"
-#include "weft/conf.h"
-#include "weft/net.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/net/net.h"
 #include "weft/registry.h"
 
 #include <stdio.h>

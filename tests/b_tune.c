@@ -1,9 +1,9 @@
 /* Time of an ask and a tell of asynchronous halving: name,results,microseconds per job,
  * with 1,920 jobs in flight.
  * RUN: np=1 */
-#include "weft/clock.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 #include "workers.h"
 
 #include <stdio.h>

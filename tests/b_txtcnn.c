@@ -1,11 +1,11 @@
 /* Rates of the network over sentences: name,batch,seconds of a gradient,sentences a second,
  * G operations a second; one thread. Sentences have the lengths of rt-polarity: 1 to 56
  * words, 20.4 on average. RUN: np=1 */
-#include "weft/clock.h"
-#include "weft/conf.h"
-#include "weft/net.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/net/net.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -1,9 +1,9 @@
-/* Records of a search for tests: the contract of schedules (weft/tune.h), checked job by
- * job. */
+/* Records of a search for tests: the contract of schedules (weft/tune/tune.h), checked job
+ * by job. */
 #ifndef WEFT_TEST_CHECKER_H
 #define WEFT_TEST_CHECKER_H
 
-#include "weft/tune.h"
+#include "weft/tune/tune.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
 #ifndef WEFT_TEST_DENSE_H
 #define WEFT_TEST_DENSE_H
 
-#include "weft/exact.h"
-#include "weft/model.h"
+#include "weft/math/linear.h"
+#include "weft/model/model.h"
 
 #include <math.h>
 

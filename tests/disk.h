@@ -2,9 +2,7 @@
 #ifndef WEFT_DISK_H
 #define WEFT_DISK_H
 
-#include "weft/arena.h"
-#include "weft/log.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
 
 #include <fcntl.h>
 #include <signal.h>

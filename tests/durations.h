@@ -5,8 +5,7 @@
 
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "weft/hash.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 

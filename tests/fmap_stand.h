@@ -2,8 +2,8 @@
 #ifndef WEFT_TEST_FMAP_STAND_H
 #define WEFT_TEST_FMAP_STAND_H
 
+#include "weft/base/random.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <float.h>
 #include <math.h>

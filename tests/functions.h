@@ -232,7 +232,7 @@ static const struct function functions[] = {
 enum { NFUNCTION = sizeof functions / sizeof *functions };
 
 #include "functions_more.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 static inline const struct function *function_named(const char *name)
 {

@@ -2,7 +2,7 @@
 #ifndef GRADIENTS_H
 #define GRADIENTS_H
 
-#include "weft/net.h"
+#include "weft/net/net.h"
 
 #include <math.h>
 

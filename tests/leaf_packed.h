@@ -3,7 +3,7 @@
 #define WEFT_TEST_LEAF_PACKED_H
 
 #include "leaf.h"
-#include "weft/data.h"
+#include "weft/data/data.h"
 #include "weft/registry.h"
 
 static weft_data data;

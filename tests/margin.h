@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "rows.h"
-#include "weft/conf.h"
-#include "weft/hash.h"
-#include "weft/model.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/model/model.h"
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
  */

@@ -2,7 +2,7 @@
 #ifndef WEFT_TESTS_MEASURED_H
 #define WEFT_TESTS_MEASURED_H
 
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 #include <string.h>
 

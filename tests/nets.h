@@ -3,8 +3,8 @@
 #ifndef TESTS_NETS_H
 #define TESTS_NETS_H
 
-#include "weft/conf.h"
-#include "weft/net.h"
+#include "weft/base/conf.h"
+#include "weft/net/net.h"
 
 #include <string.h>
 

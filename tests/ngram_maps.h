@@ -2,11 +2,11 @@
 #ifndef WEFT_TEST_NGRAM_MAPS_H
 #define WEFT_TEST_NGRAM_MAPS_H
 
-#include "weft/conf.h"
-#include "weft/data.h"
-#include "weft/feature.h"
-#include "weft/hash.h"
-#include "weft/par.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/feature/feature.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
 
 #include <stdlib.h>

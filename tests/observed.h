@@ -6,7 +6,7 @@
 #include "checker.h"
 #include "durations.h"
 #include "sched/sched.h"
-#include "weft/clock.h"
+#include "weft/base/base.h"
 #include "whole.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* The packed form of a job with a mixture, used to compare mixtures. */
-#include "weft/job.h"
+#include "weft/space/job.h"
 
 static const void *packed(const weft_mix *mix, size_t *n, weft_arena *mem)
 {

@@ -3,7 +3,7 @@
 #define WEFT_TEST_PARTS_H
 
 #include "weft/registry.h"
-#include "weft/search.h"
+#include "weft/tune/search.h"
 
 /* The word of [run] `key`, or `usual`. */
 static inline const char *chosen(const weft_conf *conf, const char *key, const char *usual)

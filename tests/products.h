@@ -2,8 +2,8 @@
 #ifndef WEFT_TEST_PRODUCTS_H
 #define WEFT_TEST_PRODUCTS_H
 
-#include "weft/feature.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
+#include "weft/feature/feature.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "host/host.h"
 #include "sched/sched.h"
 #include "scratch.h"
-#include "weft/clock.h"
+#include "weft/base/base.h"
 #include "whole.h"
 
 #include <signal.h>

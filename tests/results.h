@@ -2,9 +2,9 @@
 #ifndef WEFT_TEST_RESULTS_H
 #define WEFT_TEST_RESULTS_H
 
-#include "weft/hash.h"
-#include "weft/job.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/space/job.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "weft/exact.h"
-#include "weft/feature.h"
+#include "weft/feature/feature.h"
+#include "weft/math/linear.h"
 
 static void rows_times(const weft_matrix *matrix, int c, const real *w, real *z)
 {

@@ -2,7 +2,7 @@
 #ifndef WEFT_TEST_SAYS_H
 #define WEFT_TEST_SAYS_H
 
-#include "weft/status.h"
+#include "weft/base/base.h"
 
 #include <stdio.h>
 #include <string.h>

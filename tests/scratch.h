@@ -2,10 +2,10 @@
 #ifndef WEFT_SCRATCH_H
 #define WEFT_SCRATCH_H
 
-#include "weft/file.h"
-#include "weft/log.h"
-#include "weft/pack.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/pack/pack.h"
+#include "weft/par/par.h"
+#include "weft/store/file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* A search answered by tuner_case.h, with any schedule, sampler and mixing: the jobs that
- * it asked for, the results, and whether each job keeps the contract of weft/tune.h. */
+ * it asked for, the results, and whether each job keeps the contract of weft/tune/tune.h.
+ */
 #ifndef WEFT_TEST_SEARCH_LOG_H
 #define WEFT_TEST_SEARCH_LOG_H
 

@@ -5,8 +5,8 @@
 
 #include "measured.h"
 #include "scratch.h"
+#include "weft/base/random.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <math.h>
 

@@ -3,10 +3,10 @@
  * early.
  * RUN: np=1 np=2 np=3 */
 #include "task/fmap/fmap.h"
-#include "weft/log.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <string.h>
 

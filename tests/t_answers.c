@@ -5,12 +5,12 @@
 
 #include "rows.h"
 #include "tap.h"
-#include "weft/conf.h"
-#include "weft/data.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/model.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/model/model.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
 
 enum { N = 300, D = 12, TARGETS = 3, MOST = 4 * N };

@@ -2,7 +2,7 @@
  * RUN: np=1 */
 #include "space/axes.h"
 #include "two_kinds.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 

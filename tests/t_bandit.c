@@ -1,8 +1,8 @@
 /* Updates of a mixture on bandits whose best arm is known.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/mix.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/space/mix.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,10 +3,8 @@
 #include "says.h"
 #include "tap.h"
 
-#include "weft/arena.h"
-#include "weft/hash.h"
-#include "weft/heap.h"
-#include "weft/shuffle.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 
 #include <Random123/philox.h>
 #include <string.h>

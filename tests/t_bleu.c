@@ -1,8 +1,8 @@
 /* BLEU, chrF and the 13a tokens against sacrebleu: the pairs and sets of
  * tests/gold/bleu.tsv (bleu.py); counts that are added over ranks; closed forms. RUN: np=1
  * np=2 */
-#include "weft/bleu.h"
-#include "weft/par.h"
+#include "weft/par/par.h"
+#include "weft/text/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Byte-pair encoding: merges and pieces against subword-nmt, by tests/gold/bpe.tsv (bpe.py,
  * another file as argument); texts come back; units; bad pieces.
  * RUN: np=1 */
-#include "weft/bpe.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
+#include "weft/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

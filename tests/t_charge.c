@@ -5,7 +5,7 @@
  * RUN: np=1 np=3 */
 #include "report/report.h"
 #include "toy.h"
-#include "weft/run.h"
+#include "weft/run/run.h"
 
 #include <unistd.h>
 

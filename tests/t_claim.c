@@ -3,8 +3,8 @@
  * that leaves waits for all.
  * RUN: np=1 np=2 np=4 */
 #include "scratch.h"
-#include "weft/clock.h"
-#include "weft/filenames.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * RUN: np=1 np=2 np=3 np=4 */
 #include "margin.h"
 #include "tap.h"
-#include "weft/par.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
 
 /* Labels of so many classes; `rare`: the last but one has one sample, the last has none. */

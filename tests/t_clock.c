@@ -3,7 +3,7 @@
  * from the journals.
  * RUN: np=1 np=2 np=4 */
 #include "promoter.h"
-#include "weft/filenames.h"
+#include "weft/base/files.h"
 
 #include <stdlib.h>
 #include <unistd.h>

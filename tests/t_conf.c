@@ -3,7 +3,7 @@
 #include "says.h"
 #include "tap.h"
 
-#include "weft/conf.h"
+#include "weft/base/conf.h"
 
 struct plugin {
     int order, kernel, binary;

@@ -1,10 +1,10 @@
 /* Weights by context: PyTorch's gradients of generator and embeddings
  * (tests/gold/seq2seq.py), layouts and their counts, copies as special generators, the
  * chain rule, ranges of a gradient. RUN: np=1 */
-#include "weft/conf.h"
-#include "weft/context.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/net/context.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <string.h>
 

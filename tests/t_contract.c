@@ -1,10 +1,9 @@
 /* Every schedule with every sampler and mixing that can be combined with it, on the
  * scheduler: a toy task with jobs of very different durations, some with NaN losses. A
- * search ends and keeps the contract of weft/tune.h; for each number of workers it has one
- * digest, with any number of teams, and after a stop or a kill after any job and a resume
- * with other ranks and teams. An axis exists in some configurations only. Schedules and
- * samplers with planted faults are detected.
- * RUN: np=1 np=4 */
+ * search ends and keeps the contract of weft/tune/tune.h; for each number of workers it has
+ * one digest, with any number of teams, and after a stop or a kill after any job and a
+ * resume with other ranks and teams. An axis exists in some configurations only. Schedules
+ * and samplers with planted faults are detected. RUN: np=1 np=4 */
 #include "host/host.h"
 #include "sched/sched.h"
 #include "tuner_case.h"

@@ -3,13 +3,13 @@
  * RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
-#include "weft/conf.h"
-#include "weft/data.h"
-#include "weft/feature.h"
-#include "weft/h5map.h"
-#include "weft/hash.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/feature/feature.h"
 #include "weft/registry.h"
-#include "weft/report.h"
+#include "weft/report/report.h"
+#include "weft/store/h5.h"
 
 static weft_data data;
 

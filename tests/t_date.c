@@ -1,7 +1,7 @@
 /* Dates as people write them, and their parts, against a calendar that counts day by day.
  * RUN: np=1 */
-#include "weft/date.h"
-#include "weft/par.h"
+#include "weft/data/table.h"
+#include "weft/par/par.h"
 
 #include <string.h>
 

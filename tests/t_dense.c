@@ -2,10 +2,10 @@
  * parser among lines for libcsv.
  * RUN: np=1 */
 #include "scratch.h"
-#include "weft/clock.h"
-#include "weft/data.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include "reader/dense.h"
 

@@ -2,9 +2,8 @@
  * values (tests/gold/descend.py), also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/clock.h"
-#include "weft/descend.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
+#include "weft/math/optim.h"
 
 #include <stdlib.h>
 #include <string.h>

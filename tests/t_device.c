@@ -3,7 +3,7 @@
  * RUN: np=1 */
 #include "scratch.h"
 #include "task/fed/fed.h"
-#include "weft/conf.h"
+#include "weft/base/conf.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * is shifted and scaled, which other data and the source's own numbers account for. RUN:
  * np=1 */
 #include "scratch.h"
-#include "weft/data.h"
+#include "weft/data/data.h"
 #include "weft/registry.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * count words and ends, a round is the mean of the clients' steps, and the generator's
  * steps are along the gradients of what it learns. RUN: np=1 np=2 np=3 */
 #include "toy.h"
-#include "weft/net.h"
-#include "weft/translations.h"
+#include "weft/data/translations.h"
+#include "weft/net/net.h"
 
 enum { LINES = 90, LANGUAGES = 3, DIRECTIONS = 4, M = 3 };
 

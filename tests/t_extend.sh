@@ -15,10 +15,10 @@ cp -Rp config.mk "$tree" 2>/dev/null
 mkdir "$tree/src/task/bowl"
 cat >"$tree/src/task/bowl/bowl.c" <<'END'
 /* Task bowl: the bottom of a parabola, and the size of a network. */
-#include "weft/log.h"
-#include "weft/net.h"
+#include "weft/base/base.h"
+#include "weft/net/net.h"
 #include "weft/registry.h"
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * number of ranks.
  * RUN: np=1 np=2 */
 #include "toy.h"
-#include "weft/net.h"
+#include "weft/net/net.h"
 
 enum { LENGTH = 6, STRIDE = 2, GAP = 2, SYMBOLS = 9, SPEAKERS = 5, TEXT = 200 };
 

@@ -2,9 +2,9 @@
  * refuses.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
-#include "weft/log.h"
-#include "weft/par.h"
-#include "weft/rng.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
 
 /* ---- data ---- */
 

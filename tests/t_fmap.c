@@ -4,10 +4,10 @@
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 #include "results.h"
-#include "weft/feature.h"
-#include "weft/log.h"
-#include "weft/measure.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/feature/feature.h"
+#include "weft/par/par.h"
+#include "weft/space/scores.h"
 
 /* ---- the same in doubles ---- */
 

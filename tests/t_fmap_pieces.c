@@ -2,8 +2,8 @@
  * at the fit.
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
-#include "weft/log.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/par/par.h"
 
 /* ---- fits in pieces ---- */
 

@@ -4,9 +4,9 @@
 #include "measured.h"
 #include "results.h"
 #include "scratch.h"
-#include "weft/folds.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <math.h>
 

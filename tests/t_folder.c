@@ -3,9 +3,9 @@
  * articles, and the one-line error for other directories.
  * RUN: np=1 */
 #include "scratch.h"
-#include "weft/clock.h"
-#include "weft/data.h"
-#include "weft/hash.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
 #include "weft/registry.h"
 
 #include "reader/reader.h"

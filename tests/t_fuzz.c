@@ -8,8 +8,8 @@
 #endif
 
 #include "fuzz/fuzz.h"
-#include "weft/log.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/par/par.h"
 
 #include "fuzz/packs.h"
 

@@ -1,9 +1,7 @@
 /* Matrix products and LSTM cells against plain loops, at odd sizes.
  * RUN: np=1 */
-#include "weft/cells.h"
-#include "weft/cpu.h"
-#include "weft/gemm.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/kernels.h"
 
 #include <string.h>
 

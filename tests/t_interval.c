@@ -4,8 +4,8 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "task/fed/round.h"
-#include "weft/rng.h"
-#include "weft/student.h"
+#include "weft/base/random.h"
+#include "weft/math/linear.h"
 
 #include <string.h>
 

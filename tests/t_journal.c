@@ -3,8 +3,7 @@
  * written is found before the search.
  * RUN: np=1 */
 #include "disk.h"
-#include "weft/file.h"
-#include "weft/journal.h"
+#include "weft/store/file.h"
 
 #include <sys/wait.h>
 

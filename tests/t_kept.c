@@ -3,10 +3,10 @@
  * sync writes grows with what did not change.
  * RUN: np=1 */
 #include "disk.h"
-#include "weft/file.h"
-#include "weft/kept.h"
-#include "weft/rng.h"
-#include "weft/tree.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
+#include "weft/kept/kept.h"
+#include "weft/store/file.h"
 
 #include <sys/wait.h>
 

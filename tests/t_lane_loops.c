@@ -4,7 +4,7 @@
 #include "vector_lanes.h"
 
 #include "math/kernel.h"
-#include "weft/exact.h"
+#include "weft/math/linear.h"
 
 static real fused(real a, real b, real c)
 {

@@ -6,7 +6,7 @@
 #include "vector_lanes.h"
 
 #include "task/fed/round.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 /* ---- networks ---- */
 

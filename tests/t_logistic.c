@@ -3,7 +3,7 @@
  * RUN: np=1 np=2 np=3 np=4 */
 #include "margin.h"
 #include "tap.h"
-#include "weft/par.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
 
 /* Options of a fit; L1 by products is slow, and not fitted as closely. */

@@ -1,8 +1,8 @@
 /* The character LSTM: numbers of weights, PyTorch's loss and gradients
  * (tests/gold/lstm.py), central differences, all kinds of sizes, dropout.
  * RUN: np=1 */
-#include "weft/conf.h"
-#include "weft/net.h"
+#include "weft/base/conf.h"
+#include "weft/net/net.h"
 #include "weft/registry.h"
 
 #include <string.h>

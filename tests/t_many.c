@@ -4,7 +4,7 @@
 #include "rundir/rundir.h"
 #include "sched/sched.h"
 #include "scratch.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 #include "whole.h"
 
 #include <sys/resource.h>

@@ -1,12 +1,8 @@
 /* Numerical kernels against plain loops and closed forms, at odd sizes. RUN: np=1 */
-#include "weft/bytes.h"
-#include "weft/cpu.h"
-#include "weft/exact.h"
-#include "weft/gemm.h"
-#include "weft/logistic.h"
-#include "weft/project.h"
-#include "weft/rng.h"
-#include "weft/sparse.h"
+#include "weft/base/random.h"
+#include "weft/math/kernels.h"
+#include "weft/math/linear.h"
+#include "weft/math/optim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Measures of predictions: against scikit-learn (tests/gold/measure.py), by hand, and what
  * is refused. */
 #include "tap.h"
-#include "weft/log.h"
-#include "weft/measure.h"
+#include "weft/base/base.h"
+#include "weft/space/scores.h"
 
 #include <string.h>
 

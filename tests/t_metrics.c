@@ -2,7 +2,7 @@
  * form of jobs and results. */
 #include "sched/sched.h"
 #include "weft/registry.h"
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 #include "tap.h"
 

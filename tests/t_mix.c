@@ -2,7 +2,7 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Mixings: the update that each option asks for, the mixtures that jobs get, what is kept
  * of a trial from job to job, what is refused. RUN: np=1 */
 #include "scratch.h"
-#include "weft/mixing.h"
+#include "weft/mixing/mixing.h"
 #include "weft/registry.h"
 
 #include <math.h>

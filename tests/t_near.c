@@ -2,7 +2,7 @@
  * bounds, and what they depend on.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/space.h"
+#include "weft/space/space.h"
 
 #include <math.h>
 #include <string.h>

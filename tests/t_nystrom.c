@@ -2,11 +2,11 @@
  * kernels, products of the matrix against plain loops in double, the same bits on any
  * number of ranks. Data are a few hundred rows of numbers; every rank takes its share.
  * RUN: np=1 np=2 np=3 */
-#include "weft/conf.h"
-#include "weft/data.h"
-#include "weft/par.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,7 @@
  * also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/optim.h"
-#include "weft/server.h"
+#include "weft/math/optim.h"
 
 #include <string.h>
 

@@ -1,11 +1,10 @@
 /* Teams and process grids. RUN: np=1 np=2 np=3 np=4
  * Called with the argument "alone" it only starts and ends MPI, as a process that a
  * launcher with another PMI would start. */
-#include "weft/clock.h"
-#include "weft/exact.h"
-#include "weft/hash.h"
-#include "weft/par.h"
-#include "weft/rng.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/math/linear.h"
+#include "weft/par/par.h"
 
 #include <float.h>
 #include <stdlib.h>

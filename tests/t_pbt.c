@@ -2,9 +2,8 @@
  * copy's configuration is changed, and when trials end.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 #include "workers.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "measured.h"
 #include "scratch.h"
 #include "task/command/command.h"
-#include "weft/process.h"
 #include "weft/registry.h"
+#include "weft/worker/link.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * FedAvg ends at (sum P_i)^-1 sum P_i b_i with P_i = I - (I - h A_i)^K; scaffold and feddyn
  * at the optimum of the sum, (sum A_i)^-1 sum A_i b_i.
  * RUN: np=1 */
-#include "weft/algorithm.h"
-#include "weft/exact.h"
+#include "weft/algorithm/algorithm.h"
+#include "weft/math/linear.h"
 #include "weft/registry.h"
 
 #include "tap.h"

@@ -4,7 +4,7 @@
  * whole or not at all. A clock that jumps by years changes nothing. RUN: np=1 */
 #include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <errno.h>
 #include <stdatomic.h>

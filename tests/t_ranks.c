@@ -4,8 +4,8 @@
  * RUN: np=1 np=2 np=3 */
 #include "data/data.h"
 #include "tap.h"
-#include "weft/hash.h"
-#include "weft/par.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
 
 #include <string.h>
 

@@ -2,11 +2,11 @@
  * against the same matrix in double: the mean is the kernel for very small and large gamma
  * and for few inputs.
  * RUN: np=1 */
-#include "weft/conf.h"
-#include "weft/data.h"
-#include "weft/par.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <string.h>
 

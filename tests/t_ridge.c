@@ -2,10 +2,10 @@
  * (tests/gold/ridge.py). Features come from a small dense matrix; every rank takes its
  * rows of it.
  * RUN: np=1 np=2 np=3 np=4 */
-#include "weft/conf.h"
-#include "weft/hash.h"
-#include "weft/model.h"
-#include "weft/par.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/model/model.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
 
 #include <stdlib.h>

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "tap.h"
-#include "weft/hash.h"
-#include "weft/par.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
 
 enum { C = 9, DEALT = 17000, SMALL = 1500 };
 

@@ -3,8 +3,8 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/rng.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

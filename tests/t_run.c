@@ -4,9 +4,9 @@
  * RUN: np=1 np=2 np=3 */
 #include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/store/file.h"
 
 #include <dirent.h>
 #include <sys/wait.h>

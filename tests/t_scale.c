@@ -1,11 +1,11 @@
 /* A fit with the default tolerance does not depend on the unit of the features: at every
  * scale its accuracy is that of a fit to the optimum, also in fits shared by several maps.
  * RUN: np=1 np=2 */
-#include "weft/conf.h"
-#include "weft/model.h"
-#include "weft/par.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/model/model.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
  * direction by direction; batches; options; sources and files that are refused.
  * RUN: np=1 np=2 */
 #include "scratch.h"
-#include "weft/data.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/data/translations.h"
 #include "weft/registry.h"
-#include "weft/translations.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* The translation network: PyTorch's loss and gradients (tests/gold/seq2seq.py), central
  * differences, sentences of unequal length at once and one by one, dropout, label
  * smoothing; translations by a plain beam search (tests/gold/beam.py). RUN: np=1 */
-#include "weft/conf.h"
-#include "weft/net.h"
+#include "weft/base/conf.h"
+#include "weft/net/net.h"
 #include "weft/registry.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
  * V=1 TESTS=t_settle` prints the table of the README.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/mix.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/space/mix.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * gives one line; an incomplete file never has the final name.
  * RUN: np=1 */
 #include "disk.h"
-#include "weft/file.h"
-#include "weft/h5.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/store/file.h"
+#include "weft/store/h5.h"
 
 #include <hdf5.h>
 

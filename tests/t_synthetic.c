@@ -1,8 +1,8 @@
 /* Built-in federations: LEAF's against numpy (tests/gold/synthetic_leaf.py), its Mersenne
  * Twister against the C++ standard; generated clients. RUN: np=1 np=2 np=3 */
 #include "scratch.h"
-#include "weft/data.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
 #include "weft/registry.h"
 
 #include "reader/mt19937.h"

@@ -4,7 +4,7 @@
 #include "functions.h"
 #include "sampler/learn.h"
 #include "tap.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <stdlib.h>

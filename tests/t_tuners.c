@@ -1,11 +1,11 @@
 /* Properties of every schedule of the registry, with every mixing and sampler that can be
- * combined with it (contract: weft/tune.h): it ends whatever it is told, is a function of
- * its seed and the results, and its jobs are well formed. On a bandit whose best arm is
+ * combined with it (contract: weft/tune/tune.h): it ends whatever it is told, is a function
+ * of its seed and the results, and its jobs are well formed. On a bandit whose best arm is
  * known searches find it.
  * RUN: np=1 */
 #include "search_log.h"
 #include "tap.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 /* ---- contracts ---- */
 

@@ -4,8 +4,8 @@
 #include "result/result.h"
 #include "rundir/rundir.h"
 #include "scratch.h"
-#include "weft/hash.h"
-#include "weft/report.h"
+#include "weft/base/random.h"
+#include "weft/report/report.h"
 
 #define PACKED 0xa0f0f9dbd98608e2 /* hash of the packed form of format 4 */
 

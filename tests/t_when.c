@@ -2,7 +2,7 @@
  * error messages.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/space.h"
+#include "weft/space/space.h"
 
 #include <math.h>
 #include <stdlib.h>

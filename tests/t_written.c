@@ -2,7 +2,7 @@
  * of dates and of numbers with a unit are told from others.
  * RUN: np=1 */
 #include "reader/dense.h"
-#include "weft/par.h"
+#include "weft/par/par.h"
 
 #include <string.h>
 

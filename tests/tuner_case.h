@@ -4,7 +4,7 @@
 #define WEFT_TEST_TUNER_CASE_H
 
 #include "parts.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

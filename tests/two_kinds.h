@@ -2,7 +2,7 @@
 #ifndef WEFT_TEST_TWO_KINDS_H
 #define WEFT_TEST_TWO_KINDS_H
 
-#include "weft/space.h"
+#include "weft/space/space.h"
 
 #include "tap.h"
 

@@ -3,8 +3,8 @@
 #define WEFT_TEST_VECTOR_LANES_H
 
 #include "scratch.h"
-#include "weft/lanes.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/optim.h"
 
 #include <string.h>
 

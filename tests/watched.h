@@ -4,7 +4,7 @@
 #ifndef WEFT_TEST_WATCHED_H
 #define WEFT_TEST_WATCHED_H
 
-#include "weft/sampler.h"
+#include "weft/sampler/sampler.h"
 
 #include <math.h>
 #include <string.h>

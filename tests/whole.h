@@ -2,9 +2,9 @@
 #ifndef WHOLE_H
 #define WHOLE_H
 
-#include "weft/job.h"
-#include "weft/state.h"
-#include "weft/tensor.h"
+#include "weft/math/linear.h"
+#include "weft/space/job.h"
+#include "weft/task/state.h"
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size);
 

@@ -5,7 +5,7 @@
 #ifndef WEFT_TEST_WORKERS_H
 #define WEFT_TEST_WORKERS_H
 
-#include "weft/tune.h"
+#include "weft/tune/tune.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* The list of all plug-ins. To add one: write its file, and add its name here. What a
  * plug-in can do is in the header of its kind, such as net.h, which this one does not
  * include: all may know the list. */
-#ifndef WEFT_REGISTRY_H
-#define WEFT_REGISTRY_H
+#ifndef LIBWEFT_REGISTRY_H
+#define LIBWEFT_REGISTRY_H
 
-#include "weft/opt.h"
+#include "weft/base/conf.h"
 
 #define WEFT_READERS(X)                                                                    \
     X(cifar)                                                                               \

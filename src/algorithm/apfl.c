@@ -3,7 +3,7 @@
  *     y as by FedAvg,  v <- v - h a g_i(m),  a <- a - r <v - y, g_i(m)>,
  * at m = a v + (1 - a) y, before each step of y. Its model is a v + (1 - a) x. Deng,
  * Kamani, Mahdavi, 2020. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 typedef struct apfl_options {
     double share, rate;

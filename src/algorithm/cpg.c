@@ -3,9 +3,9 @@
  * of a client's theta, weights q that sum to 1, and W as it was, W <- W + a sum q D v',  b
  * as the other weights,  v <- v + a_v W' D. Platanios, Sachan, Neubig, Mitchell, EMNLP
  * 2018; in federations: Shamsian, Navon, Fetaya, Chechik, ICML 2021. */
-#include "weft/algorithm.h"
-#include "weft/exact.h"
-#include "weft/rng.h"
+#include "weft/algorithm/algorithm.h"
+#include "weft/base/random.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *     h_k = min(gamma |w_k - w_k-1| / (2 |g_k - g_k-1|), sqrt(1 + delta h_k-1 / h_k-2)
  * h_k-1), beginning with client.lr in each turn. Kim, Toghani, Uribe, Kyrillidis, "Adaptive
  * federated learning with auto-tuned clients", ICLR 2024. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 struct deltasgd {
     double gamma, delta;
@@ -29,10 +29,10 @@ static void deltasgd_amounts(const void *self, int64_t n, int epochs, weft_amoun
 static int deltasgd_courses(weft_visit *visit, weft_course *course)
 {
     const struct deltasgd *deltasgd = visit->options;
-    visit->pace = (weft_pace){.w = visit->spare,
-                              .g = visit->spare + visit->n,
-                              .amount = deltasgd->gamma / 2,
-                              .growth = deltasgd->delta};
+    visit->pace = (weft_adapted_rate){.w = visit->spare,
+                                      .g = visit->spare + visit->n,
+                                      .amount = deltasgd->gamma / 2,
+                                      .growth = deltasgd->delta};
     *course = weft_visit_course(visit, visit->x);
     course->pace = &visit->pace;
     return 1;

@@ -2,7 +2,7 @@
  * its own, which is pulled towards them:
  *     v <- v - h_v (g_i(v) + lambda (v - x)).
  * v starts at the first x received. Li, Hu, Beirami, Smith, ICML 2021. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 typedef struct ditto_options {
     double lambda, lr;

@@ -2,7 +2,7 @@
  *     y <- y - h (g_i(y) - l_i + alpha (y - x)),    l_i <- l_i - alpha (y - x),
  *     s <- s - (alpha / N) sum (y - x),             x <- mean y - s / alpha.
  * Acar, Zhao, Matas Navarro, Mattina, Whatmough, Saligrama, ICLR 2021. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 typedef struct feddyn_options {
     double alpha;

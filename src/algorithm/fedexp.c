@@ -4,8 +4,8 @@
  * as projections onto sets do that are far from one another; a: server.lr. Single weights
  * then swing around what they approach, so that an average is to be the result
  * (server.average). Jhunjhunwala, Wang, Joshi, ICLR 2023. */
-#include "weft/algorithm.h"
-#include "weft/exact.h"
+#include "weft/algorithm/algorithm.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * so that clients with many do not move the optimum. The divisor of momentum rho is
  * [K - rho (1 - rho^K) / (1 - rho)] / (1 - rho), of K steps. Wang, Liu, Liang, Joshi, Poor,
  * NeurIPS 2020. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * together: Arivazhagan, Aggarwal, Singh, Choudhary, 2019. fedrep trains the own layers
  * first, with the body fixed, then the body: Collins, Hassani, Mokhtari, Shakkottai, ICML
  * 2021. The server averages the body. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *     label is y of exp(-distance / sigma),
  * by Euclidean distances between representations by the server's weights. Marfoq, Neglia,
  * Kameni, Vidal, ICML 2022 (kNN-Per), which has one lambda for each client. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 static const weft_opt knn_opts[] = {
     WEFT_INT_OPT("k", weft_neighbours, k, "10", 1, 1024,

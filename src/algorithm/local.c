@@ -1,6 +1,6 @@
 /* Every client trains a model of its own, and nothing travels: what others are compared
  * with. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  *     c_i <- c_i - c + (x - y) / (K h)                              (option II),
  *     x <- x + a mean (y - x), c <- c + (m / N) mean (new c_i - old c_i).
  * Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, ICML 2020. */
-#include "weft/algorithm.h"
-#include "weft/exact.h"
+#include "weft/algorithm/algorithm.h"
+#include "weft/math/linear.h"
 
 static const weft_opt no_options[] = {{0}};
 

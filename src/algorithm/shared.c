@@ -1,6 +1,6 @@
 /* What several algorithms share: FedAvg's course and the server's usual step, models of
  * one's own. */
-#include "weft/algorithm.h"
+#include "weft/algorithm/algorithm.h"
 
 #include <string.h>
 

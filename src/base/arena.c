@@ -1,8 +1,7 @@
 /* Arenas: a chain of blocks that are filled in order and released from the end. The largest
  * block released by a reset is kept, so that scratch memory in a loop is allocated only
  * once. */
-#include "weft/arena.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>

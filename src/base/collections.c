@@ -1,10 +1,8 @@
 /* Collections: distinct names and distinct bit patterns, in hash tables with open
  * addressing; binary heaps. */
-#include "weft/hash.h"
-#include "weft/heap.h"
-#include "weft/names.h"
-#include "weft/patterns.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
 
 #include <string.h>
 

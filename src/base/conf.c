@@ -3,7 +3,7 @@
  * chooses. Lines reach inih through a reader that counts them (its handler has no line
  * number) and takes comments off; since inih cuts lines at 200 characters, the value is
  * taken from the reader's line. */
-#include "weft/conf.h"
+#include "weft/base/conf.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,11 +4,8 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* syncfs */
 #endif
-#include "weft/arena.h"
-#include "weft/csv.h"
-#include "weft/filenames.h"
-#include "weft/magic.h"
-#include "weft/tree.h"
+#include "weft/base/files.h"
+#include "weft/base/base.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* What is told: failures that the user can correct and the end of the program for those
  * that no user can, log lines and the progress line, both to stderr; and the monotonic
  * clock. */
-#include "weft/log.h"
-#include "weft/clock.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
 
 #include <errno.h>
 #include <stdio.h>

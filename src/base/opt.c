@@ -1,6 +1,6 @@
 /* One option of a plug-in: its names, its values as text and as numbers, and the member of
  * the instance that holds it. */
-#include "weft/conf.h"
+#include "weft/base/conf.h"
 
 #include <ctype.h>
 #include <errno.h>

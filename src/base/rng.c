@@ -1,9 +1,7 @@
 /* Functions of keys: the hash of all digests, XXH3; random numbers as a function of their
  * purpose and identity, by Random123's Philox4x64-10; shuffles by them, of all numbers
  * below n and of the first places of a list. */
-#include "weft/rng.h"
-#include "weft/hash.h"
-#include "weft/shuffle.h"
+#include "weft/base/random.h"
 
 #include <Random123/philox.h>
 #include <math.h>

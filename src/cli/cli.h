@@ -2,7 +2,7 @@
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
-#include "weft/team.h"
+#include "weft/par/team.h"
 
 typedef struct weft_cli {
     weft_team *world;

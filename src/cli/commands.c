@@ -3,15 +3,15 @@
 #include "host/host.h"
 #include "result/result.h"
 #include "rundir/rundir.h"
-#include "weft/data.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/h5.h"
-#include "weft/pack.h"
+#include "weft/base/files.h"
+#include "weft/data/data.h"
+#include "weft/pack/pack.h"
 #include "weft/registry.h"
-#include "weft/report.h"
-#include "weft/run.h"
-#include "weft/text.h"
+#include "weft/report/report.h"
+#include "weft/run/run.h"
+#include "weft/store/file.h"
+#include "weft/store/h5.h"
+#include "weft/text/text.h"
 
 #include <errno.h>
 #include <signal.h>

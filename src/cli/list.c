@@ -2,9 +2,9 @@
  * as an input file. */
 #include "cli.h"
 #include "sched/sched.h"
-#include "weft/pack.h"
+#include "weft/pack/pack.h"
 #include "weft/registry.h"
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 #include <stdio.h>
 #include <string.h>

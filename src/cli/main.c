@@ -2,9 +2,9 @@
  * for that purpose, supervises a program of task command. All ranks call all commands but
  * those that need only one, which rank 0 does. */
 #include "cli.h"
-#include "weft/cpu.h"
-#include "weft/par.h"
-#include "weft/process.h"
+#include "weft/math/kernels.h"
+#include "weft/par/par.h"
+#include "weft/worker/link.h"
 
 #include <errno.h>
 #include <getopt.h>

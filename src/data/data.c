@@ -1,7 +1,7 @@
 /* Packed data sets: every rank opens the file and has the rows dealt to it, in the mapped
  * file, which is once in the memory of a node, whatever its teams have. */
 #include "data.h"
-#include "weft/translations.h"
+#include "weft/data/translations.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,9 +3,9 @@
 #ifndef WEFT_DATA_DATA_H
 #define WEFT_DATA_DATA_H
 
-#include "weft/data.h"
-#include "weft/generator.h"
-#include "weft/h5map.h"
+#include "weft/data/clients.h"
+#include "weft/data/data.h"
+#include "weft/store/h5.h"
 
 /* ---- rows.c ---- */
 

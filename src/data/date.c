@@ -1,6 +1,6 @@
 /* Dates, times of day, and their parts. Days are counted as in Hinnant, "chrono-Compatible
  * Low-Level Date Algorithms", 2013: years begin in March, 400 of them have 146097 days. */
-#include "weft/date.h"
+#include "weft/data/table.h"
 
 #include <ctype.h>
 #include <math.h>

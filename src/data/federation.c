@@ -5,8 +5,8 @@
  * /text. Other clients are generated, are the directions of sentences in several languages,
  * or have samples that somebody else holds, such as a worker. */
 #include "data.h"
-#include "weft/rng.h"
-#include "weft/translations.h"
+#include "weft/base/random.h"
+#include "weft/data/translations.h"
 
 #include <math.h>
 #include <string.h>

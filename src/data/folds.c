@@ -2,11 +2,11 @@
  * rows are taken where only some are. Every rank reads all rows, and takes those that are
  * dealt to it of each fold's. So the rows of a fold and their order do not depend on the
  * number of ranks. */
-#include "weft/folds.h"
 #include "data.h"
-#include "weft/log.h"
-#include "weft/par.h"
-#include "weft/shuffle.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/par/par.h"
 
 #include <stddef.h>
 #include <stdlib.h>

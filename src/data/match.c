@@ -3,8 +3,8 @@
  * rows, as by scikit-learn's QuantileTransformer with all rows and
  * output_distribution="uniform". */
 #include "data.h"
-#include "weft/log.h"
-#include "weft/translations.h"
+#include "weft/base/base.h"
+#include "weft/data/translations.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,8 @@
  * of them, classes or numbers, what each counts, and its group; what every rank knows of
  * all. */
 #include "data.h"
-#include "weft/exact.h"
-#include "weft/finite.h"
-#include "weft/sample.h"
+#include "weft/data/sample.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Columns of numbers scaled by what the training rows say, with the same bits on any number
  * of ranks: the file's shift and scale of each column are replaced by others. */
 #include "data.h"
-#include "weft/exact.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Columns of a table, and their features. */
-#include "weft/table.h"
-#include "weft/log.h"
+#include "weft/data/table.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
     for (int64_t j = 0; j < n; j++) levels += columns->at[j].levels;
     const char **name = WEFT_NEW(file->mem, const char *, n),
                **level = WEFT_NEW(file->mem, const char *, levels + 1);
-    double *real = WEFT_NEW(file->mem, double, REALS *n);
+    double *scales = WEFT_NEW(file->mem, double, REALS *n);
     int64_t *whole = WEFT_NEW(file->mem, int64_t, WHOLES * n);
     const char **written = WEFT_NEW(file->mem, const char *, n);
     int some = 0;
@@ -103,7 +103,7 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
         name[j] = column->name;
         written[j] = column->written;
         some |= *column->written != '\0';
-        memcpy(real + REALS * j, reals, sizeof reals);
+        memcpy(scales + REALS * j, reals, sizeof reals);
         memcpy(whole + WHOLES * j, wholes, sizeof wholes);
         for (int64_t i = 0; i < column->levels; i++) level[levels++] = column->level[i];
     }
@@ -116,8 +116,8 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
                               "how numbers are written: plainly, ORDER ZONE of dates, or "
                               "DECIMAL THOUSANDS UNIT"));
     TRY(weft_h5_put(
-        file, in(file, group, "real"), WEFT_H5_F64, 2, (const int64_t[]){n, REALS}, real, 0,
-        "in place of a missing number; least and largest number", "as the column"));
+        file, in(file, group, "real"), WEFT_H5_F64, 2, (const int64_t[]){n, REALS}, scales,
+        0, "in place of a missing number; least and largest number", "as the column"));
     return weft_h5_put(
         file, in(file, group, "whole"), WEFT_H5_I64, 2, (const int64_t[]){n, WHOLES}, whole,
         0,
@@ -143,7 +143,7 @@ static int name_parts(weft_column *column, weft_arena *mem)
 
 /* Sets the column from the numbers in a file; *levels, of `all`, is where its own begin.
  * 0: they do not agree. */
-static int restore(weft_column *column, const double *real, const int64_t *whole,
+static int restore(weft_column *column, const double *scales, const int64_t *whole,
                    const char **level, int64_t all, int64_t *levels)
 {
     if (whole[KIND] < 0 || whole[KIND] >= WEFT_COLUMN_KINDS) return 0;
@@ -153,9 +153,9 @@ static int restore(weft_column *column, const double *real, const int64_t *whole
                             .kind = (weft_column_kind)whole[KIND],
                             .distinct = whole[DISTINCT],
                             .missing = whole[MISSING],
-                            .low = real[LOW],
-                            .high = real[HIGH],
-                            .fill = real[FILL],
+                            .low = scales[LOW],
+                            .high = scales[HIGH],
+                            .fill = scales[FILL],
                             .marks = whole[MARKS] != 0,
                             .levels = whole[LEVELS],
                             .level = level + *levels};
@@ -176,9 +176,9 @@ weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_colum
         TRY(weft_h5_read_texts(file, in(file, group, "written"), &written, &rows));
     if (rows != n) written = NULL;
     TRY(weft_h5_read_texts(file, in(file, group, "level"), &level, &all));
-    double *real = WEFT_NEW(file->mem, double, REALS *n);
+    double *scales = WEFT_NEW(file->mem, double, REALS *n);
     int64_t *whole = WEFT_NEW(file->mem, int64_t, WHOLES * n);
-    TRY(weft_h5_read_rows(file, in(file, group, "real"), WEFT_H5_F64, REALS, 0, n, real));
+    TRY(weft_h5_read_rows(file, in(file, group, "real"), WEFT_H5_F64, REALS, 0, n, scales));
     TRY(weft_h5_read_rows(file, in(file, group, "whole"), WEFT_H5_I64, WHOLES, 0, n,
                           whole));
     weft_columns *columns = WEFT_NEW(file->mem, weft_columns, 1);
@@ -187,7 +187,7 @@ weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_colum
         weft_column *column = &columns->at[j];
         column->name = name[j];
         column->written = written ? written[j] : "";
-        if (!restore(column, real + REALS * j, whole + WHOLES * j, level, all, &levels) ||
+        if (!restore(column, scales + REALS * j, whole + WHOLES * j, level, all, &levels) ||
             (column->kind == WEFT_COLUMN_DATE && !name_parts(column, file->mem)))
             return weft_fail(WEFT_EFILE, "%s/table of %s is damaged; pack the data again",
                              group, file->path);

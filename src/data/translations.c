@@ -2,10 +2,10 @@
  * stored with, too, and by which other data are matched with it; the sentences of a packed
  * file, what a batch takes of them, and the pairs of all directions as rows; what of it is
  * printed. */
-#include "weft/translations.h"
+#include "weft/data/translations.h"
 #include "data.h"
-#include "weft/hash.h"
-#include "weft/names.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -7,11 +7,10 @@
  * words as in Kim, "Convolutional neural networks for sentence classification", EMNLP 2014.
  */
 #include "data.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/magic.h"
-#include "weft/rng.h"
-#include "weft/vectors.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -8,7 +8,7 @@
  * their number, and its weights are 1.44 times as large, which at fixed C is a weaker
  * penalty. */
 #include "ngram.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 

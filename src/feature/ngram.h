@@ -3,7 +3,7 @@
 #ifndef WEFT_FEATURE_NGRAM_H
 #define WEFT_FEATURE_NGRAM_H
 
-#include "weft/feature.h"
+#include "weft/feature/feature.h"
 
 typedef enum ngram_weights {
     NGRAM_NB,

@@ -8,7 +8,7 @@
  * hashes are uniform, so that they are sorted, found and distributed over ranks by their
  * upper bits. */
 #include "ngram.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <string.h>
 

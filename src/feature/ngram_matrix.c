@@ -1,8 +1,8 @@
 /* Products with sparse rows of hashed n-grams, whose columns are bins, and all rows on one
  * rank; products that any matrix can have by its others. */
 #include "ngram.h"
-#include "weft/exact.h"
-#include "weft/feature.h"
+#include "weft/feature/feature.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

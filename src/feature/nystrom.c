@@ -11,9 +11,9 @@
  * Fourier features of the same number are not, most of all for the Laplacian kernel, whose
  * features come near it slowly. Each rank factors K. */
 #include "rff.h"
-#include "weft/exact.h"
-#include "weft/gemm.h"
-#include "weft/logistic.h"
+#include "weft/math/kernels.h"
+#include "weft/math/linear.h"
+#include "weft/math/optim.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  * fit may differ in it, and as it takes rows of bytes, and rows by their length.
  */
 #include "rff.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef WEFT_RFF_H
 #define WEFT_RFF_H
 
-#include "weft/feature.h"
-#include "weft/project.h"
+#include "weft/feature/feature.h"
+#include "weft/math/linear.h"
 
 /* The instance: options, which differ between arms, and the state that all arms share. */
 struct rff {

@@ -14,8 +14,8 @@
  * Inputs that are not bytes, too few, or too different in scale are multiplied as floats.
  */
 #include "rff.h"
-#include "weft/gemm.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/kernels.h"
 
 #include <math.h>
 #include <string.h>

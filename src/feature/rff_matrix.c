@@ -3,8 +3,8 @@
  * has the same bits on any number of ranks. Blocks whose bytes are not stored are
  * recomputed in each pass. */
 #include "rff.h"
-#include "weft/bytes.h"
-#include "weft/exact.h"
+#include "weft/math/kernels.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

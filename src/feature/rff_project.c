@@ -6,8 +6,7 @@
  * different maps, whose products differ only where kernel or view differ: a row is not
  * multiplied by the same random matrix again while the product is cached. */
 #include "rff.h"
-#include "weft/bytes.h"
-#include "weft/gemm.h"
+#include "weft/math/kernels.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* `weft doctor`: describes this program, the launcher, the machine and the file system,
  * with the remedy for each problem found. */
 #include "host.h"
-#include "weft/cpu.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/log.h"
-#include "weft/par.h"
-#include "weft/team.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/math/kernels.h"
+#include "weft/par/par.h"
+#include "weft/par/team.h"
+#include "weft/store/file.h"
 
 #include <math.h>
 #include <stdio.h>

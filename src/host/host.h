@@ -3,8 +3,8 @@
 #ifndef WEFT_HOST_HOST_H
 #define WEFT_HOST_HOST_H
 
-#include "weft/disk.h"
-#include "weft/team.h"
+#include "weft/par/team.h"
+#include "weft/store/file.h"
 
 enum { WEFT_PLACEMENT_TEXT = 64 };
 

@@ -8,14 +8,12 @@
  * name in Linux's abstract namespace: it leaves no file, ends with the process however that
  * ends, and is not seen from containers with a network of their own. */
 #include "host.h"
-#include "weft/clock.h"
-#include "weft/cpu.h"
-#include "weft/disk.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/log.h"
-#include "weft/par.h"
-#include "weft/team.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/math/kernels.h"
+#include "weft/par/par.h"
+#include "weft/par/team.h"
+#include "weft/store/file.h"
 
 #include <cblas.h>
 #include <errno.h>

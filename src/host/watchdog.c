@@ -10,11 +10,10 @@
  * of the others in its team and names, in one warning, the ranks that the others wait for:
  * those that compute, and those without a file, which are stopped or whose node is lost. */
 #include "host.h"
-#include "weft/clock.h"
-#include "weft/filenames.h"
-#include "weft/log.h"
-#include "weft/par.h"
-#include "weft/team.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/par/par.h"
+#include "weft/par/team.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,9 +3,9 @@
  * again, and `top`. A row of the layer that is written is overwritten in place only if the
  * last synced version does not have it; else another row is taken, and the old one is free
  * once that version is not needed. */
-#include "weft/kept.h"
+#include "weft/kept/kept.h"
 #include "layer.h"
-#include "weft/tree.h"
+#include "weft/base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* A layer of rows of equal length, in a file behind a head that says their shape, or in
  * memory. Where a row is, is known by its user. */
 #include "layer.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,7 @@
 #ifndef WEFT_KEPT_LAYER_H
 #define WEFT_KEPT_LAYER_H
 
-#include "weft/arena.h"
-#include "weft/real.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
 
 /* Precedes the numbers of a row. */
 typedef struct kept_head {

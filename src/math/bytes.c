@@ -1,9 +1,9 @@
 /* Products of bytes, exact in 32 bits: with small integers, and with each other. Matrices
  * are cut so that a packed piece of one stays in the first-level cache and a block of the
  * other in the second. */
-#include "weft/bytes.h"
 #include "kernel.h"
-#include "weft/project.h"
+#include "weft/math/kernels.h"
+#include "weft/math/linear.h"
 
 #include <string.h>
 

@@ -3,12 +3,10 @@
  * the plain one on a small random problem, since not all CPUs could be tested. All tables
  * give the same bits, so results depend neither on the CPU nor on WEFT_KERNEL. */
 #include "kernel.h"
-#include "weft/bytes.h"
-#include "weft/clock.h"
-#include "weft/cpu.h"
-#include "weft/log.h"
-#include "weft/logistic.h"
-#include "weft/project.h"
+#include "weft/base/base.h"
+#include "weft/math/kernels.h"
+#include "weft/math/linear.h"
+#include "weft/math/optim.h"
 
 #include <cblas.h>
 #include <math.h>

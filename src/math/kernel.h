@@ -3,10 +3,9 @@
 #ifndef WEFT_KERNEL_H
 #define WEFT_KERNEL_H
 
-#include "weft/cells.h"
-#include "weft/gemm.h"
-#include "weft/lanes.h"
-#include "weft/sparse.h"
+#include "weft/math/kernels.h"
+#include "weft/math/linear.h"
+#include "weft/math/optim.h"
 
 enum {
     WEFT_TILE = 6,  /* rows of a tile of c */

@@ -1,7 +1,7 @@
 /* Vectors of doubles, their exponentials and logarithms. Written once for all widths;
  * included by the kernel_*.c, which define FW, the floats of a vector. Only operations that
  * round the same way on all CPUs: no fused ones. */
-#include "weft/real.h"
+#include "weft/base/base.h"
 #include <stdint.h>
 
 enum { DW = FW / 2 };

@@ -5,7 +5,7 @@
  *   FLOAD FSTORE FSET FFMA  as for kernel_simd.h
  *   FMIN(a, b), FMAX(a, b)  b where one is no number
  *   FLOADN(p, n), FSTOREN(p, v, n)  the first n numbers; the rest zero, or left alone */
-#include "weft/cells.h"
+#include "weft/math/kernels.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * defined V, W, LOAD, STORE, ZERO, SET and FMA as for kernel_simd.h, and
  *   TILE_ROWS  most rows of a tile, 6 or 14, as many as registers allow
  *   ADD(a, b)  sum of vectors */
-#include "weft/real.h"
+#include "weft/base/base.h"
 #include <stddef.h>
 #include <stdint.h>
 

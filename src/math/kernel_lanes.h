@@ -3,7 +3,7 @@
  * kernel_double.h and kernel_gemm.h, with the same macros as the latter. A lane's bits are
  * those of the loops for one model (gemm.c, optim.c): sums run in the same order, and only
  * sums of whole numbers combine lanes. */
-#include "weft/lanes.h"
+#include "weft/math/optim.h"
 
 #include <stdint.h>
 

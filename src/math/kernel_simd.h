@@ -14,7 +14,7 @@
  * Walsh-Hadamard transform within one vector The bits of a result do not depend on these: a
  * dot product is summed in LANES numbers, however many vectors these are, and all other
  * sums run in the order of their terms. */
-#include "weft/real.h"
+#include "weft/base/base.h"
 #include <stddef.h>
 #include <stdint.h>
 

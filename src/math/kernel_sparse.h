@@ -4,7 +4,7 @@
  * operands that are not contiguous. Wide ones matter although memory bounds the speed: the
  * fewer instructions an entry takes, the more entries a CPU reads ahead. A number is a sum
  * in the order of entries, without fused operations: its bits do not depend on FW. */
-#include "weft/sparse.h"
+#include "weft/math/linear.h"
 
 enum {
     QUAD = 16 / sizeof(real),

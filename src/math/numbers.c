@@ -1,11 +1,8 @@
 /* Small numerical functions: exact sums, numbers that are not finite, quantiles of
  * Student's distribution, eigenvalues. */
 #include "kernel.h"
-#include "weft/eigen.h"
-#include "weft/exact.h"
-#include "weft/finite.h"
-#include "weft/status.h"
-#include "weft/student.h"
+#include "weft/base/base.h"
+#include "weft/math/linear.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The optimizers of a federation's server: SGD with momentum, Adam, Yogi. */
-#include "weft/server.h"
+#include "weft/math/optim.h"
 
 #include <math.h>
 

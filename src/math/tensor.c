@@ -1,5 +1,5 @@
 /* Sizes of tensors, and those that an option names. */
-#include "weft/tensor.h"
+#include "weft/math/linear.h"
 
 #include <stdio.h>
 #include <string.h>

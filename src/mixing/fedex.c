@@ -7,7 +7,7 @@
  * published step sizes a mixture concentrates on one configuration by noise alone
  * (tests/t_settle.c). */
 #include "near.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 typedef struct fedex_mixing {
     weft_near near;

@@ -3,7 +3,7 @@
 #ifndef WEFT_MIXING_NEAR_H
 #define WEFT_MIXING_NEAR_H
 
-#include "weft/mixing.h"
+#include "weft/mixing/mixing.h"
 
 typedef struct weft_near {
     /* options, WEFT_NEAR_OPTS */

@@ -1,5 +1,5 @@
 /* No mixture: all samples of a trial take its own configuration. */
-#include "weft/mixing.h"
+#include "weft/mixing/mixing.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Epochs of dual coordinate ascent: steps on rows, partition by partition, and the sum of
  * the partitions' changes. */
 #include "model.h"
-#include "weft/logistic.h"
+#include "weft/math/optim.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@
  * of the heaviest row, so the optimum is within sqrt(gap C / 2) of a dual point (Ndiaye,
  * Fercoq, Gramfort, Salmon, JMLR 18, 2017). */
 #include "model.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <stdlib.h>

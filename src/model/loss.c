@@ -4,8 +4,8 @@
  * ICML 2008), by Newton steps for logistic loss (Yu, Huang, Lin, Machine Learning 85,
  * 2011). */
 #include "model.h"
-#include "weft/exact.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #ifndef WEFT_MODEL_MODEL_H
 #define WEFT_MODEL_MODEL_H
 
-#include "weft/model.h"
+#include "weft/model/model.h"
 
 /* ---- loss.c: answers, gains, losses ---- */
 

@@ -1,7 +1,7 @@
 /* Weights of a network for many contexts: their layout in one vector, and the maps between
  * this vector and the weights of one context. */
-#include "weft/context.h"
-#include "weft/rng.h"
+#include "weft/net/context.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  * the gates stay in cache as well. */
 #include "net.h"
 #include "recurrent.h"
-#include "weft/cells.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/kernels.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * tensors, losses, and the dense layer, y = x W^T + b, which packs samples, some at a time,
  * and reads W where it is. */
 #include "net.h"
-#include "weft/logistic.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/optim.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef WEFT_NET_NET_H
 #define WEFT_NET_NET_H
 
-#include "weft/gemm.h"
-#include "weft/net.h"
+#include "weft/math/kernels.h"
+#include "weft/net/net.h"
 
 /* ---- networks of any kind ---- */
 

@@ -2,8 +2,8 @@
  * those of any earlier one, so that none is padded. The outputs of the step before are kept
  * row by row, so that the gradient of the recurrent weights is one product. */
 #include "recurrent.h"
-#include "weft/cells.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/kernels.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * end, mean over sentences. Weights are those of torch.nn.Embedding, LSTM with one bias,
  * and Linear. */
 #include "recurrent.h"
-#include "weft/logistic.h"
+#include "weft/math/optim.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * The decoder makes a range of steps at a time, all of them, or one by one where what
  * attention gave is a part of the next input. */
 #include "recurrent.h"
-#include "weft/cells.h"
-#include "weft/logistic.h"
+#include "weft/math/kernels.h"
+#include "weft/math/optim.h"
 
 #include <string.h>
 

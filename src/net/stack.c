@@ -2,7 +2,7 @@
  * initial weights, the loss, of classes or of numbers; the same of several models at once
  * where all layers are dense. */
 #include "net.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <limits.h>
 #include <math.h>

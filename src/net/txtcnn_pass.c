@@ -8,8 +8,8 @@
  * gradient of a column of the filters is a sum of few word vectors, and that of a word a
  * sum of few columns. */
 #include "net.h"
-#include "weft/rng.h"
-#include "weft/sparse.h"
+#include "weft/base/random.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

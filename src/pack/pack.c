@@ -1,10 +1,9 @@
 /* Packing: takes rows or documents from a reader and writes the packed file, which appears
  * under its name only when it is whole. */
 #include "pack.h"
-#include "weft/clock.h"
-#include "weft/data.h"
-#include "weft/log.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/data/data.h"
+#include "weft/par/par.h"
 
 #include <stdio.h>
 #include <stdlib.h>

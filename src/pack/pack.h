@@ -2,8 +2,8 @@
 #ifndef WEFT_PACK_PRIVATE_H
 #define WEFT_PACK_PRIVATE_H
 
-#include "weft/h5.h"
-#include "weft/pack.h"
+#include "weft/pack/pack.h"
+#include "weft/store/h5.h"
 
 #define XXH_STATIC_LINKING_ONLY /* for the size of the state of a digest */
 #include <xxhash.h>

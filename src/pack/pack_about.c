@@ -1,10 +1,10 @@
 /* What a packed file says of its data: classes, columns, the rule of the split, sources,
  * and the digest of what was written; and the options of `weft pack`. */
 #include "pack.h"
-#include "weft/conf.h"
-#include "weft/file.h"
-#include "weft/h5.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/store/file.h"
+#include "weft/store/h5.h"
 
 #include <stdio.h>
 #include <stdlib.h>

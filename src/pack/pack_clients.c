@@ -4,7 +4,7 @@
  * until the last one has been read, dealt to clients by partition.c and passed on client by
  * client; documents stay in their order, and the client of each is written beside them. */
 #include "pack.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <string.h>
 

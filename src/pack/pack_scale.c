@@ -3,9 +3,9 @@
  * the column is stored as (x - shift) / scale, so that the numbers stay apart. Whether it
  * is, is known after the last row; then the source is read once more. */
 #include "pack.h"
-#include "weft/finite.h"
-#include "weft/log.h"
-#include "weft/patterns.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/math/linear.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* Packing sentences in several languages: the pieces of each language, or of all together,
  * are learnt from the training part, and all sentences written as pieces and as texts. */
 #include "pack.h"
-#include "weft/bpe.h"
-#include "weft/data.h"
-#include "weft/log.h"
-#include "weft/translations.h"
+#include "weft/base/base.h"
+#include "weft/data/data.h"
+#include "weft/data/translations.h"
+#include "weft/text/text.h"
 
 #include <string.h>
 

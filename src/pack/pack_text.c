@@ -2,7 +2,7 @@
  * of a word in an open-addressing table keyed by its 64-bit hash. At the end words are
  * renumbered by falling frequency, the same numbers in all parts. */
 #include "pack.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -20,8 +20,7 @@
  * All parts are dealt in the same way: clients have the same q_c and the same shards in
  * each. Within a client rows are in random order. */
 #include "pack.h"
-#include "weft/rng.h"
-#include "weft/shuffle.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  * term that is not finite makes the sum NAN. Bytes of all ranks go between nodes once, and
  * not for each rank. */
 #include "handle.h"
-#include "weft/clock.h"
-#include "weft/exact.h"
-#include "weft/par.h"
-#include "weft/team.h"
+#include "weft/base/base.h"
+#include "weft/math/linear.h"
+#include "weft/par/par.h"
+#include "weft/par/team.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "weft/team.h"
+#include "weft/par/team.h"
 
 #ifdef WEFT_DOUBLE
 #define REAL_MPI MPI_DOUBLE

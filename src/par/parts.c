@@ -7,8 +7,8 @@
  * the sums of whole nodes, each number once and not for each rank. Where memory is not
  * shared, by MPI's collectives. */
 #include "handle.h"
-#include "weft/heap.h"
-#include "weft/team.h"
+#include "weft/base/base.h"
+#include "weft/par/team.h"
 
 #include <stdlib.h>
 #include <sys/statvfs.h>

@@ -9,9 +9,9 @@
  * because Open MPI 4.1 performs it over TCP only while the target is in an MPI call, which
  * a training rank is not. Tickets are numbers that are each drawn only once. */
 #include "handle.h"
-#include "weft/clock.h"
-#include "weft/filenames.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/par/par.h"
 
 #include <errno.h>
 #include <fcntl.h>

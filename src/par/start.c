@@ -1,10 +1,9 @@
 /* Processes: start and end of MPI and what started this one, teams of ranks within a team,
  * and the connection of two ranks. */
 #include "handle.h"
-#include "weft/clock.h"
-#include "weft/cpu.h"
-#include "weft/log.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/math/kernels.h"
+#include "weft/par/par.h"
 
 #include <cblas.h>
 #include <fcntl.h>

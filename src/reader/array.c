@@ -1,10 +1,9 @@
 /* Arrays in files of other programs: opened, brought into C's order, their elements read as
  * numbers or labels. */
 #include "reader.h"
-#include "weft/csv.h"
-#include "weft/file.h"
-#include "weft/h5other.h"
-#include "weft/magic.h"
+#include "weft/base/files.h"
+#include "weft/store/file.h"
+#include "weft/store/h5.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * INDEX:VALUE ... with indices from 1, whose missing values are 0 (dense_rows.c); arrays
  * of numbers, also images, of NumPy and HDF5 (dense_arrays.c). */
 #include "dense.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <stdlib.h>

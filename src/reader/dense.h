@@ -3,8 +3,8 @@
 #define WEFT_READER_DENSE_H
 
 #include "reader.h"
-#include "weft/date.h"
-#include "weft/names.h"
+#include "weft/base/conf.h"
+#include "weft/data/table.h"
 
 /* What the first line tells. */
 typedef struct weft_csv_head {

@@ -2,7 +2,7 @@
  * and their shapes. What is no number is read at once, numbers are read where they are as
  * rows are packed. */
 #include "dense.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * and a small power of ten are a product or quotient of exact doubles; others are left to
  * strtod. Clinger, "How to read floating point numbers accurately", PLDI 1990. */
 #include "dense.h"
-#include "weft/csv.h"
+#include "weft/base/files.h"
 
 #include <ctype.h>
 #include <math.h>

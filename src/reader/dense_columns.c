@@ -3,9 +3,9 @@
  * run before.
  */
 #include "dense.h"
-#include "weft/data.h"
-#include "weft/log.h"
-#include "weft/patterns.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/data/data.h"
 
 #include <math.h>
 #include <stdlib.h>

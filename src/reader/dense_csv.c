@@ -1,7 +1,7 @@
 /* CSV tables for the reader `dense`. Lines whose quotation marks, if any, stand around
  * whole fields without separators are read here, all others by libcsv. */
 #include "dense.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What columns and labels of a table are, as their cells tell; what is decided of them, and
  * what is told of that. */
 #include "dense.h"
-#include "weft/log.h"
-#include "weft/patterns.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* How a table is laid out, as its first lines tell: libsvm or CSV, what separates the
  * columns, whether the first line has their names, and which is the label. */
 #include "dense.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <stdlib.h>

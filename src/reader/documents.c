@@ -1,11 +1,11 @@
 /* Texts on their way from files to the packer: labelled documents, their encoding, and
  * symbols of running text. */
 #include "reader.h"
-#include "weft/data.h"
-#include "weft/h5.h"
-#include "weft/log.h"
-#include "weft/names.h"
-#include "weft/shuffle.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/store/h5.h"
 
 #include <ctype.h>
 #include <stdio.h>

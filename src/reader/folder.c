@@ -5,8 +5,8 @@
  * out, symbolic links are followed. Documents stand by class and name. 20 Newsgroups by
  * date, the movie reviews of Pang and Lee and others have this form. */
 #include "reader.h"
-#include "weft/log.h"
-#include "weft/magic.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
  * names of the other files are made from its name (labels, idx1; t10k or test). LeCun,
  * Cortes, Burges, "The MNIST database of handwritten digits". */
 #include "reader.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

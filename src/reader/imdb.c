@@ -4,7 +4,7 @@
  * classes alternate. `unsup` is not read. Maas et al., "Learning word vectors for sentiment
  * analysis", ACL 2011. */
 #include "reader.h"
-#include "weft/shuffle.h"
+#include "weft/base/random.h"
 
 #include <errno.h>
 #include <stdlib.h>

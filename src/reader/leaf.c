@@ -7,10 +7,9 @@
  * which LEAF writes out one by one, are put together again: window i + 1 begins `stride`
  * characters after window i, so that a text is stored once. */
 #include "reader.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/names.h"
-#include "weft/shuffle.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
 
 #include <stdlib.h>
 #include <string.h>

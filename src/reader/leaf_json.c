@@ -6,8 +6,8 @@
  * follows. Files are read in pieces that end with a brace, so that each piece ends one user
  * at most, and only that user is in memory. */
 #include "reader.h"
-#include "weft/magic.h"
-#include "weft/names.h"
+#include "weft/base/conf.h"
+#include "weft/base/files.h"
 
 #include <yajl/yajl_parse.h>
 

@@ -5,7 +5,7 @@
 #ifndef WEFT_READER_MT19937_H
 #define WEFT_READER_MT19937_H
 
-#include "weft/arena.h"
+#include "weft/base/base.h"
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* What the readers share: files, also compressed by gzip, lines, rows of CSV; class labels.
  */
 #include "reader.h"
-#include "weft/conf.h"
-#include "weft/log.h"
-#include "weft/magic.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/files.h"
 
 #include <csv.h>
 #include <utf8proc.h>

@@ -3,8 +3,8 @@
 #ifndef WEFT_READER_PRIVATE_H
 #define WEFT_READER_PRIVATE_H
 
-#include "weft/h5.h"
-#include "weft/pack.h"
+#include "weft/pack/pack.h"
+#include "weft/store/h5.h"
 
 /* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,

@@ -4,11 +4,10 @@
  * being a place in it. Parts of a client are so far apart that no target of validation or
  * test stands in a training window, nor one of the test in a window of validation. */
 #include "reader.h"
-#include "weft/conf.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/magic.h"
-#include "weft/shuffle.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,10 +2,10 @@
  * class, in groups that stay together, or within each client; and consecutive samples, by
  * shares or LEAF's rule. */
 #include "reader.h"
-#include "weft/clients.h"
-#include "weft/log.h"
-#include "weft/sample.h"
-#include "weft/shuffle.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/data/clients.h"
+#include "weft/data/sample.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * little), in noise. */
 #include "mt19937.h"
 #include "reader.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

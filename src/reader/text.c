@@ -2,7 +2,7 @@
  * or between tabs, with one of labels, any two or more, and perhaps one of clients.
  * Validation and test parts are shares of it, or files of their own. */
 #include "reader.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

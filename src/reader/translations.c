@@ -3,13 +3,13 @@
  * in a part by the hash of its text in the first language of the file that it has, so that
  * equal sentences are in one part, whatever languages and directions are taken. Pieces can
  * be those of another packed file or of a winner, whose languages come first then. */
-#include "weft/translations.h"
+#include "weft/data/translations.h"
 #include "reader.h"
-#include "weft/data.h"
-#include "weft/file.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/names.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/store/file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "report.h"
 #include "result/result.h"
 #include "sched/sched.h"
-#include "weft/names.h"
+#include "weft/base/conf.h"
+#include "weft/math/linear.h"
 #include "weft/registry.h"
-#include "weft/student.h"
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 #include <math.h>
 #include <stdio.h>

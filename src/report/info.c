@@ -4,12 +4,12 @@
  * clients and labels for a thousand, so that the time is bounded. */
 #include "result/result.h"
 #include "rundir/rundir.h"
-#include "weft/data.h"
-#include "weft/log.h"
-#include "weft/par.h"
-#include "weft/report.h"
-#include "weft/table.h"
-#include "weft/translations.h"
+#include "weft/base/base.h"
+#include "weft/data/data.h"
+#include "weft/data/table.h"
+#include "weft/data/translations.h"
+#include "weft/par/par.h"
+#include "weft/report/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* `weft report`: the results of runs as a table for people, as CSV or as JSON. One run is
  * shown in full, several are compared line by line. */
-#include "weft/report.h"
+#include "weft/report/report.h"
 #include "report.h"
 #include "sched/sched.h"
 #include "weft/registry.h"
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 #include <math.h>
 #include <stdio.h>

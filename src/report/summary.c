@@ -2,7 +2,7 @@
 #include "report.h"
 #include "result/result.h"
 #include "rundir/rundir.h"
-#include "weft/file.h"
+#include "weft/store/file.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * axis' own type. */
 #include "report.h"
 #include "result/result.h"
-#include "weft/csv.h"
+#include "weft/base/files.h"
 
 #include <math.h>
 #include <stdio.h>

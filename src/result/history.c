@@ -2,12 +2,12 @@
  * with the probabilities after each, who did a job when, what jobs printed, configurations,
  * and the clients that the winner was scored on. */
 #include "result.h"
-#include "weft/h5.h"
-#include "weft/job.h"
-#include "weft/log.h"
-#include "weft/names.h"
-#include "weft/sample.h"
-#include "weft/scores.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/data/sample.h"
+#include "weft/space/job.h"
+#include "weft/space/scores.h"
+#include "weft/store/h5.h"
 
 #include <math.h>
 #include <stdlib.h>

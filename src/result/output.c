@@ -8,8 +8,8 @@
 #include "result.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "weft/cpu.h"
-#include "weft/state.h"
+#include "weft/math/kernels.h"
+#include "weft/task/state.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -5,16 +5,16 @@
 
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "weft/data.h"
-#include "weft/h5.h"
-#include "weft/job.h"
-#include "weft/kept.h"
-#include "weft/sample.h"
-#include "weft/scores.h"
-#include "weft/space.h"
-#include "weft/state.h"
-#include "weft/status.h"
-#include "weft/tensor.h"
+#include "weft/base/base.h"
+#include "weft/data/data.h"
+#include "weft/data/sample.h"
+#include "weft/kept/kept.h"
+#include "weft/math/linear.h"
+#include "weft/space/job.h"
+#include "weft/space/scores.h"
+#include "weft/space/space.h"
+#include "weft/store/h5.h"
+#include "weft/task/state.h"
 
 #define WEFT_COUNT(a) (int)(sizeof(a) / sizeof *(a))
 

@@ -4,11 +4,10 @@
 #include "result.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "weft/filenames.h"
-#include "weft/job.h"
-#include "weft/log.h"
-#include "weft/space.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/space/job.h"
+#include "weft/space/space.h"
 
 #include <dirent.h>
 #include <math.h>

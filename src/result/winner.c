@@ -3,15 +3,15 @@
  * those that were ever trained, with their numbers, written and read in portions. */
 #include "result.h"
 #include "rundir/rundir.h"
-#include "weft/data.h"
-#include "weft/h5.h"
-#include "weft/hash.h"
-#include "weft/job.h"
-#include "weft/kept.h"
-#include "weft/log.h"
-#include "weft/scores.h"
-#include "weft/tensor.h"
-#include "weft/translations.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/data/translations.h"
+#include "weft/kept/kept.h"
+#include "weft/math/linear.h"
+#include "weft/space/job.h"
+#include "weft/space/scores.h"
+#include "weft/store/h5.h"
 
 #include <limits.h>
 #include <math.h>

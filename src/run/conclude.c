@@ -6,10 +6,9 @@
 #include "run.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "weft/clock.h"
-#include "weft/h5map.h"
-#include "weft/log.h"
-#include "weft/par.h"
+#include "weft/base/base.h"
+#include "weft/par/par.h"
+#include "weft/store/h5.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * many there are, to one of the plans in inputs/plans, whose README says how facts of the
  * data fill it. What the rules are from: analysis/notes/tables.md. */
 #include "run.h"
-#include "weft/h5.h"
-#include "weft/run.h"
-#include "weft/translations.h"
+#include "weft/data/translations.h"
+#include "weft/run/run.h"
+#include "weft/store/h5.h"
 
 #include <stdio.h>
 #include <string.h>

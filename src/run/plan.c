@@ -6,11 +6,11 @@
  * tries whether the programs that do a run repeat what they do. */
 #include "run.h"
 #include "sched/sched.h"
-#include "weft/clock.h"
-#include "weft/cpu.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/run.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/math/kernels.h"
+#include "weft/run/run.h"
+#include "weft/store/file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
  * or as HDF5; translations as columns with TABs. */
 #include "run.h"
 #include "rundir/rundir.h"
-#include "weft/csv.h"
-#include "weft/file.h"
-#include "weft/log.h"
-#include "weft/measure.h"
-#include "weft/run.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/run/run.h"
+#include "weft/space/scores.h"
+#include "weft/store/file.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 
 #include "result/result.h"
 #include "sched/sched.h"
-#include "weft/search.h"
-#include "weft/task.h"
+#include "weft/task/task.h"
+#include "weft/tune/search.h"
 
 /* What a start gives a run that was begun before more of. */
 typedef enum weft_growth {

@@ -4,10 +4,10 @@
 #include "host/host.h"
 #include "run.h"
 #include "sched/sched.h"
-#include "weft/file.h"
-#include "weft/folds.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/data/data.h"
 #include "weft/registry.h"
+#include "weft/store/file.h"
 
 #include <math.h>
 #include <stdio.h>

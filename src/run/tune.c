@@ -4,11 +4,10 @@
 #include "run.h"
 #include "rundir/rundir.h"
 #include "sched/sched.h"
-#include "weft/clock.h"
-#include "weft/cpu.h"
-#include "weft/file.h"
-#include "weft/log.h"
-#include "weft/run.h"
+#include "weft/base/base.h"
+#include "weft/math/kernels.h"
+#include "weft/run/run.h"
+#include "weft/store/file.h"
 
 #include <math.h>
 #include <string.h>

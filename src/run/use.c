@@ -2,12 +2,12 @@
  * `weft export` writes it to a small file, with all that other programs need to use it. */
 #include "result/result.h"
 #include "run.h"
-#include "weft/conf.h"
-#include "weft/file.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
 #include "weft/registry.h"
-#include "weft/run.h"
-#include "weft/task.h"
+#include "weft/run/run.h"
+#include "weft/store/file.h"
+#include "weft/task/task.h"
 
 #include <math.h>
 #include <stdio.h>

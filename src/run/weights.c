@@ -2,9 +2,9 @@
  * that begin with the weights of another run (run.start). The file is the run file of that
  * run or its exported winner; classes, columns and words are told by name. */
 #include "run.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/names.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
 
 #include <string.h>
 

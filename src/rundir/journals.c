@@ -2,11 +2,11 @@
  * did, which a resumed run finds again. The head of the first journal says what the run was
  * begun with. */
 #include "rundir.h"
-#include "weft/filenames.h"
-#include "weft/hash.h"
-#include "weft/job.h"
-#include "weft/journal.h"
-#include "weft/real.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
+#include "weft/space/job.h"
+#include "weft/store/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

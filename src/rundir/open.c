@@ -8,9 +8,9 @@
  * where the tuner now asks for another job. The journals of a complete run in which jobs
  * failed are kept, beside what these printed, in NAME.failed. */
 #include "rundir.h"
-#include "weft/file.h"
-#include "weft/job.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/space/job.h"
+#include "weft/store/file.h"
 
 #include <errno.h>
 #include <math.h>

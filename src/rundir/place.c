@@ -5,10 +5,9 @@
  * reads is overwritten, and from NAME.d only files that weft wrote are removed. */
 #include "host/host.h"
 #include "rundir.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/log.h"
-#include "weft/tree.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/store/file.h"
 
 #include <dirent.h>
 #include <errno.h>

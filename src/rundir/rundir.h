@@ -3,14 +3,13 @@
 #ifndef WEFT_RUNDIR_RUNDIR_H
 #define WEFT_RUNDIR_RUNDIR_H
 
-#include "weft/commit.h"
-#include "weft/conf.h"
-#include "weft/h5.h"
-#include "weft/job.h"
-#include "weft/journal.h"
-#include "weft/state.h"
-#include "weft/team.h"
-#include "weft/tensor.h"
+#include "weft/base/conf.h"
+#include "weft/math/linear.h"
+#include "weft/par/team.h"
+#include "weft/space/job.h"
+#include "weft/store/file.h"
+#include "weft/store/h5.h"
+#include "weft/task/state.h"
 
 /* A time of the search, in seconds over all starts of the run: of a start, or of a moment
  * at which a team was at work. */

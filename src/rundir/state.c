@@ -11,12 +11,11 @@
  * the rows of the run file so far. It is written atomically, and used only if its hash, run
  * and job are right. A job without a checkpoint starts again, with the same bits. */
 #include "rundir.h"
-#include "weft/clock.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/task.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
+#include "weft/store/file.h"
+#include "weft/task/task.h"
 
 #include <stdio.h>
 #include <string.h>

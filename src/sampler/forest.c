@@ -9,8 +9,7 @@
  * configuration", LION 2011. */
 #include "forest.h"
 #include "learn.h"
-#include "weft/hash.h"
-#include "weft/shuffle.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef WEFT_SAMPLER_FOREST_H
 #define WEFT_SAMPLER_FOREST_H
 
-#include "weft/arena.h"
-#include "weft/rng.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 
 /* ---- random forests for regression on configurations ---- */
 

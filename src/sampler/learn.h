@@ -2,9 +2,9 @@
 #ifndef WEFT_SAMPLER_LEARN_H
 #define WEFT_SAMPLER_LEARN_H
 
-#include "weft/mix.h"
-#include "weft/rng.h"
-#include "weft/sampler.h"
+#include "weft/base/random.h"
+#include "weft/sampler/sampler.h"
+#include "weft/space/mix.h"
 
 /* ---- axes as samplers treat them ---- */
 

@@ -1,6 +1,6 @@
 /* Configurations of section [space]: drawn at random, or the points of a grid or the lines
  * of a list in their order. Trial n has configuration n. Does not learn. */
-#include "weft/sampler.h"
+#include "weft/sampler/sampler.h"
 
 struct plain {
     const weft_space *space;

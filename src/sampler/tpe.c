@@ -10,7 +10,7 @@
  * Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
  * 2010 (constant liar). Per cost, durations are predicted by axis, too (learn.h). */
 #include "learn.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * are large, where here there are some hundreds of points, and each tree must depend on
  * (seed, tree) alone. */
 #include "forest.h"
-#include "weft/shuffle.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <stdlib.h>

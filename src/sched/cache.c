@@ -16,9 +16,8 @@
  * with the same bits. */
 #include "inner.h"
 #include "rundir/rundir.h"
-#include "weft/clock.h"
-#include "weft/holder.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/task/state.h"
 
 #include <math.h>
 #include <stdlib.h>

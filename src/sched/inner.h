@@ -85,7 +85,7 @@ int weft_job_is_begun(const weft_sched *sched, const weft_job_record *told);
 void weft_show_job(weft_sched *sched, const weft_job_record *record);
 
 /* ---- states of trials, on disk or in the memory of programs that teams keep
- * (weft/holder.h) ---- */
+ * (weft/task/state.h) ---- */
 
 /* The state of a trial after a job. */
 struct weft_cached {

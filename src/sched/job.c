@@ -8,9 +8,8 @@
 #include "host/host.h"
 #include "inner.h"
 #include "rundir/rundir.h"
-#include "weft/clock.h"
-#include "weft/hash.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <stdio.h>

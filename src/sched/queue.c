@@ -13,8 +13,8 @@
  * only, whichever team runs which job, in whatever order. */
 #include "inner.h"
 #include "rundir/rundir.h"
-#include "weft/heap.h"
-#include "weft/job.h"
+#include "weft/base/base.h"
+#include "weft/space/job.h"
 
 #include <math.h>
 #include <stdlib.h>

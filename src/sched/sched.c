@@ -14,12 +14,11 @@
 #include "host/host.h"
 #include "inner.h"
 #include "rundir/rundir.h"
-#include "weft/clock.h"
-#include "weft/log.h"
-#include "weft/opt.h"
-#include "weft/par.h"
-#include "weft/search.h"
-#include "weft/task.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/par/par.h"
+#include "weft/task/task.h"
+#include "weft/tune/search.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,13 +4,13 @@
 #define WEFT_SCHED_SCHED_H
 
 #include "rundir/rundir.h"
-#include "weft/heap.h"
-#include "weft/job.h"
-#include "weft/opt.h"
-#include "weft/par.h"
-#include "weft/search.h"
-#include "weft/state.h"
-#include "weft/task.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/par/par.h"
+#include "weft/space/job.h"
+#include "weft/task/state.h"
+#include "weft/task/task.h"
+#include "weft/tune/search.h"
 
 /* Section [run] of an input file. */
 typedef struct weft_run_opts {

@@ -10,7 +10,7 @@
  * when all teams have failed at the job. Jobs go from team to team in a circle, so that
  * none is done by two at once. */
 #include "inner.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Axes, their conditions, and lists of configurations: what the files of this room share.
- * What others use is in weft/space.h. */
+ * What others use is in weft/space/space.h. */
 #ifndef WEFT_SPACE_AXES_H
 #define WEFT_SPACE_AXES_H
 
-#include "weft/space.h"
+#include "weft/space/space.h"
 
 /* ---- an axis ---- */
 

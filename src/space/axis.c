@@ -2,7 +2,7 @@
  * shown and read. The ends of a real axis may be any numbers of a program's parameter:
  * where their ratio or difference overflows, the formulas have another form. */
 #include "axes.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,8 @@
  * tfidf". Reads these conditions, orders the axes so that each comes after those that its
  * conditions name, and tells which axes a configuration has. */
 #include "axes.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/rng.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Jobs, their results, the records of both, and the tables of what tasks measure. */
-#include "weft/job.h"
-#include "weft/hash.h"
-#include "weft/scores.h"
+#include "weft/space/job.h"
+#include "weft/base/random.h"
+#include "weft/space/scores.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * message can name the line; those that stand in the input itself; and those that a random
  * search begins with, of space.first. */
 #include "axes.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <csv.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Balanced error, F1, area under the ROC curve, R2, confusion matrix. */
-#include "weft/measure.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/space/scores.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Mixtures of configurations: the comparison by which all rankings are made, draws, moves,
  * and the rules that move a mixture by the scores of a round's clients: exponentiated
  * gradient with the step sizes of FedEx, multiplicative weights, and races. Formulas and
- * sources stand in weft/mix.h. Probabilities are kept as logarithms, so that a long run of
- * steps neither under- nor overflows. */
-#include "weft/mix.h"
-#include "weft/status.h"
+ * sources stand in weft/space/mix.h. Probabilities are kept as logarithms, so that a long
+ * run of steps neither under- nor overflows. */
+#include "weft/space/mix.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <stdlib.h>

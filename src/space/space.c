@@ -1,7 +1,7 @@
 /* Search spaces: the options whose entry is a range are the axes; configurations are drawn
  * at random, laid on a grid, or read from a list. */
 #include "axes.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 #include <stdio.h>

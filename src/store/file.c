@@ -4,12 +4,10 @@
  * locks, the same contents on all hosts. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "file.h"
-#include "weft/clock.h"
-#include "weft/disk.h"
-#include "weft/file.h"
-#include "weft/filenames.h"
-#include "weft/hash.h"
-#include "weft/tree.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
+#include "weft/store/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,8 +2,7 @@
 #ifndef WEFT_STORE_FILE_H
 #define WEFT_STORE_FILE_H
 
-#include "weft/arena.h"
-#include "weft/status.h"
+#include "weft/base/base.h"
 
 /* EFILE where the name is empty or a directory's. */
 WEFT_CHECKED weft_status weft_file_name(const char *path);

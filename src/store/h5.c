@@ -2,8 +2,8 @@
  * renamed when complete; HDF5's own error report is replaced by a message of one line. */
 #include "h5.h"
 #include "file.h"
-#include "weft/file.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/store/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include <hdf5.h>
 
-#include "weft/h5.h"
+#include "weft/store/h5.h"
 
 _Static_assert(sizeof(hid_t) == sizeof(int64_t), "handles of HDF5 fit their place");
 

@@ -14,14 +14,11 @@
  * to the disk, so that whoever appends to the journal does not wait for the disk. What is
  * added during a commit belongs to the next one. The thread calls neither MPI nor HDF5 and
  * receives no signals. If it cannot be made, the caller commits. */
-#include "weft/journal.h"
 #include "file.h"
-#include "weft/clock.h"
-#include "weft/commit.h"
-#include "weft/file.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/tree.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
+#include "weft/store/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

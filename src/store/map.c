@@ -9,8 +9,8 @@
  * weft_h5_sound reports it. */
 #include "file.h"
 #include "h5.h"
-#include "weft/h5map.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/store/h5.h"
 
 #include <errno.h>
 #include <fcntl.h>

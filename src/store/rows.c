@@ -2,7 +2,7 @@
  * datasets, written, appended and read in pieces, and lists of texts, of datasets that h5.c
  * has made; and datasets of files that other programs wrote. */
 #include "h5.h"
-#include "weft/h5other.h"
+#include "weft/store/h5.h"
 
 #include <string.h>
 

@@ -19,7 +19,7 @@
  * checksums before HDF5 gets them. */
 #include "file.h"
 #include "h5.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <errno.h>
 #include <fcntl.h>

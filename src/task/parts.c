@@ -1,11 +1,10 @@
 /* What tasks share: states of trials, made, copied, broadcast and hashed; when a unit is
  * left; documents, translations and intervals. */
 #include "parts.h"
-#include "weft/clock.h"
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/student.h"
-#include "weft/vectors.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 #ifndef WEFT_TASK_PARTS_H
 #define WEFT_TASK_PARTS_H
 
-#include "weft/bleu.h"
-#include "weft/measure.h"
-#include "weft/task.h"
-#include "weft/translations.h"
+#include "weft/data/translations.h"
+#include "weft/space/scores.h"
+#include "weft/task/task.h"
+#include "weft/text/text.h"
 
 /* ---- jobs ---- */
 

@@ -1,6 +1,6 @@
 /* What programs that do jobs are given and tell, and the progress of their trials. */
 #include "programs.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <yajl/yajl_parse.h>
 

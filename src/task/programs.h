@@ -3,7 +3,7 @@
 #ifndef WEFT_TASK_PROGRAMS_H
 #define WEFT_TASK_PROGRAMS_H
 
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 #include <yajl/yajl_gen.h>
 #include <yajl/yajl_tree.h>

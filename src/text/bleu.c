@@ -1,8 +1,8 @@
 /* BLEU and chrF: tokens of texts, the n-grams that two texts have in common, and the scores
  * of their counts. */
-#include "weft/bleu.h"
 #include "char.h"
-#include "weft/names.h"
+#include "weft/base/conf.h"
+#include "weft/text/text.h"
 
 #include <math.h>
 #include <stdlib.h>

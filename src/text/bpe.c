@@ -1,9 +1,9 @@
 /* Byte-pair encoding: units of texts, texts as pieces and back, and learning of the merges.
  * Sennrich, Haddow, Birch, "Neural machine translation of rare words with subword units",
  * ACL 2016. */
-#include "weft/bpe.h"
 #include "char.h"
-#include "weft/heap.h"
+#include "weft/base/base.h"
+#include "weft/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

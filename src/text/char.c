@@ -1,7 +1,7 @@
 /* Characters: their code points and classes, well-formed UTF-8, and lower case. Those
  * outside ASCII are looked up in utf8proc. */
 #include "char.h"
-#include "weft/text.h"
+#include "weft/text/text.h"
 
 #include <string.h>
 #include <utf8proc.h>

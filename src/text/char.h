@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weft/text.h"
+#include "weft/text/text.h"
 
 enum {
     CHAR_SPACE = 1, /* str.isspace(), \s */

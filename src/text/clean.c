@@ -4,7 +4,7 @@
  * NLTK (stopwords corpus), 179 words, and each word capitalised and without its apostrophe.
  */
 #include "char.h"
-#include "weft/text.h"
+#include "weft/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,8 +10,7 @@
  * promoted where the best of its rung is. At the end the best of the trials with the most
  * resource is trained up to max_resource. */
 #include "schedule.h"
-#include "weft/heap.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 #include <math.h>
 

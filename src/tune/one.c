@@ -14,10 +14,9 @@
  * back: the next goes on from the best, with half the rate, or with the next candidate if
  * it diverged. The last part wins, or if its loss is larger the one before it: the least of
  * all losses would be that of the luckiest of few samples. */
-#include "weft/hash.h"
-#include "weft/log.h"
-#include "weft/rng.h"
-#include "weft/tune.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

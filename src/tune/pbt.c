@@ -4,9 +4,8 @@
  * al., "Population based training of neural networks", arXiv:1711.09846, 2017. A member is
  * a sequence of trials: each copy is a new trial. By default no member waits: it is
  * compared with the latest results of the others when its own result is told. */
-#include "weft/hash.h"
-#include "weft/rng.h"
-#include "weft/tune.h"
+#include "weft/base/random.h"
+#include "weft/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* One trial for each configuration: random search, or a full sweep of a grid or list; or a
  * single one of these trials, with the same number and hence the same random numbers as in
  * the sweep. Never waits. */
-#include "weft/tune.h"
+#include "weft/tune/tune.h"
 
 struct sweep {
     int64_t resource, only;

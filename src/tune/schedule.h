@@ -3,7 +3,7 @@
 #ifndef WEFT_TUNE_SCHEDULE_H
 #define WEFT_TUNE_SCHEDULE_H
 
-#include "weft/tune.h"
+#include "weft/tune/tune.h"
 
 #define WEFT_MAX_RUNGS 31
 

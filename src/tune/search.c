@@ -1,7 +1,7 @@
 /* Combines a schedule, a sampler and a mixing; see search.h. The only file of this folder
  * that knows all three. */
-#include "weft/search.h"
-#include "weft/log.h"
+#include "weft/tune/search.h"
+#include "weft/base/base.h"
 
 #include "schedule.h"
 

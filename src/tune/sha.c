@@ -17,7 +17,7 @@
  * rung before at the end of each further one, up to max_resource, and the budget
  * follows; where the last of them ends before, the best trial goes on to max_resource. */
 #include "schedule.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 enum { MAX_TRIALS = 1000000 };
 enum { PUBLISHED = 3, BUDGET = 5 }; /* eliminations; budget / max_resource */

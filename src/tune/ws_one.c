@@ -3,7 +3,7 @@
  * multiplicative weights: Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond
  * neural architecture search: efficient feature map selection and federated hyperparameter
  * tuning", SysML 2019, section 4.1. */
-#include "weft/tune.h"
+#include "weft/tune/tune.h"
 
 struct solo {
     int64_t resource;

@@ -29,7 +29,7 @@
  * probabilities. If the order of the scores does not change, this eliminates nothing after
  * the first round, because half of all maps are always below the median. */
 #include "schedule.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,8 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* memfd_create */
 #endif
-#include "weft/link.h"
-#include "weft/clock.h"
-#include "weft/process.h"
+#include "weft/worker/link.h"
+#include "weft/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
  * died, so that no program writes after the end of its run. It is a separate process
  * because a process that uses MPI must not fork, so that it is spawned, and because a rank
  * cannot catch SIGKILL. */
-#include "weft/process.h"
-#include "weft/clock.h"
-#include "weft/cpu.h"
+#include "weft/base/base.h"
+#include "weft/math/kernels.h"
+#include "weft/worker/link.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,12 +6,12 @@
 #include "fuzz.h"
 #include "report/report.h"
 #include "store/h5.h"
-#include "weft/file.h"
-#include "weft/hash.h"
-#include "weft/pack.h"
+#include "weft/base/random.h"
+#include "weft/data/translations.h"
+#include "weft/pack/pack.h"
 #include "weft/registry.h"
-#include "weft/run.h"
-#include "weft/translations.h"
+#include "weft/run/run.h"
+#include "weft/store/file.h"
 
 #include <stdio.h>
 

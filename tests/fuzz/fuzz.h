@@ -5,7 +5,7 @@
 #define WEFT_FUZZ_H
 
 #include "result/result.h"
-#include "weft/team.h"
+#include "weft/par/team.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -6,10 +6,10 @@
 #include "fuzz.h"
 #include "task/command/command.h"
 #include "task/fed/fed.h"
-#include "weft/hash.h"
-#include "weft/pack.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/pack/pack.h"
 #include "weft/registry.h"
-#include "weft/vectors.h"
 
 /* ---- HDF5 files that are written nowhere (ld --wrap) ---- */
 

@@ -7,8 +7,8 @@
 #include "result/result.h"
 #include "run/run.h"
 #include "rundir/rundir.h"
-#include "weft/file.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
+#include "weft/store/file.h"
 
 /* ---- input files ---- */
 

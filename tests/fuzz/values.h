@@ -6,7 +6,7 @@
 #define WEFT_FUZZ_VALUES_H
 
 #include "files.h"
-#include "weft/report.h"
+#include "weft/report/report.h"
 
 #include <ctype.h>
 #include <hdf5.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes rounds.txt: rounds of federated training by NumPy in double precision, written from the papers that
 src/algorithm/*.c cite and from the options' help, for tests/t_fed_rounds.c. Samples are those of tests/toy.h, random
-numbers those of include/weft/rng.h. Each case has its input file and what weft must find: after all jobs the state x,
+numbers those of include/weft/base/random.h. Each case has its input file and what weft must find: after all jobs the state x,
 what clients keep behind the number of their turns, the columns of rounds, results, scores, predictions.
 Run in the top directory; needs numpy and scipy."""
 import math

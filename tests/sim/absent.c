@@ -2,10 +2,10 @@
  * written as text to stdout, a line for each number or short list of numbers: "name value
  * ...". Linked into weft-sim in place of src/store/h5.c and its like. */
 #include "data/data.h"
-#include "weft/data.h"
-#include "weft/h5map.h"
-#include "weft/pack.h"
+#include "weft/data/data.h"
+#include "weft/pack/pack.h"
 #include "weft/registry.h"
+#include "weft/store/h5.h"
 
 #include <stdio.h>
 

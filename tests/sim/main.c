@@ -3,8 +3,8 @@
  * usage: smpirun ... weft-sim INPUT.ini [section.key=value ...] */
 #include "par/handle.h"
 #include "sim.h"
-#include "weft/par.h"
-#include "weft/run.h"
+#include "weft/par/par.h"
+#include "weft/run/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

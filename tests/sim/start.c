@@ -1,8 +1,7 @@
 /* Start of a simulated rank: SimGrid has no threads, and no launcher need be checked. The
  * linker calls this function in place of weft_par_start (--wrap). */
 #include "par/handle.h"
-#include "weft/clock.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
 
 weft_status __wrap_weft_par_start(int *argc, char ***argv, weft_team *world);
 

@@ -1,8 +1,7 @@
 /* Makes, renames and removes the directories in which programs of task command run, and
  * writes their logs. */
 #include "command.h"
-#include "weft/filenames.h"
-#include "weft/tree.h"
+#include "weft/base/files.h"
 
 #include <dirent.h>
 #include <errno.h>

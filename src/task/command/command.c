@@ -3,10 +3,10 @@
  * prints its loss. The state of a trial identifies its directory. */
 #include "command.h"
 #include "task/parts.h"
-#include "weft/clock.h"
-#include "weft/par.h"
-#include "weft/process.h"
-#include "weft/tree.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/par/par.h"
+#include "weft/worker/link.h"
 
 #include <errno.h>
 #include <math.h>

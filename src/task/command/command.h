@@ -4,8 +4,8 @@
 #define WEFT_TASK_COMMAND_COMMAND_H
 
 #include "task/programs.h"
-#include "weft/holder.h"
-#include "weft/names.h"
+#include "weft/base/conf.h"
+#include "weft/task/state.h"
 
 typedef struct command_serve command_serve; /* the program of this rank, which is kept */
 

@@ -4,9 +4,8 @@
  * signals and for time limits. */
 #include "command.h"
 #include "task/parts.h"
-#include "weft/clock.h"
-#include "weft/log.h"
-#include "weft/process.h"
+#include "weft/base/base.h"
+#include "weft/worker/link.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,9 @@
  * the protocol. */
 #include "command.h"
 #include "task/parts.h"
-#include "weft/clock.h"
-#include "weft/filenames.h"
-#include "weft/link.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/worker/link.h"
 
 #include <math.h>
 #include <stdio.h>

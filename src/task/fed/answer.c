@@ -2,7 +2,7 @@
  * weights and scores; and what it answers to a turn, checked, and turned into the client's
  * result. */
 #include "round.h"
-#include "weft/hash.h"
+#include "weft/base/random.h"
 
 #include <yajl/yajl_tree.h>
 

@@ -3,8 +3,8 @@
  * of identities, so that every rank computes it without communication. What they keep goes
  * to the rank that trains them and comes back, and the results of their turns go to all. */
 #include "round.h"
-#include "weft/log.h"
-#include "weft/rng.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * random number is drawn. Over-selection as in Bonawitz et al., "Towards federated learning
  * at scale: system design", MLSys 2019. */
 #include "round.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
 
 #include <errno.h>
 #include <math.h>

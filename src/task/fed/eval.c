@@ -4,7 +4,7 @@
  * does not grow with their number, and a rank holds the rows of what a portion keeps. */
 #include "round.h"
 #include "task/parts.h"
-#include "weft/measure.h"
+#include "weft/space/scores.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,10 +7,10 @@
  * trial.c], and what clients keep. */
 #include "round.h"
 #include "task/programs.h"
-#include "weft/log.h"
-#include "weft/measure.h"
+#include "weft/base/base.h"
+#include "weft/data/translations.h"
 #include "weft/registry.h"
-#include "weft/translations.h"
+#include "weft/space/scores.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #define WEFT_TASK_FED_FED_H
 
 #include "task/parts.h"
-#include "weft/algorithm.h"
-#include "weft/link.h"
-#include "weft/net.h"
+#include "weft/algorithm/algorithm.h"
+#include "weft/net/net.h"
+#include "weft/worker/link.h"
 
 /* ---- devices ---- */
 

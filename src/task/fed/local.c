@@ -4,8 +4,8 @@
  * or by a worker. The result is a function of weights, samples, options and identities,
  * without communication. */
 #include "round.h"
-#include "weft/exact.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/math/linear.h"
 
 #include <float.h>
 #include <math.h>
@@ -317,7 +317,7 @@ static int step_blend(const fed_task *fed, const fed_training *training,
 /* The rate of the next step on the gradient work.g, which takes the place of the last. */
 static double rate_of(const fed_task *fed, const weft_course *course)
 {
-    weft_pace *pace = course->pace;
+    weft_adapted_rate *pace = course->pace;
     int64_t n = fed->work.own.n;
     const real *w = course->w, *g = fed->work.g;
     double rate = course->sgd.lr, ratio = 1, moved = 0, turned = 0;

@@ -5,8 +5,8 @@
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
 #include "round.h"
-#include "weft/exact.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The samples of a client in batches, and the scores of a model on them, alone or with the
  * client's own samples as neighbours. */
 #include "round.h"
-#include "weft/gemm.h"
-#include "weft/logistic.h"
-#include "weft/shuffle.h"
-#include "weft/translations.h"
+#include "weft/base/random.h"
+#include "weft/data/translations.h"
+#include "weft/math/kernels.h"
+#include "weft/math/optim.h"
 
 #include <float.h>
 #include <math.h>

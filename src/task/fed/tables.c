@@ -3,7 +3,7 @@
 #include "round.h"
 #include "task/parts.h"
 #include "task/programs.h"
-#include "weft/measure.h"
+#include "weft/space/scores.h"
 
 const weft_opt fed_task_opts[] = {
     WEFT_TEXT_OPT("model", fed_task, options.net_name, "linear",

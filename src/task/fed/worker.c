@@ -3,11 +3,10 @@
  * options, the sum of their changes, the server's step, is as for the networks of weft. */
 #include "round.h"
 #include "task/programs.h"
-#include "weft/filenames.h"
-#include "weft/hash.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/base/files.h"
+#include "weft/base/random.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,8 +4,7 @@
  * blocks of WEFT_BLOCK rows, or columns where there are fewer rows than columns, are
  * multiplied by BLAS, always in the same shapes, and their products summed as integers. */
 #include "flow.h"
-#include "weft/eigen.h"
-#include "weft/exact.h"
+#include "weft/math/linear.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -8,8 +8,8 @@
  * jobs need. */
 #include "flow.h"
 #include "task/parts.h"
-#include "weft/log.h"
-#include "weft/rng.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

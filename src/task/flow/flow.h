@@ -7,7 +7,7 @@
 #ifndef WEFT_TASK_FLOW_FLOW_H
 #define WEFT_TASK_FLOW_FLOW_H
 
-#include "weft/task.h"
+#include "weft/task/task.h"
 
 /* The problem. */
 typedef struct flow_problem {

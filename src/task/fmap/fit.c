@@ -7,8 +7,8 @@
  * jobs, and the weights are sent to all ranks. A fit depends only on its map, so that it
  * has the same bits as one that is done in its job. */
 #include "fmap.h"
-#include "weft/hash.h"
-#include "weft/par.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
 
 #include <math.h>
 #include <string.h>

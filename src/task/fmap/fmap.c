@@ -11,8 +11,8 @@
  * "Weight-sharing beyond neural architecture search", SysML 2019. */
 #include "fmap.h"
 #include "task/parts.h"
-#include "weft/exact.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/math/linear.h"
 #include "weft/registry.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
 #ifndef WEFT_TASK_FMAP_FMAP_H
 #define WEFT_TASK_FMAP_FMAP_H
 
-#include "weft/measure.h"
-#include "weft/model.h"
-#include "weft/task.h"
+#include "weft/model/model.h"
+#include "weft/space/scores.h"
+#include "weft/task/task.h"
 
 /* Units of resource: fits, iterations of a fit, training rows of a fit. */
 enum { FMAP_FITS, FMAP_ITERATIONS, FMAP_ROWS };

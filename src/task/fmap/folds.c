@@ -2,9 +2,9 @@
  * training rows alone. With `resource = rows` a job has folds of the first of these rows in
  * an order of its own, so that more rows have the fewer among them. The maps of a job in a
  * fold, and which of them each sample draws. */
-#include "weft/folds.h"
 #include "fmap.h"
-#include "weft/rng.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * seconds. What becomes of a training whose options change on the way is in no table, so
  * that pbt is refused. State of a trial: its resource and number. */
 #include "task/parts.h"
-#include "weft/log.h"
-#include "weft/names.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,9 @@
  * checked before it trains. A batch has rows of one context, so that the weights for it are
  * made once. */
 #include "sgd.h"
-#include "weft/conf.h"
-#include "weft/log.h"
-#include "weft/rng.h"
-#include "weft/shuffle.h"
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

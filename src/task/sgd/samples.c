@@ -3,10 +3,9 @@
  * is one. They are divided into folds and a part for development, which rows of a group are
  * in together, and put into batches in the form that networks take. */
 #include "sgd.h"
-#include "weft/folds.h"
-#include "weft/par.h"
-#include "weft/rng.h"
-#include "weft/shuffle.h"
+#include "weft/base/random.h"
+#include "weft/data/data.h"
+#include "weft/par/par.h"
 
 #include <limits.h>
 #include <math.h>

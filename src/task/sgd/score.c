@@ -2,7 +2,7 @@
  * which each rank has its share of a direction. */
 #include "sgd.h"
 #include "task/parts.h"
-#include "weft/par.h"
+#include "weft/par/par.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,9 +8,9 @@
  * are scored], if the best are kept also [folds][weights of the last epoch], then
  * [folds][vectors of the optimizer]; aux = a sgd_head for each fold. */
 #include "sgd.h"
-#include "weft/log.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,12 +4,11 @@
 #define WEFT_TASK_SGD_SGD_H
 
 #include "task/parts.h"
-#include "weft/context.h"
-#include "weft/descend.h"
-#include "weft/measure.h"
-#include "weft/scores.h"
-#include "weft/shuffle.h"
-#include "weft/translations.h"
+#include "weft/base/random.h"
+#include "weft/data/translations.h"
+#include "weft/math/optim.h"
+#include "weft/net/context.h"
+#include "weft/space/scores.h"
 
 enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
 enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */

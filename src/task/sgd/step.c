@@ -2,9 +2,9 @@
  * exactly; each rank takes the optimizer's steps of its part of the weights, and all get
  * them. */
 #include "sgd.h"
-#include "weft/clock.h"
-#include "weft/par.h"
-#include "weft/rng.h"
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,157 @@
+/* Sentences in several languages, packed by the reader `translations`. A line of the source
+ * is one sentence in as many of the languages as it has; it is in one part, in all
+ * languages and directions. A packed file of form "sentences" has /language [languages]
+ * their names /direction          [directions][2] source and target, indices into /language
+ *     /line/PART          [lines] number of each in the source, from 1
+ *     /PART/LANGUAGE/row  [sentences] index into /line/PART, rising
+ *     .../token, offset   their pieces: sentence i is token[offset[i] .. offset[i+1]-1]
+ *     .../text, text_offset   as in the source, in the same way
+ *     /vocab/LANGUAGE/text, text_offset, merge   see weft_bpe; where the attribute joint is
+ *                                                1, only /vocab/joint is there
+ * for PART train, valid, test. Tokens have neither begin nor end of a sentence. */
+#ifndef LIBWEFT_DATA_TRANSLATIONS_H
+#define LIBWEFT_DATA_TRANSLATIONS_H
+
+#include "weft/data/sample.h"
+#include "weft/par/team.h"
+#include "weft/store/h5.h"
+#include "weft/text/text.h"
+
+/* The sentences of a part in a language. */
+typedef struct weft_sentences {
+    int64_t n;
+    const int32_t *row;    /* [n] the lines of the part that they are, rising */
+    const int64_t *offset; /* [n+1] sentence i is token[offset[i] .. offset[i+1]-1] */
+    const uint32_t *token;
+    const int64_t *text_offset; /* [n+1] and text[text_offset[i] .. text_offset[i+1]-1] */
+    const char *text;
+} weft_sentences;
+
+typedef struct weft_language {
+    const char *name;
+    const weft_bpe *bpe; /* the same of all languages where their vocabulary is joint */
+    weft_sentences part[WEFT_NPART];
+} weft_language;
+
+/* From a language to another one, or to itself: indices of languages. */
+typedef struct weft_direction {
+    int32_t source, target;
+} weft_direction;
+
+typedef struct weft_translations {
+    int n;                         /* languages */
+    const weft_language *language; /* [n] */
+    int64_t directions;
+    const weft_direction *direction; /* [directions] */
+    int joint;                       /* 1: one vocabulary */
+    int known; /* languages that a winner has, which come first; n: all, or no winner */
+    int64_t known_directions; /* the same of directions */
+    const char *absent; /* [directions] 1: the winner's, not the file's; NULL: none are */
+    int names; /* languages of which a network's outputs have names: n, or, where training
+                  began with the weights of another run, as many as that run's */
+    int64_t lines[WEFT_NPART];
+    const int64_t *line[WEFT_NPART]; /* [lines] numbers in the source, from 1 */
+    const char *digest, *path;
+    weft_arena *mem;
+    weft_h5 file; /* open until weft_translations_close */
+    weft_team *team;
+} weft_translations;
+
+/* Opens a packed file; tokens and texts are used in the mapped file where that can be.
+ * EFILE; EDATA: not such a file, or inconsistent. Collective. Cost O(tokens). */
+WEFT_CHECKED weft_status weft_translations_open(weft_translations *translations,
+                                                const char *path, weft_team *team,
+                                                weft_arena *mem);
+/* As weft_data_sound: what was computed counts only if this is OK afterwards. */
+WEFT_CHECKED weft_status weft_translations_sound(const weft_translations *translations);
+/* Closes the file; its tokens and texts become invalid. */
+void weft_translations_close(weft_translations *translations);
+/* The file's lines [first, first + n) of a part; what is left is as if it had these alone,
+ * but that their numbers stay. */
+void weft_translations_window(weft_translations *translations, int part, int64_t first,
+                              int64_t n);
+/* The language of that name. ECONF with the nearest name. */
+WEFT_CHECKED weft_status weft_language_find(const weft_translations *translations,
+                                            const char *name, int *language);
+
+/* 1: one of n directions is from a language to another one; absent as in weft_translations.
+ */
+int weft_directions_cross(int64_t n, const weft_direction *direction, const char *absent);
+/* The sentences of a part that are there in both languages of a direction. A language to
+ * itself, which only has to be copied, is trained, but not scored: where other directions
+ * are there, too, it has pairs in the training part alone. */
+typedef struct weft_pairs {
+    int64_t n;
+    const int32_t *source, *target; /* [n] indices of sentences, both rising */
+} weft_pairs;
+/* The pairs of a direction, the same on all ranks, in mem. Cost O(sentences). */
+weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
+                                   weft_direction direction, weft_arena *mem);
+/* The pairs of all directions as rows: part by part, and in a part direction by
+ * direction. */
+typedef struct weft_pair_rows {
+    const weft_translations *of;
+    int64_t *first; /* [parts directions + 1] first row of each direction of each part */
+    const uint32_t **source, **target; /* [rows] words */
+    int *sources, *targets;            /* [rows] their numbers */
+    int32_t *origin, *reference; /* [rows] sentences of the two languages; reference -1: it
+                                    has none, and is translated alone */
+} weft_pair_rows;
+/* Those of directions that the file has; every 1: of all sources, with or without a
+ * reference. In mem, valid until the file is closed. Cost O(sentences of all directions).
+ */
+weft_pair_rows weft_pair_rows_new(const weft_translations *translations, int every,
+                                  weft_arena *mem);
+/* Inputs and outputs of a network for them. Vocabularies of single languages are padded to
+ * the largest; behind it are words that name the languages, all in inputs, `names` of them
+ * in outputs. Cost O(rows). */
+weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs);
+/* named[0 .. sources[row]]: the source sentence of a row behind the word that names the
+ * target's language, so that one set of weights can translate all directions. Johnson et
+ * al., "Google's multilingual neural machine translation system", TACL 2017. */
+void weft_pair_rows_name(const weft_pair_rows *pairs, int64_t row, int target,
+                         uint32_t *named);
+/* Words of the translations of a direction and their ends: what a network predicts. Cost
+ * O(pairs). */
+int64_t weft_pair_rows_words(const weft_pair_rows *pairs, weft_part part,
+                             int64_t direction);
+
+/* Tokens of n sentences, those at which[n]: word[n] and length[n] as in weft_batch, valid
+ * until the file is closed. Cost O(n). */
+void weft_sentences_take(const weft_sentences *sentences, int64_t n, const int32_t *which,
+                         const uint32_t **word, int *length);
+/* The text of sentence i, in mem. */
+const char *weft_sentence_text(const weft_sentences *sentences, int64_t i, weft_arena *mem);
+/* "en-de", in mem. */
+const char *weft_direction_name(const weft_translations *translations, int64_t direction,
+                                weft_arena *mem);
+/* Different texts of n sentences, those at which[n]. */
+int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
+                                const int32_t *which, weft_arena *tmp);
+
+/* Languages, directions and pieces without sentences, which a winner is stored with, of a
+ * packed file (group "") or of a run or exported winner ("/winner"), in file->mem. *n 0:
+ * there are none. EFILE. */
+WEFT_CHECKED weft_status weft_translations_known(weft_h5 *file, const char *group,
+                                                 weft_translations *known);
+/* Writes these. EFILE. */
+WEFT_CHECKED weft_status weft_translations_put(weft_h5 *file, const char *group,
+                                               const weft_translations *translations);
+/* "vocabulary " and a hash of what sentences in the first n languages are cut into. */
+const char *weft_vocabulary_name(const weft_translations *translations, int n,
+                                 weft_arena *mem);
+/* Makes the languages and directions of a winner those that are known: name[n] are its
+ * languages, which the file must have first, in that order, and their
+ * weft_vocabulary_name; `like` their directions, NULL: those of the file. Its directions
+ * come first then. more 1: the file may have further languages. EDATA naming `whose`:
+ * other languages or pieces. */
+WEFT_CHECKED weft_status weft_translations_match(weft_translations *translations, int n,
+                                                 const char *const *name,
+                                                 const weft_translations *like, int more,
+                                                 const char *whose);
+
+/* Prints a line a language: sentences by parts, pieces, tokens, the longest sentence; and
+ * one a direction: pairs by parts, and the different references of the test. */
+void weft_translations_print(const weft_translations *translations);
+
+#endif
