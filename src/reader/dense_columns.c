@@ -1,7 +1,5 @@
-/* The columns of a table as they are learnt: what the training rows say of them, or, of
- * rows that are to be scored, what a winner was trained on, in a file that was packed or
- * run before.
- */
+/* The columns of a table as they are learnt: what the training rows say of them; or, of
+ * rows that are to be scored, what the winner was trained on. */
 #include "dense.h"
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
