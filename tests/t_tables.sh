@@ -725,4 +725,10 @@ rows 'a,y' '%g,%s' >"$tmp/t.csv"
 reads "zeros may follow what is compressed" t.gz "80 rows" label=y
 (gzip -c "$tmp/t.csv" && echo more) >"$tmp/t.gz"
 refused "other bytes may not" t.gz "t.gz cannot be decompressed" label=y
+for bytes in 'caf\351' '\377' 'a\300\200' '\355\240\200'; do
+    rows 'a,y' "x$(printf "$bytes")K%.0f,%s" >"$tmp/bytes.csv"
+    timeout 60 "$weft" pack dense "$tmp/bytes.csv" label=y client=a -o "$tmp/b.h5" --force >"$tmp/out" 2>"$tmp/log"
+    [ $? != 124 ]
+    result $? "names of clients whose bytes are not UTF-8, $bytes, are compared to an end"
+done
 echo "1..$count"

@@ -446,7 +446,8 @@ const char *weft_name_meaning(const char *name, weft_arena *mem)
     utf8proc_map((const utf8proc_uint8_t *)name, 0, &form,
                  UTF8PROC_NULLTERM | UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_IGNORE |
                      UTF8PROC_LUMP);
-    const char *from = form ? (const char *)form : name;
+    if (!form) return weft_arena_text(mem, "%s", name); /* it is not UTF-8 */
+    const char *from = (const char *)form;
     size_t room = 2 * strlen(from), to = 0;
     char *text = WEFT_NEW(mem, char, room + 1);
     size_t n = weft_lower(from, strlen(from), text, room);
