@@ -80,7 +80,7 @@ static inline const char *flow_of(double step, const char *more)
 static inline const real *tensor(const struct stand *stand, const char *name)
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = task->tensors(stand->self, &stand->job, tensor);
+    int n = task->winner.tensors(stand->self, &stand->job, tensor);
     for (int i = 0; i < n; i++)
         if (strcmp(tensor[i].name, name) == 0) return stand->state.x + tensor[i].at;
     weft_die("no tensor %s", name);

@@ -17,24 +17,24 @@ static inline double number_of(const weft_metric *table, const double *x, const 
 static inline double measured(const weft_task *task, const weft_result *res,
                               const char *name)
 {
-    return number_of(task->metrics, res->metric, name);
+    return number_of(task->traits.metrics, res->metric, name);
 }
 
 static inline double in_row(const weft_task *task, const double *row, const char *name)
 {
-    return number_of(task->rows, row, name);
+    return number_of(task->traits.rows, row, name);
 }
 
 static inline double score_of(const weft_task *task, const weft_scores *scores,
                               const char *name)
 {
-    return number_of(task->scores, scores->metric, name);
+    return number_of(task->traits.scores, scores->metric, name);
 }
 
 /* A result with room for what the task measures. */
 static inline weft_result result_of(const weft_task *task, int k, weft_arena *arena)
 {
-    return weft_result_new(k, weft_metrics_count(task->metrics), arena);
+    return weft_result_new(k, weft_metrics_count(task->traits.metrics), arena);
 }
 
 /* Reads the input `text`, and "SECTION.KEY=VALUE ..." after it. */

@@ -112,14 +112,16 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
-                                   .moves = 1,
-                                   .nstate = toy_nstate,
-                                   .tensors = toy_tensors,
-                                   .affinity = toy_affinity,
-                                   .cost = toy_cost,
-                                   .seconds = toy_seconds,
-                                   .step = toy_step};
+static const weft_task toy_task = {
+    .kind = {.name = "toy", .size = sizeof(struct toy)},
+    .traits = {.moves = 1},
+    .nstate = toy_nstate,
+    .winner = {.tensors = toy_tensors},
+    .affinity = toy_affinity,
+    .cost = toy_cost,
+    .timing = {.seconds = toy_seconds},
+    .step = toy_step,
+};
 
 /* ---- a schedule that is observed ---- */
 

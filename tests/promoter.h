@@ -88,14 +88,16 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
-                                   .nstate = toy_nstate,
-                                   .tensors = toy_tensors,
-                                   .start = toy_start,
-                                   .affinity = toy_affinity,
-                                   .cost = toy_cost,
-                                   .seconds = toy_seconds,
-                                   .step = toy_step};
+static const weft_task toy_task = {
+    .kind = {.name = "toy", .size = sizeof(struct toy)},
+    .nstate = toy_nstate,
+    .winner = {.tensors = toy_tensors},
+    .start = toy_start,
+    .affinity = toy_affinity,
+    .cost = toy_cost,
+    .timing = {.seconds = toy_seconds},
+    .step = toy_step,
+};
 
 /* ---- an asynchronous tuner ---- */
 

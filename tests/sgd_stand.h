@@ -123,8 +123,8 @@ static inline double of(const struct training *training, const char *metric)
 static inline double scored(struct training *training, weft_part part, const char *metric)
 {
     weft_scores scores;
-    weft_check(sgd->score(training->self, &training->job, &training->state, part,
-                          &scores) == WEFT_OK,
+    weft_check(sgd->winner.score(training->self, &training->job, &training->state, part,
+                                 &scores) == WEFT_OK,
                "%s", weft_error());
     return score_of(sgd, &scores, metric);
 }

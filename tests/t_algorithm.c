@@ -278,9 +278,10 @@ static void test_same(struct toy *toy, const char *algorithm)
     ok(equal, "stopped after any round it goes on to the same bits");
     weft_scores once, again;
     uint64_t hash = weft_state_hash(&whole->state);
-    weft_status st = fed->score(whole->self, &whole->job, &whole->state, WEFT_TEST, &once);
+    weft_status st =
+        fed->winner.score(whole->self, &whole->job, &whole->state, WEFT_TEST, &once);
     if (st == WEFT_OK)
-        st = fed->score(whole->self, &whole->job, &whole->state, WEFT_TEST, &again);
+        st = fed->winner.score(whole->self, &whole->job, &whole->state, WEFT_TEST, &again);
     weft_check(st == WEFT_OK, "%s", weft_error());
     ok(memcmp(once.metric, again.metric, sizeof once.metric) == 0 &&
            hash == weft_state_hash(&whole->state),

@@ -142,7 +142,8 @@ static void test_scores(struct toy *toy, const struct beside *beside)
 {
     struct stand *stand = trained(toy, options("fedavg", ""), 1, 1);
     weft_scores told;
-    weft_status st = fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &told);
+    weft_status st =
+        fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     weft_score all = {0};
     double off = 0;

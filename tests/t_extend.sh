@@ -105,20 +105,16 @@ static weft_status bowl_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-const weft_task weft_task_bowl = {
-    .kind = {"bowl", "the bottom of a parabola", sizeof(bowl), bowl_opts, NULL},
-    .choices = bowl_choices,
-    .tuner = "asha",
-    .resource = bowl_resource,
-    .data = WEFT_DATA_NONE,
-    .metrics = bowl_metrics,
-    .lost = "the bowl",
-    .single = bowl_single,
-    .tuned = bowl_tuned,
-    .setup = bowl_setup,
-    .nstate = bowl_nstate,
-    .cost = bowl_cost,
-    .step = bowl_step,
+const weft_task weft_task_bowl = {.kind = {"bowl", "the bottom of a parabola", sizeof(bowl), bowl_opts, NULL},
+.choices = bowl_choices,
+.tuner = "asha",
+.plan = {.resource = bowl_resource, .single = bowl_single},
+.traits = {.data = WEFT_DATA_NONE, .metrics = bowl_metrics, .lost = "the bowl"},
+.tuned = bowl_tuned,
+.setup = bowl_setup,
+.nstate = bowl_nstate,
+.cost = bowl_cost,
+.step = bowl_step,
 };
 END
 # A network with another name, options and section, which tells how many weights it has.

@@ -109,8 +109,8 @@ static void test_scores(void)
         struct sums sum, trained_sum;
         part_sums(toy, (weft_part)part, w, &sum, &trained_sum);
         double before = sum.loss / sum.n, after = trained_sum.loss / sum.n;
-        weft_status st =
-            fed->score(stand->self, &stand->job, &stand->state, (weft_part)part, &out);
+        weft_status st = fed->winner.score(stand->self, &stand->job, &stand->state,
+                                           (weft_part)part, &out);
         ok(st == WEFT_OK, "a score of all clients");
         is_near(score_of(fed, &out, "loss"), before, 1e-6,
                 "loss of the server's weights, %s", weft_part_name[part]);
@@ -328,11 +328,13 @@ static void test_seconds(void)
             "[device]\n%s",
             devices[d]);
         struct stand *stand = trained(toy, text, 1, 4);
-        exact &= fabs(fed->seconds(stand->self, &stand->job, 0) - stand->res.cost) <= 0;
+        exact &=
+            fabs(fed->timing.seconds(stand->self, &stand->job, 0) - stand->res.cost) <= 0;
         units(stand, 3, 0, 3); /* goes on */
-        exact &= fabs(fed->seconds(stand->self, &stand->job, 4) - stand->res.cost) <= 0;
+        exact &=
+            fabs(fed->timing.seconds(stand->self, &stand->job, 4) - stand->res.cost) <= 0;
         stand = trained(toy, text, 5, 6);
-        double least = fed->seconds(stand->self, &stand->job, 0);
+        double least = fed->timing.seconds(stand->self, &stand->job, 0);
         bounded &= least >= 0 && least <= stand->res.cost;
         tight += least > 0.25 * stand->res.cost;
     }
@@ -374,7 +376,8 @@ static void test_mode(void)
         stand.mix.conf[1] = 2;
         stand.mix.logp[0] = log(1 - p[e]);
         stand.mix.logp[1] = log(p[e]);
-        weft_status st = fed->score(stand.self, &stand.job, &stand.state, WEFT_TEST, &out);
+        weft_status st =
+            fed->winner.score(stand.self, &stand.job, &stand.state, WEFT_TEST, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         loss[e] = score_of(fed, &out, "personal_loss");
     }

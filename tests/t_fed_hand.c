@@ -184,8 +184,8 @@ static void test_portions(void)
         weft_scores out;
         wide(stand->state.x, w);
         for (int c = 0; c < MANY; c++) add(&all, part_score(toy, c, (weft_part)part, w));
-        weft_status st =
-            fed->score(stand->self, &stand->job, &stand->state, (weft_part)part, &out);
+        weft_status st = fed->winner.score(stand->self, &stand->job, &stand->state,
+                                           (weft_part)part, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         is_near(out.count, MANY, 0, "%s: all of %d clients are scored",
                 weft_part_name[part], MANY);
@@ -201,8 +201,8 @@ static void test_portions(void)
 static void test_predictions(const struct toy *toy, struct stand *stand, const double *w)
 {
     weft_predictions said;
-    weft_status st =
-        fed->predict(stand->self, &stand->job, &stand->state, WEFT_VALID, &said, mem);
+    weft_status st = fed->winner.predict(stand->self, &stand->job, &stand->state,
+                                         WEFT_VALID, &said, mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
     double off = 0;
     int64_t row = 0;

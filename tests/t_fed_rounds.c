@@ -79,7 +79,7 @@ static int scores(struct stand *stand, weft_part part, double *x)
 {
     weft_scores told;
     weft_job job = job_after(stand);
-    weft_status st = fed->score(stand->self, &job, &stand->state, part, &told);
+    weft_status st = fed->winner.score(stand->self, &job, &stand->state, part, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     int n = put(x, put(x, 0, &told.count, 1), told.metric, 8), columns = 4;
     const weft_members *members = told.members;
@@ -98,7 +98,8 @@ static int predictions(struct stand *stand, weft_part part, double *x)
 {
     weft_predictions said;
     weft_job job = job_after(stand);
-    weft_status st = fed->predict(stand->self, &job, &stand->state, part, &said, mem);
+    weft_status st =
+        fed->winner.predict(stand->self, &job, &stand->state, part, &said, mem);
     weft_check(st == WEFT_OK && said.n * said.classes < MOST, "%s", weft_error());
     return put(x, 0, said.score, (int)(said.n * said.classes));
 }
@@ -125,7 +126,7 @@ static int found(struct played *played, const char *what, const char *of, double
         return put(x, 0, &cost.flops, 1);
     }
     if (strcmp(what, "row") == 0)
-        return put(x, 0, stand->row[atoi(of)], weft_metrics_count(fed->rows));
+        return put(x, 0, stand->row[atoi(of)], weft_metrics_count(fed->traits.rows));
     if (strcmp(what, "result") == 0) return result(stand, x);
     if (strcmp(what, "score") == 0) return scores(stand, part_named(of), x);
     if (strcmp(what, "predict") == 0) return predictions(stand, part_named(of), x);

@@ -129,7 +129,8 @@ static void test_round(int every)
     }
     ok(test.count == 11 * (every ? LENGTH : 1), "so many predictions");
     weft_scores out;
-    weft_status st = fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
+    weft_status st =
+        fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
     ok(st == WEFT_OK, "scored on the test windows");
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "to the loss of the network");
@@ -195,7 +196,8 @@ static void test_near(int every)
                                   (int)windows[c][WEFT_TRAIN] * each, WIDE, label[1][i]));
     }
     weft_scores out;
-    weft_status st = fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
+    weft_status st =
+        fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
     ok(st == WEFT_OK && n == 11 * each, "%d predictions are compared with those stored", n);
     is_near(score_of(fed, &out, "personal_loss"), loss / n, 1e-6,
             "to the loss of the three nearest and the network");

@@ -218,7 +218,8 @@ static void test_round(const char *channels)
     b = batch(alone, WEFT_TEST, (int)all.part[WEFT_TEST].n, NULL);
     net->score(alone->self, alone->work, stand->state.x, &b, &test);
     weft_scores out;
-    ok(fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out) == WEFT_OK,
+    ok(fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out) ==
+           WEFT_OK,
        "and after");
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "on the test documents");

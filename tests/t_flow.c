@@ -80,7 +80,7 @@ static void test_bound(void)
 static double optimum(const char *options, double most)
 {
     const struct stand *stand = stand_up(options, NULL);
-    return task->optimum(stand->self, most);
+    return task->winner.optimum(stand->self, most);
 }
 
 static void test_optimum(void)
@@ -103,7 +103,7 @@ static void test_optimum(void)
         "loss = prediction\nsignal_decay = 1\n"};
     for (int k = 0; k < 3; k++) {
         struct stand *stand = stand_up(space[k], NULL);
-        double best = task->optimum(stand->self, 12);
+        double best = task->winner.optimum(stand->self, 12);
         double least = INFINITY;
         for (int i = 0; i < 3000; i++) {
             weft_space_config(&stand->space, i, stand->job.mix.conf);
@@ -125,7 +125,7 @@ static void test_optimum(void)
         afresh(stand);
         for (int r = 1; r <= 9; r++) least = fmin(least, train(stand, 1));
     }
-    is_near(task->optimum(stand->self, 9), least, 0,
+    is_near(task->winner.optimum(stand->self, 9), least, 0,
             "the optimum of a grid is its best point");
 }
 

@@ -122,8 +122,8 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
     digest(weft_state_hash(&stand->state));
     /* their squared error is that of the residuals */
     weft_scores score;
-    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_TRAIN, &score) ==
-                   WEFT_OK,
+    weft_check(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TRAIN,
+                                  &score) == WEFT_OK,
                "%s", weft_error());
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -233,7 +233,7 @@ static void test_refusals(void)
     refuses("spectrum = data\nresponse = price", &data, "flow.response");
     refuses("spectrum = data\nresponse = 301", &data, "1 to 300");
     struct stand *stand = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
-    ok(strstr(task->single(stand->self), "flow") != NULL, "mixtures are refused");
+    ok(strstr(task->plan.single(stand->self), "flow") != NULL, "mixtures are refused");
 }
 
 int main(int argc, char **argv)

@@ -299,8 +299,8 @@ static void test_score_only(void)
     ok(weft_state_hash(&stand->state) == before, "a job of no resource leaves the weights");
     is_near(stand->res.cost, 0, 0, "and costs nothing");
     weft_scores scores;
-    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_VALID, &scores) ==
-                   WEFT_OK,
+    weft_check(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_VALID,
+                                  &scores) == WEFT_OK,
                "%s", weft_error());
     is_near(score_of(task, &scores, "loss"), measured(task, &stand->res, "valid_loss"),
             1e-12, "and scores as a winner is scored");

@@ -319,16 +319,16 @@ static void test_winner(void)
     weft_predictions said, one;
     double loss = 0, worst = 0;
     int64_t each = stand->state.nx / 3;
-    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_VALID, &scores) ==
-                       WEFT_OK &&
-                   score_of(task, &scores, "loss") ==
-                       measured(task, &stand->res, "valid_loss") &&
-                   scores.count == stand->rows.n,
-               "%s", weft_error());
-    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &scores) ==
-                       WEFT_OK &&
-                   task->predict(stand->self, &stand->job, &stand->state, WEFT_TEST, &said,
-                                 mem) == WEFT_OK,
+    weft_check(
+        task->winner.score(stand->self, &stand->job, &stand->state, WEFT_VALID, &scores) ==
+                WEFT_OK &&
+            score_of(task, &scores, "loss") == measured(task, &stand->res, "valid_loss") &&
+            scores.count == stand->rows.n,
+        "%s", weft_error());
+    weft_check(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST,
+                                  &scores) == WEFT_OK &&
+                   task->winner.predict(stand->self, &stand->job, &stand->state, WEFT_TEST,
+                                        &said, mem) == WEFT_OK,
                "%s", weft_error());
     double *mean = WEFT_NEW(mem, double, said.n *said.classes);
     for (int f = 0; f < 3; f++) {
@@ -338,11 +338,11 @@ static void test_winner(void)
         for (int g = 0; g < 3; g++)
             memcpy(alone.state.x + g * each, stand->state.x + f * each,
                    (size_t)each * sizeof(real));
-        weft_check(
-            task->score(alone.self, &alone.job, &alone.state, WEFT_TEST, &own) == WEFT_OK &&
-                task->predict(alone.self, &alone.job, &alone.state, WEFT_TEST, &one, mem) ==
-                    WEFT_OK,
-            "%s", weft_error());
+        weft_check(task->winner.score(alone.self, &alone.job, &alone.state, WEFT_TEST,
+                                      &own) == WEFT_OK &&
+                       task->winner.predict(alone.self, &alone.job, &alone.state, WEFT_TEST,
+                                            &one, mem) == WEFT_OK,
+                   "%s", weft_error());
         loss += score_of(task, &own, "loss") / 3;
         for (int64_t i = 0; i < said.n * said.classes; i++) mean[i] += one.score[i] / 3;
     }

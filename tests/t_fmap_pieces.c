@@ -31,7 +31,7 @@ static void go_on(struct stand *stand, int iterations)
 static const real *model_of(const struct stand *stand)
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = task->tensors(stand->self, &stand->job, tensor);
+    int n = task->winner.tensors(stand->self, &stand->job, tensor);
     return stand->state.x + tensor[n - 2].at;
 }
 

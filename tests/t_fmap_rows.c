@@ -242,11 +242,12 @@ static void test_most(void)
     const weft_opt *opt = task->kind.opts;
     for (; strcmp(opt->name, "resource") != 0;) opt++;
     struct stand *stand = stand_up(0, ROWS, "");
-    is_near((double)task->most(stand->self, at("table.h5")), 0, 0, "fits have no bound");
+    is_near((double)task->plan.most(stand->self, at("table.h5")), 0, 0,
+            "fits have no bound");
     weft_opt_set(opt, stand->self, 2);
-    is_near((double)task->most(stand->self, at("table.h5")), ROWS, 0,
+    is_near((double)task->plan.most(stand->self, at("table.h5")), ROWS, 0,
             "rows have: those of the training part");
-    is_near((double)task->most(stand->self, at("nothing.h5")), 0, 0,
+    is_near((double)task->plan.most(stand->self, at("nothing.h5")), 0, 0,
             "or none that is known without a file");
 }
 

@@ -24,7 +24,8 @@ static struct toy *six_clients(void)
 static weft_scores scored(struct stand *stand, weft_part part)
 {
     weft_scores told;
-    weft_status st = fed->score(stand->self, &stand->job, &stand->state, part, &told);
+    weft_status st =
+        fed->winner.score(stand->self, &stand->job, &stand->state, part, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     return told;
 }

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
                 1, 2);
     is_near(in_row(fed, stand->row[1], "clients"), 20, 0, "20 of them train");
     ok(isfinite(stand->res.loss) && isfinite(stand->res.bound), "20 of them are evaluated");
-    ok(fed->seconds(stand->self, &stand->job, 0) > 0,
+    ok(fed->timing.seconds(stand->self, &stand->job, 0) > 0,
        "the time of their rounds is foretold");
     weft_data_close(&toy->data);
     return scratch_end();

@@ -50,12 +50,14 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
-                                   .nstate = toy_nstate,
-                                   .tensors = toy_tensors,
-                                   .start = toy_start,
-                                   .cost = toy_cost,
-                                   .step = toy_step};
+static const weft_task toy_task = {
+    .kind = {.name = "toy", .size = sizeof(struct toy)},
+    .nstate = toy_nstate,
+    .winner = {.tensors = toy_tensors},
+    .start = toy_start,
+    .cost = toy_cost,
+    .step = toy_step,
+};
 
 /* ---- a tuner: all trials one job, then, if they pause, the better half another ---- */
 

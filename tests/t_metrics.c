@@ -62,17 +62,19 @@ static int comes_back(const weft_metric *table)
 static void test_task(const weft_task *task)
 {
     const char *name = task->kind.name;
-    ok(is_sound(task->metrics, of_jobs, WEFT_MAX_METRICS), "%s: metrics of jobs are sound",
-       name);
-    ok(is_sound(task->rows, of_rounds, WEFT_MAX_METRICS), "%s: columns of rounds are",
-       name);
-    ok(is_sound(task->scores, none, WEFT_MAX_SCORES), "%s: scores are", name);
-    ok(comes_back(task->metrics) && comes_back(task->rows) && comes_back(task->scores),
+    ok(is_sound(task->traits.metrics, of_jobs, WEFT_MAX_METRICS),
+       "%s: metrics of jobs are sound", name);
+    ok(is_sound(task->traits.rows, of_rounds, WEFT_MAX_METRICS),
+       "%s: columns of rounds are", name);
+    ok(is_sound(task->traits.scores, none, WEFT_MAX_SCORES), "%s: scores are", name);
+    ok(comes_back(task->traits.metrics) && comes_back(task->traits.rows) &&
+           comes_back(task->traits.scores),
        "%s: the tables come back from their texts", name);
-    ok(weft_metrics_count(task->scores) > 0 &&
-           weft_metrics_find(task->metrics, "valid_loss") == 0,
+    ok(weft_metrics_count(task->traits.scores) > 0 &&
+           weft_metrics_find(task->traits.metrics, "valid_loss") == 0,
        "%s: the first metric of a job is its validation loss, a winner has a score", name);
-    ok(is_clean(task->lost), "%s: it says where to look if no job has a finite loss", name);
+    ok(is_clean(task->traits.lost), "%s: it says where to look if no job has a finite loss",
+       name);
 }
 
 static void test_show(void)

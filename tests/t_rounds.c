@@ -98,15 +98,16 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
-                                   .metrics = toy_metrics,
-                                   .rows = toy_rows,
-                                   .nstate = toy_nstate,
-                                   .tensors = toy_tensors,
-                                   .start = toy_start,
-                                   .cost = toy_cost,
-                                   .units = toy_units,
-                                   .step = toy_step};
+static const weft_task toy_task = {
+    .kind = {.name = "toy", .size = sizeof(struct toy)},
+    .traits = {.metrics = toy_metrics, .rows = toy_rows},
+    .nstate = toy_nstate,
+    .winner = {.tensors = toy_tensors},
+    .start = toy_start,
+    .cost = toy_cost,
+    .units = toy_units,
+    .step = toy_step,
+};
 
 /* ---- a run ---- */
 

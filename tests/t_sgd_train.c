@@ -38,7 +38,8 @@ static void test_pooled(void)
     is_near(together.res.loss, classes / rows, 1e-14,
             "a measure of all predictions is the mean over the folds");
     weft_scores test;
-    weft_check(sgd->score(all.self, &all.job, &all.state, WEFT_TEST, &test) == WEFT_OK,
+    weft_check(sgd->winner.score(all.self, &all.job, &all.state, WEFT_TEST, &test) ==
+                   WEFT_OK,
                "%s", weft_error());
     is_near(test.count, TEST, 0, "rows of the test count once, not by each network");
     ok(fabs(plain[3] - of(&all, "fold_error")) > 1e-6,
@@ -164,7 +165,7 @@ static void test_cost(const char *folds, int networks)
     int same = 1, partly = 0;
     for (int j = 0; j < EPOCHS / 5; j++) {
         training.job.resource = 5;
-        bound = sgd->seconds(training.self, &training.job, 5 * j);
+        bound = sgd->timing.seconds(training.self, &training.job, 5 * j);
         training.epochs = 0;
         go_on(&training, 5);
         double trained = of(&training, "epochs") - before;
@@ -177,11 +178,13 @@ static void test_cost(const char *folds, int networks)
     ok(!(training.res.cost > 0) && bound <= 0, "none after that");
     set_up(&training, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
     training.job.resource = 3;
-    ok(sgd->seconds(training.self, &training.job, 0) > 0, "a new trial costs something");
+    ok(sgd->timing.seconds(training.self, &training.job, 0) > 0,
+       "a new trial costs something");
     set_up(&training, weft_arena_text(mem, "train.lr=2 %s", folds));
     go_on(&training, 3);
     is_near(training.res.cost, 3, 0, "without patience it costs its resource");
-    is_near(sgd->seconds(training.self, &training.job, 7), 3, 0, "which is known before");
+    is_near(sgd->timing.seconds(training.self, &training.job, 7), 3, 0,
+            "which is known before");
 }
 
 /* ---- batches that change on the way ---- */

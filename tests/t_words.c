@@ -96,8 +96,9 @@ static weft_scores scores_of(open_run *o, real *x, weft_part part)
 {
     weft_state state = {.x = x};
     weft_scores s;
-    weft_check(o->r.task->score(o->r.task_self, &o->job, &state, part, &s) == WEFT_OK, "%s",
-               weft_error());
+    weft_check(o->r.task->winner.score(o->r.task_self, &o->job, &state, part, &s) ==
+                   WEFT_OK,
+               "%s", weft_error());
     return s;
 }
 
@@ -163,7 +164,7 @@ static void test_words(const char *what, const char *config)
     open_run *own = opened(config, "own", NULL);
     real *x = trained(own, NULL, &u);
     weft_winner w = winner_of(own, x, &u);
-    int ordered = !own->r.task->mixes; /* no clients */
+    int ordered = !own->r.task->winner.mixes; /* no clients */
     weft_scores known = scores_of(own, x, WEFT_TEST);
     open_run *more = opened(config, "more", &w.like);
     real *y = trained(more, u.vocab, &v);

@@ -97,16 +97,16 @@ static weft_status toy_score(void *self, const weft_job *job, const weft_state *
 static const weft_metric toy_metrics[] = {{"half", "always", "1", NULL}, {0}},
                          toy_scores[] = {{"loss", "a sum", "1", "loss"}, {0}};
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
-                                   .metrics = toy_metrics,
-                                   .scores = toy_scores,
-                                   .nstate = toy_nstate,
-                                   .tensors = toy_tensors,
-                                   .start = toy_start,
-                                   .affinity = toy_affinity,
-                                   .cost = toy_cost,
-                                   .step = toy_step,
-                                   .score = toy_score};
+static const weft_task toy_task = {
+    .kind = {.name = "toy", .size = sizeof(struct toy)},
+    .traits = {.metrics = toy_metrics, .scores = toy_scores},
+    .nstate = toy_nstate,
+    .winner = {.tensors = toy_tensors, .score = toy_score},
+    .start = toy_start,
+    .affinity = toy_affinity,
+    .cost = toy_cost,
+    .step = toy_step,
+};
 
 /* ---- a run ---- */
 

@@ -151,8 +151,8 @@ static void print_defaults(const weft_task *task, weft_arena *mem)
     weft_conf_init(&none, mem);
     void *self = weft_arena_alloc(mem, 1, task->kind.size);
     printf("  by default: run.tuner = %s", task->tuner);
-    if (task->resource && weft_conf_bind(&none, &task->kind, self) == WEFT_OK)
-        printf(", a job of resource %lld", (long long)task->resource(self));
+    if (task->plan.resource && weft_conf_bind(&none, &task->kind, self) == WEFT_OK)
+        printf(", a job of resource %lld", (long long)task->plan.resource(self));
     printf("\n");
 }
 

@@ -80,6 +80,19 @@ static const char *in(weft_h5 *file, const char *group, const char *name)
     return weft_arena_text(file->mem, "%s/table/%s", group, name);
 }
 
+/* The numbers of a column: reals[REALS], wholes[WHOLES]. */
+static void numbers_of(const weft_column *column, double *reals, int64_t *wholes)
+{
+    reals[FILL] = column->fill;
+    reals[LOW] = column->low;
+    reals[HIGH] = column->high;
+    wholes[KIND] = column->kind;
+    wholes[DISTINCT] = column->distinct;
+    wholes[MISSING] = column->missing;
+    wholes[MARKS] = column->marks;
+    wholes[LEVELS] = column->levels;
+}
+
 weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_columns *columns)
 {
     int64_t n = columns->n, levels = 0;
@@ -93,18 +106,10 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
     levels = 0;
     for (int64_t j = 0; j < n; j++) {
         const weft_column *column = &columns->at[j];
-        const double reals[REALS] = {
-            [FILL] = column->fill, [LOW] = column->low, [HIGH] = column->high};
-        const int64_t wholes[WHOLES] = {[KIND] = column->kind,
-                                        [DISTINCT] = column->distinct,
-                                        [MISSING] = column->missing,
-                                        [MARKS] = column->marks,
-                                        [LEVELS] = column->levels};
         name[j] = column->name;
         written[j] = column->written;
         some |= *column->written != '\0';
-        memcpy(scales + REALS * j, reals, sizeof reals);
-        memcpy(whole + WHOLES * j, wholes, sizeof wholes);
+        numbers_of(column, scales + REALS * j, whole + WHOLES * j);
         for (int64_t i = 0; i < column->levels; i++) level[levels++] = column->level[i];
     }
     TRY(weft_h5_put_texts(file, in(file, group, "name"), name, n,

@@ -374,7 +374,7 @@ static int were_elsewhere(const weft_summary *summary)
 {
     for (int i = 0; weft_tasks[i]; i++)
         if (strcmp(weft_tasks[i]->kind.name, text_of(summary, "task")) == 0)
-            return weft_tasks[i]->trade != NULL;
+            return weft_tasks[i]->remote.trade != NULL;
     return 0;
 }
 

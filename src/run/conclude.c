@@ -51,8 +51,8 @@ static weft_mix winner_mix(const weft_run *run, const weft_job_record *winner)
 static weft_job job_of_refit(const weft_run *run, const weft_job_record *winner)
 {
     weft_mix mix = winner_mix(run, winner);
-    weft_job job = weft_job_new(winner->job.trial,
-                                run->task->refit(run->task_self, &winner->res), &mix);
+    weft_job job = weft_job_new(
+        winner->job.trial, run->task->winner.refit(run->task_self, &winner->res), &mix);
     job.feature_fraction = winner->job.feature_fraction;
     job.last = 1;
     return job;
@@ -139,7 +139,7 @@ static weft_status train_again(struct refit *refit, weft_run *run, const weft_sc
 static weft_job winner_job(const weft_run *run, const weft_job_record *record)
 {
     weft_job job = record->job;
-    if (run->task->mixes && run->task->mixes(run->task_self)) {
+    if (run->task->winner.mixes && run->task->winner.mixes(run->task_self)) {
         job.mix.logp = record->res.logp;
         return job;
     }
@@ -152,8 +152,8 @@ static weft_status score_part(const weft_run *run, const weft_job *job,
                               weft_outcome *outcome, weft_part part)
 {
     TRY(look_for_stop(run->team, run->opts.output, "before the winner was scored"));
-    weft_status st =
-        run->task->score(run->task_self, job, outcome->state, part, &outcome->score[part]);
+    weft_status st = run->task->winner.score(run->task_self, job, outcome->state, part,
+                                             &outcome->score[part]);
     if (st == WEFT_STOP)
         TRY(look_for_stop(run->team, run->opts.output, "while the winner was scored"));
     return st;
@@ -163,11 +163,11 @@ static weft_status score_part(const weft_run *run, const weft_job *job,
 static void known_scores(const weft_run *run, const weft_job_record *record,
                          weft_scores *out)
 {
-    const weft_metric *score = run->task->scores;
+    const weft_metric *score = run->task->traits.scores;
     for (int i = 0; score && score[i].name; i++) {
         char name[128];
         snprintf(name, sizeof name, "valid_%s", score[i].name);
-        int m = weft_metrics_find(run->task->metrics, name);
+        int m = weft_metrics_find(run->task->traits.metrics, name);
         if (m >= 0) out->metric[i] = record->res.metric[m];
     }
 }
@@ -244,9 +244,10 @@ static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
 {
     const double most = 0.02;
     const weft_scores *score = &outcome->score[WEFT_VALID];
-    int error = weft_metrics_find(run->task->scores, "error");
+    int error = weft_metrics_find(run->task->traits.scores, "error");
     double n = score->count > 0 ? score->count : outcome->winner->res.arm_count[0];
-    int counted = run->task->data != WEFT_DATA_NONE; /* a program's samples are not known */
+    int counted =
+        run->task->traits.data != WEFT_DATA_NONE; /* a program's samples are not known */
     if (!counted || error < 0 || !(n > 0) || run->data.target_scale ||
         isnan(score->metric[error]))
         return;
@@ -310,17 +311,17 @@ static void collect_times(const weft_run *run, weft_outcome *outcome)
 static double optimum(const weft_sched *sched)
 {
     double most = 0;
-    if (!sched->task->optimum) return NAN;
+    if (!sched->task->winner.optimum) return NAN;
     for (int64_t i = 0; i < sched->queue.n; i++)
         most = fmax(most, sched->queue.record[i].res.resource);
-    return sched->task->optimum(sched->task_self, most);
+    return sched->task->winner.optimum(sched->task_self, most);
 }
 
 weft_tables weft_run_tables(const weft_run *run)
 {
-    return (weft_tables){.metrics = run->task->metrics,
-                         .rows = run->task->rows,
-                         .scores = run->task->scores,
+    return (weft_tables){.metrics = run->task->traits.metrics,
+                         .rows = run->task->traits.rows,
+                         .scores = run->task->traits.scores,
                          .dim = run->space.dim,
                          .axis = run->space.axis};
 }
@@ -370,9 +371,9 @@ static void describe(const weft_run *run, const weft_sched *sched,
     outcome->longer = run->search.tuner->grows != NULL;
     outcome->by_resource =
         run->task->units || weft_run_resource(run) > 1 ||
-        (run->task->most && run->task->most(run->task_self, run->opts.data) > 0);
+        (run->task->plan.most && run->task->plan.most(run->task_self, run->opts.data) > 0);
     outcome->winner = &sched->queue.winner;
-    outcome->members = run->task->members;
+    outcome->members = run->task->traits.members;
     outcome->began = rundir->began;
     outcome->directory = rundir->directory;
     outcome->search = sched->seconds;
@@ -420,12 +421,12 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
         run->world->rank == 0 ? write_outcome(sched, rundir, outcome) : WEFT_OK;
     TRY(weft_agree(st, run->world));
     if (!outcome->none) return WEFT_OK;
-    return weft_fail(WEFT_ENONE,
-                     "%s: there is no winner: %s; see %s, then begin anew by `weft tune "
-                     "--force`%s",
-                     rundir->path, outcome->none, run->task->lost,
-                     run->task->probe ? ", or repeat them by `weft resume --retry-failed`"
-                                      : "");
+    return weft_fail(
+        WEFT_ENONE,
+        "%s: there is no winner: %s; see %s, then begin anew by `weft tune "
+        "--force`%s",
+        rundir->path, outcome->none, run->task->traits.lost,
+        run->task->remote.probe ? ", or repeat them by `weft resume --retry-failed`" : "");
 }
 
 weft_status weft_run_conclude(weft_run *run, weft_sched *sched, const weft_rundir *rundir,

@@ -184,9 +184,10 @@ static void add_again(const weft_run *run, const weft_job *job, double unit,
 {
     if (!run->opts.refit) return;
     weft_arena *tmp = weft_arena_new();
-    weft_result res = weft_result_new(1, weft_metrics_count(run->task->metrics), tmp);
+    weft_result res =
+        weft_result_new(1, weft_metrics_count(run->task->traits.metrics), tmp);
     res.resource = plan->trained[job->trial];
-    plan->again = fmax(plan->again, unit * run->task->refit(run->task_self, &res));
+    plan->again = fmax(plan->again, unit * run->task->winner.refit(run->task_self, &res));
     weft_arena_free(tmp);
 }
 
@@ -222,7 +223,8 @@ static double seconds_of(const weft_run *run, const weft_job *job, struct plan *
     if (job->from >= 0) plan->trained[job->trial] = plan->trained[job->from];
     double before = plan->trained[job->trial], seconds = 0;
     plan->trained[job->trial] += job->resource;
-    if (run->task->seconds) seconds = run->task->seconds(run->task_self, job, before);
+    if (run->task->timing.seconds)
+        seconds = run->task->timing.seconds(run->task_self, job, before);
     return seconds > 0 ? seconds : fmax(job->resource, 0);
 }
 
@@ -285,7 +287,8 @@ static weft_status begin_job(const weft_run *run, struct plan *plan, int i, doub
     weft_result_begin(&record->res, &record->job);
     if (run->task->start) run->task->start(run->task_self, &record->job, &state);
     if (run->from) memcpy(state.x, run->from, (size_t)run->nfrom * sizeof *state.x);
-    weft_job_record_room(record, weft_metrics_count(run->task->metrics), 0, 0, run->mem);
+    weft_job_record_room(record, weft_metrics_count(run->task->traits.metrics), 0, 0,
+                         run->mem);
     weft_times_close(run->team);
     double start = weft_now(), before = run->team->times.compute;
     weft_status st = WEFT_OK;
@@ -479,7 +482,7 @@ static void print_teams(const weft_run *run, const struct plan *plan)
 /* 1 if other programs do the jobs. */
 static int is_other(const weft_task *task)
 {
-    return task->files || task->trade;
+    return task->traits.files || task->remote.trade;
 }
 
 static void print_plan(const weft_run *run, const struct plan *plan)
@@ -554,7 +557,8 @@ static weft_status repeat(weft_run *run)
         weft_arena_text(run->mem, "%s/" WEFT_DOCTOR_NAME, above && *above ? above : "/tmp");
     const char *place = weft_file_temp(name, run->mem);
     if (run->world->rank == 0) weft_file_sweep(name, 0);
-    if (run->task->repeats) TRY(run->task->repeats(run->task_self, place, &told));
+    if (run->task->remote.repeats)
+        TRY(run->task->remote.repeats(run->task_self, place, &told));
     if (!told)
         return weft_fail(WEFT_ECONF, "no programs but weft do this run, so that there is "
                                      "nothing to try; choose fed.model = worker or "

@@ -307,8 +307,8 @@ static weft_status predict_part(weft_run *run, const weft_winner_at *winner, wef
     weft_predictions predictions = {0};
     struct said said = {
         .part = part, .first = run->data.window.first, .predictions = &predictions};
-    TRY(run->task->predict(run->task_self, &winner->job, &winner->state, part, &predictions,
-                           tmp));
+    TRY(run->task->winner.predict(run->task_self, &winner->job, &winner->state, part,
+                                  &predictions, tmp));
     put_in_order(&run->data, &predictions, tmp);
     said.label = predictions.label;
     if (!said.label && !predictions.translated)
@@ -330,7 +330,7 @@ static weft_status open_first(const weft_run *run, struct destination *to)
     const char **name;
     if (to->opened) return WEFT_OK;
     TRY(weft_member_names(run, &to->clients, &name));
-    to->client = run->task->members ? name : NULL;
+    to->client = run->task->traits.members ? name : NULL;
     return open_file(to);
 }
 
@@ -339,7 +339,7 @@ static weft_status predict_open(weft_run *run, const weft_winner_at *winner, voi
 {
     struct destination *to = ctx;
     int root = run->world->rank == 0;
-    if (!run->task->predict)
+    if (!run->task->winner.predict)
         return weft_fail(
             WEFT_ECONF,
             "%s: task %s on %s predicts no single rows; `weft eval` scores them",

@@ -136,8 +136,8 @@ typedef struct weft_unknown {
 /* Makes *state, the winner of the file `path` for the data that the run has open: a word
  * has the weights that it has in the winner, by name, or else those that training begins
  * with; so has a client, where it has a name, what it keeps, which is read from the
- * winner's file when it is asked for, and its rows of tensors (weft_task.by_client). EDATA:
- * the data need other numbers. Cost O(weights).
+ * winner's file when it is asked for, and its rows of tensors (weft_task.winner.by_client).
+ * EDATA: the data need other numbers. Cost O(weights).
  */
 WEFT_CHECKED weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
                                            const char *path, const weft_job *job,

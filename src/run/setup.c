@@ -40,7 +40,7 @@ static weft_status bind_parts(weft_run *run)
     TRY(bind_part(run, &search->sampler->kind, &search->sampler_self));
     TRY(weft_mixing_find(run->opts.mixing, &search->mixing));
     TRY(bind_part(run, &search->mixing->kind, &search->mixing_self));
-    if (!search->mixing->moves || run->task->moves) return WEFT_OK;
+    if (!search->mixing->moves || run->task->traits.moves) return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
         "run.mixing = %s with run.task = %s, whose jobs do not update a mixture; "
@@ -52,7 +52,7 @@ static weft_status bind_parts(weft_run *run)
  * train mixtures. */
 static const char *single(const weft_run *run)
 {
-    return run->task->single ? run->task->single(run->task_self) : NULL;
+    return run->task->plan.single ? run->task->plan.single(run->task_self) : NULL;
 }
 
 /* The tuner that run.tuner = auto selects. */
@@ -124,7 +124,8 @@ static weft_status bind_tuner(weft_run *run)
     TRY(check_single(run));
     const weft_kind *kind = &search->tuner->kind;
     TRY(bind_part(run, kind, &search->tuner_self));
-    int64_t most = run->task->most ? run->task->most(run->task_self, run->opts.data) : 0;
+    int64_t most =
+        run->task->plan.most ? run->task->plan.most(run->task_self, run->opts.data) : 0;
     if (most > 0) TRY(bound_resource(run, most));
     for (const weft_opt *opt = kind->opts; opt->name; opt++)
         if (strcmp(opt->name, "resource") == 0 &&
@@ -139,7 +140,8 @@ static weft_status check_early(const weft_run *run)
     const weft_search *search = &run->search;
     const char *early =
         search->tuner->early ? search->tuner->early(search->tuner_self) : NULL;
-    const char *unsure = run->task->unsure ? run->task->unsure(run->task_self) : NULL;
+    const char *unsure =
+        run->task->plan.unsure ? run->task->plan.unsure(run->task_self) : NULL;
     if (!early || !unsure) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s lets a short job win by the scores of a few clients; set %s, "
@@ -173,14 +175,14 @@ static weft_status check_memory(const weft_run *run)
 static weft_status check_data(const weft_run *run)
 {
     int named = run->opts.data[0] != '\0';
-    if (!named && run->task->data == WEFT_DATA_NEEDED)
+    if (!named && run->task->traits.data == WEFT_DATA_NEEDED)
         return weft_fail(WEFT_ECONF,
                          "no data set is named; give run.data = FILE.h5, made by "
                          "`weft pack`");
-    if (named && run->task->data == WEFT_DATA_NONE)
+    if (named && run->task->traits.data == WEFT_DATA_NONE)
         return weft_fail(WEFT_ECONF, "run.data = %s: task %s reads no data; take it out",
                          run->opts.data, run->task->kind.name);
-    if (run->opts.balanced && !run->task->balances)
+    if (run->opts.balanced && !run->task->traits.balances)
         return weft_fail(WEFT_ECONF,
                          "run.class_weights = balanced: task %s trains on no classes that "
                          "weft knows; take it out",
@@ -190,7 +192,7 @@ static weft_status check_data(const weft_run *run)
 
 static weft_status check_refit(const weft_run *run)
 {
-    if (!run->opts.refit || run->task->refit) return WEFT_OK;
+    if (!run->opts.refit || run->task->winner.refit) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "run.refit = yes: task %s trains no winner once more on all rows, as "
                      "fmap and sgd do; take it out",
@@ -203,7 +205,8 @@ static void begin_with_defaults(weft_run *run)
 {
     const weft_entry *source = weft_conf_find(run->conf, "space", "source");
     int random = !source || strcmp(source->value, "random") == 0;
-    if (run->task->defaults && random && !weft_conf_find(run->conf, "space", "first"))
+    if (run->task->traits.defaults && random &&
+        !weft_conf_find(run->conf, "space", "first"))
         weft_conf_default(run->conf, "space", "first", "defaults");
 }
 
@@ -274,12 +277,12 @@ weft_status weft_run_divide(weft_run *run, int fewer)
 
 int64_t weft_run_resource(const weft_run *run)
 {
-    return run->task->resource ? run->task->resource(run->task_self) : 1;
+    return run->task->plan.resource ? run->task->plan.resource(run->task_self) : 1;
 }
 
 int weft_run_may_grow(const weft_run *run)
 {
-    int grows = run->task->grows && run->task->grows(run->task_self);
+    int grows = run->task->plan.grows && run->task->plan.grows(run->task_self);
     int may = 0;
     for (const weft_opt *opt = run->search.tuner->kind.opts; opt->name; opt++)
         may |= opt->role == WEFT_GROWS && strcmp(opt->name, "resource") == 0;
@@ -307,13 +310,13 @@ static double operations(const void *own, const weft_job *job)
 
 static weft_price price_of(const weft_run *run)
 {
-    if (run->task->price) return run->task->price(run->task_self);
-    return run->task->seconds ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
+    if (run->task->timing.price) return run->task->timing.price(run->task_self);
+    return run->task->timing.seconds ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
 }
 
 double weft_run_used(const weft_run *run, const weft_job *job, double seconds)
 {
-    int shares = run->task->price && price_of(run) == WEFT_PRICE_OPERATIONS;
+    int shares = run->task->timing.price && price_of(run) == WEFT_PRICE_OPERATIONS;
     return shares && job->resource > 0 ? fmax(seconds / job->resource, 1) : 1;
 }
 
@@ -343,7 +346,7 @@ static weft_status set_price(weft_run *run)
 static weft_scale scale_of(const weft_run *run)
 {
     weft_scale scale = (weft_scale)run->opts.scale;
-    return scale == WEFT_SCALE_AUTO && !run->task->scaled ? WEFT_SCALE_NONE : scale;
+    return scale == WEFT_SCALE_AUTO && !run->task->traits.scaled ? WEFT_SCALE_NONE : scale;
 }
 
 /* The rows of the train and valid parts become one part. Collective over team. */
@@ -390,7 +393,7 @@ static weft_status check_fits(const weft_run *run)
 {
     const weft_data *data = &run->data;
     if (!run->like) TRY(weft_run_check_rows(data));
-    if ((data->target_scale || data->part[WEFT_TRAIN].weight) && !run->task->numbers)
+    if ((data->target_scale || data->part[WEFT_TRAIN].weight) && !run->task->traits.numbers)
         return weft_fail(WEFT_ECONF,
                          "%s has %s, which task %s does not learn by; use task fmap with "
                          "fmap.model = ridge, or task sgd with sgd.model = linear or mlp",

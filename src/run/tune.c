@@ -119,7 +119,7 @@ static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
 static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
 {
     if (rundir->grown && run->growth == WEFT_MORE_RESOURCE) TRY(check_grown(run, rundir));
-    if (run->opts.disk > 0 && run->task->files)
+    if (run->opts.disk > 0 && run->task->traits.files)
         return weft_fail(WEFT_ECONF,
                          "run.disk = %g: the directories of task %s cannot be recomputed; "
                          "leave it out",
@@ -204,7 +204,8 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
     TRY(weft_run_open(run, run->opts.data));
     greet(run, placement, outcome.hosts);
     TRY(check_open(run, rundir));
-    if (!run->task->files) weft_watchdog_start(run->world, run->opts.watchdog, rundir->dir);
+    if (!run->task->traits.files)
+        weft_watchdog_start(run->world, run->opts.watchdog, rundir->dir);
     TRY(begin_run(run, rundir, outcome.config));
     *begun = 1;
     if (more) TRY(weft_more_restore(more, rundir));
@@ -217,7 +218,7 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
                  more ? "the run is complete and goes on" : "resumed",
                  (long long)rundir->ndone);
 
-    rundir->by_id = run->task->files || run->task->trade;
+    rundir->by_id = run->task->traits.files || run->task->remote.trade;
     weft_sched sched = sched_of(run, rundir);
     weft_status st = weft_sched_run(&sched);
     if (st == WEFT_OK && rundir->longer && sched.queue.replayed < rundir->ndone)
@@ -226,7 +227,7 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
                  "more trials others went on",
                  (long long)sched.queue.replayed, (long long)rundir->ndone);
     if (st == WEFT_OK) st = weft_run_conclude(run, &sched, rundir, &outcome);
-    if (run->task->probe) note_failures(&sched, rundir);
+    if (run->task->remote.probe) note_failures(&sched, rundir);
     weft_cache_free(&sched);
     return st;
 }
@@ -256,8 +257,8 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     if (st == WEFT_OK) st = weft_directory_begin(&directory, run.opts.output, world, mem);
     if (st == WEFT_OK) st = weft_agree(weft_place_apart(run.opts.output, conf), world);
     if (st == WEFT_OK)
-        st = weft_agree(weft_place_best(run.opts.output, force ? 2 : 1, run.task->files),
-                        world);
+        st = weft_agree(
+            weft_place_best(run.opts.output, force ? 2 : 1, run.task->traits.files), world);
     if (st == WEFT_OK)
         st = weft_rundir_open(&rundir, run.opts.output, force ? WEFT_REPLACE : WEFT_BEGIN,
                               world, mem);
@@ -366,7 +367,7 @@ static weft_status check_longer(const char *run, const char *before, const char 
 
 static weft_status retry(const weft_run *run, weft_rundir *rundir)
 {
-    if (run->task->probe) return weft_retry_mark(rundir);
+    if (run->task->remote.probe) return weft_retry_mark(rundir);
     return weft_fail(WEFT_ECONF,
                      "%s: --retry-failed is for programs, and run.task = %s runs none: a "
                      "training that diverged does so again",

@@ -43,7 +43,7 @@ static weft_status call_on(weft_run *run, const weft_winner *winner, const char 
 static weft_status check_use(const weft_run *run, const char *path,
                              const weft_winner_on *on)
 {
-    if (!run->task->score)
+    if (!run->task->winner.score)
         return weft_fail(WEFT_ECONF,
                          "%s: task %s reads no data that its winner could be scored on",
                          path, run->task->kind.name);
@@ -142,7 +142,7 @@ static void print_unknown(const weft_unknown *unknown)
 
 static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART])
 {
-    const weft_metric *table = run->task->scores;
+    const weft_metric *table = run->task->traits.scores;
     printf("%-6s %10s", "part", "scored");
     for (int i = 0; table && table[i].name; i++)
         if (is_shown(score, i)) print_title(&table[i]);
@@ -206,8 +206,8 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
     for (int p = 0; p < WEFT_NPART; p++) {
         score[p] = weft_scores_none();
         if (run->data.part[p].total == 0) continue;
-        TRY(run->task->score(run->task_self, &winner->job, &winner->state, (weft_part)p,
-                             &score[p]));
+        TRY(run->task->winner.score(run->task_self, &winner->job, &winner->state,
+                                    (weft_part)p, &score[p]));
     }
     if (root) print_scores(run, score);
     if (root) print_directions(run, &score[WEFT_TEST]);
@@ -276,7 +276,7 @@ static weft_status put_options(const weft_winner *winner, weft_h5 *file)
     TRY(weft_conf_text(&conf, "winner", winner->config));
     TRY(weft_conf_bind(&conf, &weft_run_kind, &opts));
     TRY(weft_task_find(opts.task, &task));
-    if (!task->predict) return WEFT_OK;
+    if (!task->winner.predict) return WEFT_OK;
     TRY(add_section(&conf, &weft_run_kind, &text));
     TRY(add_section(&conf, &task->kind, &text));
     for (const weft_choice *choice = task->choices; choice && choice->key; choice++)

@@ -18,7 +18,7 @@ weft_state weft_run_state(const weft_run *run)
 weft_word_weights weft_word_weights_of(const weft_run *run, const weft_job *job)
 {
     weft_word_weights weights = {0};
-    if (run->task->words) run->task->words(run->task_self, job, &weights);
+    if (run->task->winner.words) run->task->winner.words(run->task_self, job, &weights);
     return weights;
 }
 
@@ -135,7 +135,7 @@ int weft_has_clients(const weft_run *run, const weft_job *job, char by[WEFT_MAX_
 {
     int any = 0;
     memset(by, 0, WEFT_MAX_TENSORS);
-    if (run->task->by_client) run->task->by_client(run->task_self, job, by);
+    if (run->task->winner.by_client) run->task->winner.by_client(run->task_self, job, by);
     for (int i = 0; i < WEFT_MAX_TENSORS; i++) any |= by[i];
     return any;
 }
@@ -282,6 +282,30 @@ static weft_status place_known(const weft_run *run, const weft_winner *winner,
 
 /* ---- the winner ---- */
 
+/* Weights that refer to words take those of the same words. */
+static weft_status place_by_word(const weft_run *run, const weft_winner *winner,
+                                 const char *path, const weft_job *job,
+                                 const weft_word_weights *weights, weft_state *state,
+                                 weft_unknown *unknown)
+{
+    int64_t n = weft_tensors_size(winner->ntensor, winner->tensor);
+    size_t mark = weft_arena_mark(run->mem);
+    const int64_t *place = weft_vocab_places(weights->vocab, &winner->vocab, run->mem);
+    int64_t networks =
+        weights->networks * (weights->table.at + weights->table.d * (winner->vocab.n + 1));
+    if (are_same(weights->vocab, &winner->vocab, place)) {
+        memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
+    } else if (n > networks || winner->rows) { /* numbers of words, maybe, elsewhere */
+        return refuse(run, path, n, n);
+    } else {
+        if (run->task->start) run->task->start(run->task_self, job, state);
+        place_words(winner, weights, place, state->x);
+    }
+    *unknown = count_unknown(weights->vocab, place);
+    weft_arena_reset(run->mem, mark);
+    return WEFT_OK;
+}
+
 weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
                               const char *path, const weft_job *job, weft_state *state,
                               weft_unknown *unknown)
@@ -293,9 +317,9 @@ weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
     int64_t need = weft_tensors_size(nown, own);
     *unknown = (weft_unknown){0};
     *state = weft_state_new(run->task, run->task_self, job, run->mem);
-    if (run->task->known) {
+    if (run->task->winner.known) {
         weft_tensor known[WEFT_MAX_TENSORS];
-        int nknown = run->task->known(run->task_self, job, known);
+        int nknown = run->task->winner.known(run->task_self, job, known);
         if (nknown > 0) return place_known(run, winner, path, job, nknown, known, state);
     }
     char by[WEFT_MAX_TENSORS];
@@ -314,21 +338,7 @@ weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
         return WEFT_OK;
     }
-    size_t mark = weft_arena_mark(run->mem);
-    const int64_t *place = weft_vocab_places(weights.vocab, &winner->vocab, run->mem);
-    int64_t networks =
-        weights.networks * (weights.table.at + weights.table.d * (winner->vocab.n + 1));
-    if (are_same(weights.vocab, &winner->vocab, place)) {
-        memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
-    } else if (n > networks || winner->rows) { /* numbers of words, maybe, elsewhere */
-        return refuse(run, path, n, need);
-    } else {
-        if (run->task->start) run->task->start(run->task_self, job, state);
-        place_words(winner, &weights, place, state->x);
-    }
-    *unknown = count_unknown(weights.vocab, place);
-    weft_arena_reset(run->mem, mark);
-    return WEFT_OK;
+    return place_by_word(run, winner, path, job, &weights, state, unknown);
 }
 
 /* ---- run.start ---- */
@@ -341,7 +351,7 @@ int weft_run_starts(const weft_run *run)
 weft_status weft_run_start_read(weft_run *run)
 {
     if (!weft_run_starts(run)) return WEFT_OK;
-    if (!run->task->start || !run->task->tensors)
+    if (!run->task->start || !run->task->winner.tensors)
         return weft_fail(WEFT_ECONF,
                          "run.start = %s: task %s trains no weights that are given to it; "
                          "take it out",

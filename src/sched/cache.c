@@ -31,7 +31,7 @@
 
 int weft_held_is_on(const weft_sched *sched)
 {
-    const weft_holder *holder = sched->task->holder;
+    const weft_holder *holder = sched->task->traits.holder;
     return holder && sched->rundir && holder->holds(sched->task_self);
 }
 
@@ -41,8 +41,8 @@ static int program_has(const weft_sched *sched, int64_t trial, int64_t job,
                        weft_state *state)
 {
     weft_team *team = sched->team;
-    int has =
-        team->rank == 0 && sched->task->holder->held(sched->task_self, trial, job, state);
+    int has = team->rank == 0 &&
+              sched->task->traits.holder->held(sched->task_self, trial, job, state);
     weft_bcast(team, &has, sizeof has, 0);
     if (has && state) weft_state_bcast(team, state);
     return has;
@@ -52,14 +52,16 @@ static int program_has(const weft_sched *sched, int64_t trial, int64_t job,
 static int program_saves(const weft_sched *sched, int64_t trial, int64_t job)
 {
     weft_team *team = sched->team;
-    int saved = team->rank == 0 && sched->task->holder->save(sched->task_self, trial, job);
+    int saved =
+        team->rank == 0 && sched->task->traits.holder->save(sched->task_self, trial, job);
     weft_bcast(team, &saved, sizeof saved, 0);
     return saved;
 }
 
 void weft_held_forget(const weft_sched *sched, int64_t trial, int64_t job)
 {
-    if (weft_held_is_on(sched)) sched->task->holder->forget(sched->task_self, trial, job);
+    if (weft_held_is_on(sched))
+        sched->task->traits.holder->forget(sched->task_self, trial, job);
 }
 
 /* ---- states on disk ---- */
@@ -108,7 +110,7 @@ static weft_state room_for(const weft_sched *sched, const weft_cached *cached,
 
 int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job)
 {
-    const weft_holder *holder = sched->task->holder;
+    const weft_holder *holder = sched->task->traits.holder;
     if (cached->saved) return 1;
     weft_arena *tmp = weft_arena_new();
     weft_state state = room_for(sched, cached, tmp);
@@ -143,7 +145,7 @@ static weft_status await_state(weft_sched *sched, const weft_state_id *id,
 static weft_status make_again(weft_sched *sched, const weft_job_record *record,
                               const weft_state *from, weft_own_state *out)
 {
-    if (!sched->task->files || weft_held_is_on(sched))
+    if (!sched->task->traits.files || weft_held_is_on(sched))
         return weft_job_again(sched, record, from, out);
     weft_arena *mem = weft_arena_new();
     weft_state state = weft_state_new(sched->task, sched->task_self, &record->job, mem);
@@ -244,12 +246,13 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
 static weft_status fetch_state(weft_sched *sched, const weft_cached *cached,
                                weft_state *state)
 {
-    if (cached->gone || sched->task->trade) return remake(sched, cached, state);
+    if (cached->gone || sched->task->remote.trade) return remake(sched, cached, state);
     weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &cached->id,
                                             wait_for(sched, cached), state);
     if (st != WEFT_EFILE) return st;
     int held = weft_held_is_on(sched);
-    if (sched->task->files && !held && !sched->rundir->retried && !sched->rundir->longer)
+    if (sched->task->traits.files && !held && !sched->rundir->retried &&
+        !sched->rundir->longer)
         return weft_fail(
             st, "%s; put it back from a copy, or start again by `weft tune --force`",
             weft_error());
@@ -274,7 +277,7 @@ static void drop_file(weft_sched *sched, const weft_cached *cached)
     if (leads) weft_held_forget(sched, cached->id.trial, cached->id.job);
     int memory = weft_held_is_on(sched) && cached->here && cached->kept != 1 &&
                  !cached->saved && !cached->loose;
-    if (sched->rundir && ours && !memory && (cached->kept || sched->task->files))
+    if (sched->rundir && ours && !memory && (cached->kept || sched->task->traits.files))
         weft_rundir_state_drop(sched->rundir, &cached->id);
 }
 
@@ -490,8 +493,9 @@ static int stays_in_program(const weft_sched *sched, const weft_job_record *reco
 static int is_held(const weft_sched *sched, const weft_job_record *record)
 {
     if (weft_held_is_on(sched)) return stays_in_program(sched, record);
-    if (sched->task->trade) return sched->rundir != NULL;
-    if (!sched->rundir || sched->teams > 1 || !record->job.last || sched->task->files)
+    if (sched->task->remote.trade) return sched->rundir != NULL;
+    if (!sched->rundir || sched->teams > 1 || !record->job.last ||
+        sched->task->traits.files)
         return 0;
     double mean = (weft_now() - sched->begun) /
                   (double)(sched->queue.known - sched->queue.replayed + 1);
@@ -600,7 +604,8 @@ static weft_status fetch_winner(weft_sched *sched, weft_cached *cached)
     weft_state *state = &cached->own.state;
     if (!weft_held_is_on(sched) || cached->kept != WEFT_HELD || cached->saved)
         return fetch_state(sched, cached, state);
-    if (sched->task->holder->holds(sched->task_self) != WEFT_HOLDS_SAVES) return WEFT_OK;
+    if (sched->task->traits.holder->holds(sched->task_self) != WEFT_HOLDS_SAVES)
+        return WEFT_OK;
     if (!program_has(sched, cached->id.trial, cached->id.job, state)) {
         cached->saved = weft_rundir_state_load(sched->rundir, sched->team, &cached->id, 0,
                                                state) == WEFT_OK;
@@ -614,7 +619,7 @@ static weft_status fetch_winner(weft_sched *sched, weft_cached *cached)
 int weft_cache_has_files(const weft_sched *sched)
 {
     const weft_cached *won = sched->cache->won;
-    if (!sched->task->files) return 0;
+    if (!sched->task->traits.files) return 0;
     return !weft_held_is_on(sched) || won->kept != WEFT_HELD || won->saved;
 }
 
@@ -629,7 +634,7 @@ weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
         cached->own.state = room_for(sched, cached, cached->own.mem);
         int first = sched->crew.group == 0; /* the team that keeps a directory */
         weft_status st =
-            first || !sched->task->files ? fetch_winner(sched, cached) : WEFT_OK;
+            first || !sched->task->traits.files ? fetch_winner(sched, cached) : WEFT_OK;
         if (st != WEFT_OK) free_memory(cached);
         TRY(st);
     }

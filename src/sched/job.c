@@ -81,7 +81,7 @@ weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs)
         reason = weft_arena_text(tmp, "time_limit = %g s", sched->time_limit);
     weft_status st = weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft %s %s`",
                                reason, progress_text(sched, jobs, tmp),
-                               sched->task->trade ? "serve" : "resume", path);
+                               sched->task->remote.trade ? "serve" : "resume", path);
     weft_arena_free(tmp);
     return st;
 }
@@ -145,8 +145,8 @@ static void show_round(weft_sched *sched, const weft_job_record *record, int64_t
     const char *text = weft_arena_text(
         tmp, "round %lld of %lld in job %lld: %s %.3g rounds/s, %.0f s left for it",
         (long long)done, (long long)record->nunit, (long long)record->job.id,
-        first_of(sched->task->rows, record->row + (done - 1) * record->ncolumn, tmp), rate,
-        rate > 0 ? (double)(record->nunit - done) / rate : 0);
+        first_of(sched->task->traits.rows, record->row + (done - 1) * record->ncolumn, tmp),
+        rate, rate > 0 ? (double)(record->nunit - done) / rate : 0);
     show_text(text);
     weft_arena_free(tmp);
 }
@@ -169,7 +169,7 @@ void weft_show_job(weft_sched *sched, const weft_job_record *record)
         (long long)sched->queue.known,
         (long long)(all > sched->queue.known ? all : sched->queue.known), where, rounds,
         weft_mix_alive(&record->job.mix), weft_loss_show(record->res.loss, 5, tmp),
-        titled(sched->task->metrics, &record->res, tmp), record->seconds, rate,
+        titled(sched->task->traits.metrics, &record->res, tmp), record->seconds, rate,
         rate > 0 ? (double)left / rate : 0);
     sched->shown = weft_now();
     show_text(text);
@@ -370,9 +370,9 @@ static weft_status begin_job(job_run *run)
 {
     weft_sched *sched = run->sched;
     weft_job_record *record = run->record;
-    weft_job_record_room(record, weft_metrics_count(sched->task->metrics),
+    weft_job_record_room(record, weft_metrics_count(sched->task->traits.metrics),
                          sched->task->units ? run->units : 0,
-                         weft_metrics_count(sched->task->rows), run->mem);
+                         weft_metrics_count(sched->task->traits.rows), run->mem);
     weft_result_begin(&record->res, &record->job);
     if (sched->rundir && run->units > 1) {
         if (sched->team->rank == 0)
@@ -470,7 +470,7 @@ static void take_rows(job_run *run)
 {
     weft_job_record *record = run->record;
     const weft_result *res = &record->res;
-    int ncolumn = weft_metrics_count(run->sched->task->rows);
+    int ncolumn = weft_metrics_count(run->sched->task->traits.rows);
     if (run->sched->team->rank > 0 || res->nrow == 0) return;
     size_t k = (size_t)record->job.mix.k;
     weft_job_record_room(record, res->nmetric, res->nrow, ncolumn, run->mem);

@@ -72,7 +72,7 @@ static int64_t list_held(weft_sched *sched, struct candidate **list, weft_arena 
     int64_t held = 0;
     for (int64_t i = 0; i < n; i++) {
         const weft_state_id *id = &(*list)[i].cached->id;
-        if (sched->task->holder->held(sched->task_self, id->trial, id->job, NULL))
+        if (sched->task->traits.holder->held(sched->task_self, id->trial, id->job, NULL))
             (*list)[held++] = (*list)[i];
     }
     return held;
@@ -116,7 +116,7 @@ void weft_lend_bound(weft_sched *sched)
 {
     struct candidate *list;
     if (!weft_held_is_on(sched)) return;
-    int64_t excess = sched->task->holder->excess(sched->task_self);
+    int64_t excess = sched->task->traits.holder->excess(sched->task_self);
     if (excess <= 0) return;
     weft_arena *tmp = weft_arena_new();
     int64_t n = list_held(sched, &list, tmp);

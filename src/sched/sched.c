@@ -409,7 +409,7 @@ static weft_status trade_jobs(weft_sched *sched, weft_flight **flight)
     int64_t job = -1;
     weft_activity_set("waits for those who do the jobs", -1, -1);
     weft_times_close(sched->team);
-    weft_status st = sched->task->trade(sched->task_self, &offer, &job);
+    weft_status st = sched->task->remote.trade(sched->task_self, &offer, &job);
     weft_times_wait(sched->team);
     if (st == WEFT_STOP) return weft_stop_now(sched, WEFT_WHY_LEFT, 0, 0);
     TRY(st);
@@ -425,11 +425,11 @@ static weft_status trade_jobs(weft_sched *sched, weft_flight **flight)
 /* Tells them that no job is left. */
 static weft_status end_trade(weft_sched *sched)
 {
-    if (!sched->task->trade) return WEFT_OK;
+    if (!sched->task->remote.trade) return WEFT_OK;
     weft_offer offer = offer_of(sched, NULL);
     int64_t job;
     offer.over = 1;
-    return sched->task->trade(sched->task_self, &offer, &job);
+    return sched->task->remote.trade(sched->task_self, &offer, &job);
 }
 
 /* ---- doing a job ---- */
@@ -502,7 +502,7 @@ static weft_status work_until(weft_sched *sched, weft_flight **next)
         *next = weft_flights_next(&sched->queue.flights);
         if (*next) return WEFT_OK;
         weft_flight *flight;
-        int elsewhere = sched->task->trade != NULL;
+        int elsewhere = sched->task->remote.trade != NULL;
         TRY(elsewhere ? trade_jobs(sched, &flight) : choose_job(sched, &flight));
         if (flight)
             TRY(do_job(sched, flight));
@@ -524,8 +524,8 @@ static int is_target(const weft_sched *sched, const weft_job_record *record)
 /* Lower bound of the virtual seconds of a job, before which its trial had that resource. */
 static double least_seconds(const weft_sched *sched, const weft_job *job, double before)
 {
-    if (!sched->task->seconds) return fmax(job->resource, 0);
-    return fmax(sched->task->seconds(sched->task_self, job, before), 0);
+    if (!sched->task->timing.seconds) return fmax(job->resource, 0);
+    return fmax(sched->task->timing.seconds(sched->task_self, job, before), 0);
 }
 
 /* Uses the known result of a job that was done already, if there is one. */

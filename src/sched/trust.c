@@ -53,7 +53,8 @@ void weft_trust_begin(weft_sched *sched)
 void weft_trust_known(weft_sched *sched, const weft_job_record *record)
 {
     weft_trust *trust = sched->trust;
-    if (!sched->task->probe || record->parent >= 0 || !isfinite(record->res.loss)) return;
+    if (!sched->task->remote.probe || record->parent >= 0 || !isfinite(record->res.loss))
+        return;
     if (trust->works && record->seconds >= trust->example.seconds) return;
     trust->example = *record;
     trust->works = 1;
@@ -230,7 +231,7 @@ static weft_status probe_example(weft_sched *sched, int *works)
 {
     weft_trust *trust = sched->trust;
     weft_activity_set("repeats a job that succeeded", trust->example.job.id, -1);
-    TRY(sched->task->probe(sched->task_self, &trust->example.job, works));
+    TRY(sched->task->remote.probe(sched->task_self, &trust->example.job, works));
     if (*works) {
         if (trust->span < MOST_SPAN) trust->span *= 2;
         trust->left = trust->span;
@@ -256,7 +257,8 @@ weft_status weft_trust_ended(weft_sched *sched, const weft_job_record *record, i
     weft_claimed *own = weft_trust_turn(sched, record->job.id);
     own->begun |= record->res.failure == WEFT_CRASHED;
     const weft_claimed turn = *own;
-    int retries = sched->task->retries ? sched->task->retries(sched->task_self) : 0;
+    int retries =
+        sched->task->remote.retries ? sched->task->remote.retries(sched->task_self) : 0;
     *counts = 1;
     if (record->res.failure == WEFT_SUCCEEDED) {
         if (isfinite(record->res.loss)) {

@@ -21,7 +21,7 @@ static size_t bytes_of_x(const weft_state *state)
 int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,
                       weft_tensor out[WEFT_MAX_TENSORS])
 {
-    return task->tensors ? task->tensors(self, job, out) : 0;
+    return task->winner.tensors ? task->winner.tensors(self, job, out) : 0;
 }
 
 weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,

@@ -100,23 +100,8 @@ typedef struct weft_offer {
 /* Most rows of a job without units; of further reports the last takes the last row. */
 enum { WEFT_MOST_REPORTS = 1000000 };
 
-typedef struct weft_task {
-    weft_kind kind;
-    const weft_kind *const *parts; /* further sections of options, or NULL; NULL ends it */
-    const weft_choice *choices;    /* NULL: none */
-    int files; /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
-                  refers to: the job makes it, the run removes it; */
-    const weft_holder *holder; /* or it is in memory until it is asked for. NULL: never */
-    const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
-    int scaled;   /* 1: its models take numbers as they are: run.scale = auto is for it */
-    int balances; /* 1: it trains by weights of classes where env->balanced says so */
-    int moves;    /* 1: its steps change a job's mixture by job->update */
-    int defaults; /* 1: a random search begins with the options' defaults */
-    /* That trains a configuration: for a tuner's resource = 0. By the options only, before
-     * setup. NULL: 1. The most that a trial can have, with the packed file `data`, and a
-     * tuner's default for it; 0, or NULL: any. */
-    int64_t (*resource)(const void *self);
-    int64_t (*most)(const void *self, const char *data);
+/* What a task is, whatever its options say. Only `metrics` and `data` must be given. */
+typedef struct weft_task_traits {
     weft_need data;
     int numbers; /* 1: rows may have numbers to predict, and weights */
     /* Tables of what it measures: `metrics` of a job, the first being its validation loss;
@@ -127,6 +112,22 @@ typedef struct weft_task {
     const char *members; /* what weft_scores.members are: "clients", the group of the run
                             file. NULL: samples belong to nobody */
     const char *lost;    /* "see LOST": where, if no job of a search has a finite loss */
+    int files; /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
+                  refers to: the job makes it, the run removes it; */
+    const weft_holder *holder; /* or it is in memory until it is asked for. NULL: never */
+    int scaled;   /* 1: its models take numbers as they are: run.scale = auto is for it */
+    int balances; /* 1: it trains by weights of classes where env->balanced says so */
+    int moves;    /* 1: its steps change a job's mixture by job->update */
+    int defaults; /* 1: a random search begins with the options' defaults */
+} weft_task_traits;
+
+/* What its options say before it is set up. Each function may be NULL. */
+typedef struct weft_task_plan {
+    /* That trains a configuration: for a tuner's resource = 0. By the options only, before
+     * setup. NULL: 1. The most that a trial can have, with the packed file `data`, and a
+     * tuner's default for it; 0, or NULL: any. */
+    int64_t (*resource)(const void *self);
+    int64_t (*most)(const void *self, const char *data);
     /* The setting because of which each job trains one configuration, such as
      * "fmap.resource = iterations"; returns NULL if jobs may train mixtures. Depends on the
      * options only; called before setup. NULL: always NULL. */
@@ -135,14 +136,13 @@ typedef struct weft_task {
      * with much, such as "fed.select = eval"; returns NULL if they are so already. Depends
      * on the options only; called before setup. NULL: always NULL. */
     const char *(*unsure)(const void *self);
-    /* The plug-ins whose options may be axes of the search space, as named by the task's
-     * own options. ECONF: unknown name. Called before setup. */
-    weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n);
-    weft_status (*setup)(void *self, const weft_env *env); /* Collective */
-    /* Sets nx, naux, members and each of *size to those of the state after the job; job
-     * NULL: the largest of one configuration. If naux differs from that of the state at the
-     * job's start, the elements that both have are copied and the others are 0. */
-    void (*nstate)(const void *self, const weft_job *job, weft_state *size);
+    /* 1: the units of a job are the same whatever its resource, so that a resume may give
+     * it more, after its last unit, too. By the options only. NULL: they are not. */
+    int (*grows)(const void *self);
+} weft_task_plan;
+
+/* What is done with a winner. A task has `score` if it has data; all others may be NULL. */
+typedef struct weft_task_winner {
     /* The tensors that `score` needs, at the beginning of x after the job, in order,
      * without gaps. Returns their number. NULL: always none. */
     int (*tensors)(const void *self, const weft_job *job,
@@ -157,12 +157,30 @@ typedef struct weft_task {
     /* Sets *out, zero on entry, if the tensors after the job refer to words by number.
      * NULL: they never do. */
     void (*words)(const void *self, const weft_job *job, weft_word_weights *out);
-    /* Fills the state, zero on entry, before the first job of a trial. NULL: it stays so.
-     */
-    void (*start)(const void *self, const weft_job *job, weft_state *state);
-    /* Jobs with equal affinity are best done one after the other. NULL: all are alike. */
-    int64_t (*affinity)(const void *self, const weft_job *job);
-    void (*cost)(const void *self, const weft_job *job, weft_cost *out);
+    /* The resource with which the configuration of a job that wins is trained once more on
+     * the train and valid parts, from the beginning and without a part that could stop it
+     * (weft_env.whole). *res is of the job; metrics NAN: to be estimated. NULL: the task
+     * cannot. */
+    double (*refit)(const void *self, const weft_result *res);
+    /* 1: a winner that is a mixture is scored under it; 0, NULL: under the winner of it. */
+    int (*mixes)(const void *self);
+    /* Minimum of the first metric over the space with at most `resource`, for the regrets
+     * in the run file; NAN: not known. NULL: never known. */
+    double (*optimum)(const void *self, double resource);
+    /* Scores of the tensors at the beginning of x, and of what is kept, under the job's
+     * mixture, on a part; they are not told to tuners. NULL for a task without data. EFILE;
+     * WEFT_STOP where it takes long and env->stopped says so. Collective. */
+    weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
+                         weft_part part, weft_scores *out);
+    /* The scores of each class, the standardised numbers, or translations, for each row of
+     * a part, under the job's configuration, equal on all ranks; owned by mem. NULL:
+     * nothing is predicted. ECONF: data of no such rows; EFILE, EDATA. Collective. */
+    weft_status (*predict)(void *self, const weft_job *job, const weft_state *state,
+                           weft_part part, weft_predictions *out, weft_arena *mem);
+} weft_task_winner;
+
+/* What jobs take in virtual time. Each function may be NULL. */
+typedef struct weft_task_timing {
     /* A lower bound of the virtual seconds of the job (result.cost), for a trial with a
      * total of `before` resource so far: as tight as is possible before the job is run, at
      * best exact. Depends only on its arguments. NULL: the resource of the job, exactly. */
@@ -171,29 +189,10 @@ typedef struct weft_task {
      * be a function of options, data and job alone, the same on any ranks and machine.
      * NULL: WEFT_PRICE_OPERATIONS if seconds is NULL, else WEFT_PRICE_SECONDS. */
     weft_price (*price)(const void *self);
-    /* The resource with which the configuration of a job that wins is trained once more on
-     * the train and valid parts, from the beginning and without a part that could stop it
-     * (weft_env.whole). *res is of the job; metrics NAN: to be estimated. NULL: the task
-     * cannot. */
-    double (*refit)(const void *self, const weft_result *res);
-    /* Number of units of a job. After each unit it can be stopped, because everything that
-     * the next needs is in state and result. NULL: always 1, and no rows. */
-    int64_t (*units)(const void *self, const weft_job *job);
-    /* 1: the units of a job are the same whatever its resource, so that a resume may give
-     * it more, after its last unit, too. By the options only. NULL: they are not. */
-    int (*grows)(const void *self);
-    /* Announces n jobs that have not started: job[0] is the next one; the others may follow
-     * in any order, or not at all. The task may compute in advance what is faster for
-     * several jobs together; results do not change. NULL: the task does not use it.
-     * Collective. */
-    void (*ahead)(void *self, int n, const weft_job *const *job);
-    /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. row[columns of
-     * rows] is zero on entry (NULL where units is). *res comes from weft_result_begin
-     * before unit 0, later from the unit before: it holds the sums by configuration and
-     * log-probabilities. The last unit fills all of it, metrics included. EFILE.
-     * Collective. */
-    weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
-                        double *row, weft_result *res);
+} weft_task_timing;
+
+/* Jobs that others do: programs, workers, whoever asks. Each function may be NULL. */
+typedef struct weft_task_remote {
     /* Of a task whose jobs are done elsewhere, several at once, by whoever takes them:
      * hands offer->job over, or waits a moment for the result of one that it has handed
      * over. The id of that job is *job, -1: neither. A result is given to `step`, called
@@ -211,21 +210,48 @@ typedef struct weft_task {
      * agree; NULL: weft does all. repeats NULL: no program does what counts. ECONF, EDATA,
      * EFILE, EWORKER, WEFT_STOP. Collective. */
     weft_status (*repeats)(void *self, const char *place, const char **told);
-    /* 1: a winner that is a mixture is scored under it; 0, NULL: under the winner of it. */
-    int (*mixes)(const void *self);
-    /* Minimum of the first metric over the space with at most `resource`, for the regrets
-     * in the run file; NAN: not known. NULL: never known. */
-    double (*optimum)(const void *self, double resource);
-    /* Scores of the tensors at the beginning of x, and of what is kept, under the job's
-     * mixture, on a part; they are not told to tuners. NULL for a task without data. EFILE;
-     * WEFT_STOP where it takes long and env->stopped says so. Collective. */
-    weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
-                         weft_part part, weft_scores *out);
-    /* The scores of each class, the standardised numbers, or translations, for each row of
-     * a part, under the job's configuration, equal on all ranks; owned by mem. NULL:
-     * nothing is predicted. ECONF: data of no such rows; EFILE, EDATA. Collective. */
-    weft_status (*predict)(void *self, const weft_job *job, const weft_state *state,
-                           weft_part part, weft_predictions *out, weft_arena *mem);
+} weft_task_remote;
+
+/* A kind of training. A task must have tuned, setup, nstate, cost and step. */
+typedef struct weft_task {
+    weft_kind kind;
+    const weft_kind *const *parts; /* further sections of options, or NULL; NULL ends it */
+    const weft_choice *choices;    /* NULL: none */
+    const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
+    weft_task_traits traits;
+    weft_task_plan plan;
+    /* The plug-ins whose options may be axes of the search space, as named by the task's
+     * own options. ECONF: unknown name. Called before setup. */
+    weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n);
+    weft_status (*setup)(void *self, const weft_env *env); /* Collective */
+    /* Sets nx, naux, members and each of *size to those of the state after the job; job
+     * NULL: the largest of one configuration. If naux differs from that of the state at the
+     * job's start, the elements that both have are copied and the others are 0. */
+    void (*nstate)(const void *self, const weft_job *job, weft_state *size);
+    /* Fills the state, zero on entry, before the first job of a trial. NULL: it stays so.
+     */
+    void (*start)(const void *self, const weft_job *job, weft_state *state);
+    /* Jobs with equal affinity are best done one after the other. NULL: all are alike. */
+    int64_t (*affinity)(const void *self, const weft_job *job);
+    void (*cost)(const void *self, const weft_job *job, weft_cost *out);
+    /* Number of units of a job. After each unit it can be stopped, because everything that
+     * the next needs is in state and result. NULL: always 1, and no rows. */
+    int64_t (*units)(const void *self, const weft_job *job);
+    /* Announces n jobs that have not started: job[0] is the next one; the others may follow
+     * in any order, or not at all. The task may compute in advance what is faster for
+     * several jobs together; results do not change. NULL: the task does not use it.
+     * Collective. */
+    void (*ahead)(void *self, int n, const weft_job *const *job);
+    /* Does unit 0, 1 ... of the job: state in and out, equal on all ranks. row[columns of
+     * rows] is zero on entry (NULL where units is). *res comes from weft_result_begin
+     * before unit 0, later from the unit before: it holds the sums by configuration and
+     * log-probabilities. The last unit fills all of it, metrics included. EFILE.
+     * Collective. */
+    weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
+                        double *row, weft_result *res);
+    weft_task_winner winner;
+    weft_task_timing timing;
+    weft_task_remote remote;
 } weft_task;
 
 /* The task's tensors, of which there are none without its function. */

@@ -340,7 +340,7 @@ static int take_back(ask_task *ask, int64_t job)
     return 0;
 }
 
-/* Answers one request; *job as in weft_task.trade. */
+/* Answers one request; *job as in weft_task.remote.trade. */
 static void answer(ask_task *ask, const char *line, const weft_offer *offer, int64_t *job,
                    weft_arena *tmp)
 {
@@ -425,17 +425,17 @@ const weft_task weft_task_ask = {
              .size = sizeof(ask_task),
              .opts = ask_opts},
     .parts = weft_parameters_parts,
-    .data = WEFT_DATA_NONE,
+    .traits = {.data = WEFT_DATA_NONE,
+               .metrics = ask_metrics,
+               .scores = ask_scores,
+               .lost = "why the jobs were told as failed"},
     .tuner = "random",
-    .metrics = ask_metrics,
-    .scores = ask_scores,
-    .lost = "why the jobs were told as failed",
-    .single = ask_single,
+    .plan = {.single = ask_single},
     .tuned = weft_programs_tuned,
     .setup = ask_setup,
     .nstate = weft_programs_nstate,
     .cost = weft_programs_cost,
-    .price = weft_programs_price,
+    .timing = {.price = weft_programs_price},
     .step = ask_step,
-    .trade = ask_trade,
+    .remote = {.trade = ask_trade},
 };

@@ -235,8 +235,8 @@ static const char *lines_of(const command_task *command, int n, const double *lo
                            done, found, times);
 }
 
-/* As weft_task.repeats: a job is done twice by one program, and by another where programs
- * are kept. */
+/* As weft_task.remote.repeats: a job is done twice by one program, and by another where
+ * programs are kept. */
 static weft_status command_repeats(void *self, const char *place, const char **told)
 {
     command_task *command = self;
@@ -326,22 +326,22 @@ const weft_task weft_task_command = {
              .size = sizeof(command_task),
              .opts = command_opts},
     .parts = weft_parameters_parts,
-    .data = WEFT_DATA_NONE,
-    .files = 1,
-    .holder = &command_holder,
+    .traits = {.data = WEFT_DATA_NONE,
+               .files = 1,
+               .holder = &command_holder,
+               .metrics = command_metrics,
+               .rows = command_rows,
+               .scores = command_scores,
+               .lost = "in the warnings above why the programs failed"},
     .tuner = "random",
-    .metrics = command_metrics,
-    .rows = command_rows,
-    .scores = command_scores,
-    .lost = "in the warnings above why the programs failed",
-    .single = command_single,
+    .plan = {.single = command_single},
     .tuned = weft_programs_tuned,
     .setup = command_setup,
     .nstate = weft_programs_nstate,
     .cost = weft_programs_cost,
-    .price = weft_programs_price,
-    .retries = command_retries,
-    .probe = command_probe,
-    .repeats = command_repeats,
+    .timing = {.price = weft_programs_price},
+    .remote = {.retries = command_retries,
+               .probe = command_probe,
+               .repeats = command_repeats},
     .step = command_step,
 };

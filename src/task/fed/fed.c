@@ -65,6 +65,21 @@ static double largest(const weft_axis *axis, double fixed)
     return axis->nwhen > 0 ? fmax(most, fixed) : most;
 }
 
+static weft_status check_scores(const fed_task *fed)
+{
+    if (fed->options.score == FED_WORST && fed->options.select == FED_BOUND)
+        return weft_fail(WEFT_ECONF,
+                         "fed.select = bound needs an interval, which fed.score = worst10 "
+                         "has not; choose another of both");
+    if (fed->options.eval_clients < 0 &&
+        (fed->options.select == FED_EVAL || fed->options.eval_every > 0))
+        return weft_fail(WEFT_ECONF,
+                         "fed.%s needs clients to evaluate, fed.eval_clients is -1 (none); "
+                         "set it to 0 (all) or to a number of clients",
+                         fed->options.select == FED_EVAL ? "select = eval" : "eval_every");
+    return WEFT_OK;
+}
+
 static weft_status check_data(const fed_task *fed)
 {
     const weft_data *data = fed->env.data;
@@ -97,17 +112,7 @@ static weft_status check_data(const fed_task *fed)
                              "%s: no client has %s samples, and rounds need both train and "
                              "valid; pack it with another split",
                              data->path, weft_part_name[part]);
-    if (fed->options.score == FED_WORST && fed->options.select == FED_BOUND)
-        return weft_fail(WEFT_ECONF,
-                         "fed.select = bound needs an interval, which fed.score = worst10 "
-                         "has not; choose another of both");
-    if (fed->options.eval_clients < 0 &&
-        (fed->options.select == FED_EVAL || fed->options.eval_every > 0))
-        return weft_fail(WEFT_ECONF,
-                         "fed.%s needs clients to evaluate, fed.eval_clients is -1 (none); "
-                         "set it to 0 (all) or to a number of clients",
-                         fed->options.select == FED_EVAL ? "select = eval" : "eval_every");
-    return WEFT_OK;
+    return check_scores(fed);
 }
 
 /* The inputs and outputs of the network. */
@@ -604,36 +609,35 @@ const weft_task weft_task_fed = {
              .about = "federated training in rounds, clients configured by a mixture",
              .size = sizeof(fed_task),
              .opts = fed_task_opts},
-    .scaled = 1,
+    .traits =
+        {.scaled = 1,
+         .data = WEFT_DATA_OPTIONAL,
+         .moves = 1,
+         .balances = 1,
+         .defaults = 1,
+         .metrics = fed_metrics,
+         .rows = fed_rows,
+         .scores = fed_score_table,
+         .members = "clients",
+         .lost =
+             "device.availability, device.dropout and device.file: no client answered that "
+             "was to be scored"},
     .parts = fed_parts,
-    .data = WEFT_DATA_OPTIONAL,
     .tuner = "sha",
-    .moves = 1,
-    .balances = 1,
-    .defaults = 1,
-    .resource = fed_resource,
-    .metrics = fed_metrics,
-    .rows = fed_rows,
-    .scores = fed_score_table,
-    .members = "clients",
-    .lost = "device.availability, device.dropout and device.file: no client answered that "
-            "was to be scored",
-    .unsure = fed_unsure,
+    .plan = {.resource = fed_resource, .unsure = fed_unsure, .grows = fed_grows},
     .choices = fed_choices,
     .tuned = fed_tuned,
     .setup = fed_setup,
     .nstate = fed_nstate,
-    .tensors = fed_tensors,
-    .words = fed_word_weights,
+    .winner = {.tensors = fed_tensors,
+               .words = fed_word_weights,
+               .mixes = fed_mixes,
+               .score = fed_score,
+               .predict = fed_predict},
     .start = fed_start,
     .cost = fed_cost,
-    .seconds = fed_seconds,
-    .price = fed_price,
+    .timing = {.seconds = fed_seconds, .price = fed_price},
     .units = fed_units,
-    .grows = fed_grows,
     .step = fed_step,
-    .mixes = fed_mixes,
-    .score = fed_score,
-    .predict = fed_predict,
-    .repeats = fed_worker_repeats,
+    .remote = {.repeats = fed_worker_repeats},
 };

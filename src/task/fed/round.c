@@ -215,8 +215,23 @@ static void charge_late(const fed_task *fed, struct cohort *cohort)
 
 /* ---- server ---- */
 
-/* Updates the server by the clients that did not diverge; wire[summed]: sums over them, of
- * which the further ones become means, in place. */
+/* The mean change of the weights, of sums over clients of this weight in all; the further
+ * sums become means, in place. */
+static real *mean_change(fed_task *fed, const struct cohort *cohort, double weight,
+                         int64_t *wire)
+{
+    double unit = ldexp(1, -cohort->scale) / weight,
+           unit_more = ldexp(1, -cohort->scale_more) / weight;
+    real *delta = fed->work.g;
+    for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
+    for (int64_t i = fed->nweight; i < fed->at.summed; i++) {
+        double mean = (double)wire[i] * unit_more;
+        memcpy(&wire[i], &mean, sizeof mean);
+    }
+    return delta;
+}
+
+/* Updates the server by the clients that did not diverge; wire[summed]: sums over them. */
 static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_state *trial,
                         int64_t *wire)
 {
@@ -231,14 +246,7 @@ static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_st
         averaged++;
     }
     if (averaged == 0) return;
-    double unit = ldexp(1, -cohort->scale) / weight,
-           unit_more = ldexp(1, -cohort->scale_more) / weight;
-    real *delta = fed->work.g;
-    for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
-    for (int64_t i = fed->nweight; i < fed->at.summed; i++) {
-        double mean = (double)wire[i] * unit_more;
-        memcpy(&wire[i], &mean, sizeof mean);
-    }
+    real *delta = mean_change(fed, cohort, weight, wire);
     weft_server server = fed->server;
     weft_space_put(fed->env.space, cohort->mix.conf, &weft_server_kind, &server);
     void *special = cohort->client[0].special; /* it is not needed any more */

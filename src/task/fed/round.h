@@ -192,7 +192,7 @@ WEFT_CHECKED weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, 
 const char *fed_worker_note(const fed_task *fed);
 /* Ends this rank's worker, which the next turn starts again. */
 void fed_worker_drop(fed_task *fed);
-/* weft_task.repeats of three turns, by workers that are started again in between. */
+/* weft_task.remote.repeats of three turns, by workers that are started again in between. */
 WEFT_CHECKED weft_status fed_worker_repeats(void *self, const char *place,
                                             const char **told);
 /* Of a run that workers do: repeats one turn, once, and warns if its bits differ. What
@@ -352,10 +352,10 @@ WEFT_CHECKED weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evalu
                                       int64_t trial, const weft_mix *mix,
                                       const weft_state *state, fed_score_sums *out);
 
-/* weft_task.predict: probabilities of the classes of all samples of a part, client after
- * client, with their labels and the numbers of their clients: by the model that each client
- * has before its turn. The note says how many were never trained, known to the first rank.
- * ECONF: the network answers no single rows; EFILE, EDATA. Collective. */
+/* weft_task.winner.predict: probabilities of the classes of all samples of a part, client
+ * after client, with their labels and the numbers of their clients: by the model that each
+ * client has before its turn. The note says how many were never trained, known to the first
+ * rank. ECONF: the network answers no single rows; EFILE, EDATA. Collective. */
 WEFT_CHECKED weft_status fed_predict(void *self, const weft_job *job,
                                      const weft_state *state, weft_part part,
                                      weft_predictions *out, weft_arena *mem);
@@ -390,9 +390,9 @@ WEFT_CHECKED weft_status fed_translate(fed_task *fed, const weft_job *job,
 WEFT_CHECKED weft_status fed_round(fed_task *fed, const weft_job *job,
                                    fed_trial_state *trial, double *row, weft_arena *tmp);
 /* Virtual seconds of the rounds of a job whose weights have had `before` rounds, as
- * weft_task.seconds. It is exact for one configuration, because the behaviour of devices is
- * known when a cohort is drawn; for a mixture it is a lower bound, with the fastest
- * configuration for each client. Cost O(rounds cohort). */
+ * weft_task.timing.seconds. It is exact for one configuration, because the behaviour of
+ * devices is known when a cohort is drawn; for a mixture it is a lower bound, with the
+ * fastest configuration for each client. Cost O(rounds cohort). */
 double fed_seconds(const void *self, const weft_job *job, double before);
 /* Operations where no device has a speed or delay, so that all rounds last equally long. */
 weft_price fed_price(const void *self);

@@ -166,7 +166,7 @@ weft_predictions fmap_tally_said(fmap_task *fmap, fmap_tally *tally);
  * there is one. */
 double fmap_loss(const fmap_task *fmap, double loss);
 
-/* As weft_task.predict; with folds the mean of what they say. Collective. */
+/* As weft_task.winner.predict; with folds the mean of what they say. Collective. */
 WEFT_CHECKED weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x,
                                       weft_part part, weft_predictions *out,
                                       weft_arena *mem);

@@ -214,7 +214,7 @@ int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model);
 int64_t sgd_gradient_size(const sgd_task *sgd, const sgd_model *model, int64_t batch);
 /* As weft_task.cost. */
 void sgd_cost(const void *self, const weft_job *job, weft_cost *out);
-/* As weft_task.known. */
+/* As weft_task.winner.known. */
 int sgd_known_tensors(const void *self, const weft_job *job,
                       weft_tensor out[WEFT_MAX_TENSORS]);
 /* ECONF: a direction for which the winner has no weights; or there is nothing that
