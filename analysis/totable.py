@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes a table of pandas, from Parquet, Feather, Arrow, Excel, Stata or a pickle, as CSV.
 
-usage: analysis/totable.py FILE [--npz] [--seconds] | weft pack dense - label=NAME -o F.h5
+usage: analysis/totable.py FILE [--seconds] | weft pack dense - label=NAME -o F.h5
 
 Categories are written as their texts, gaps as empty cells, times as ISO texts or, by --seconds,
 as seconds since 1970; columns of bool as 0 and 1. What was done is said on standard error.
---npz: a table of numbers alone as the array x of an archive of NumPy, which is read faster; its
-label is a column by number. A pickle runs what is in it: open only your own.
+A table of numbers alone is read faster as HDF5, which analysis/toh5.py writes. A pickle runs what
+is in it: open only your own.
 """
 import argparse
 import os
@@ -29,30 +29,28 @@ def read(pandas, path):
     return table
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file")
-    parser.add_argument("--npz", action="store_true", help="numbers alone, as the array x")
-    parser.add_argument("--seconds", action="store_true", help="times as seconds since 1970")
-    options = parser.parse_args()
-    import numpy
-    import pandas
-    table = read(pandas, options.file)
+def plain(pandas, table, seconds):
+    """The table with truth as 0 and 1, and times as texts or seconds, which is said."""
     for i, (name, column) in enumerate(table.items()):
         if pandas.api.types.is_bool_dtype(column.dtype):
             table.isetitem(i, column.astype("Int8"))
         elif pandas.api.types.is_datetime64_any_dtype(column.dtype):
-            seconds = (pandas.to_datetime(column, utc=True) - pandas.Timestamp(0, tz="UTC")).dt.total_seconds()
-            table.isetitem(i, seconds if options.seconds else column.map(pandas.Timestamp.isoformat, na_action="ignore"))
-            what = "seconds since 1970" if options.seconds else "ISO texts"
+            since = (pandas.to_datetime(column, utc=True) - pandas.Timestamp(0, tz="UTC")).dt.total_seconds()
+            table.isetitem(i, since if seconds else column.map(pandas.Timestamp.isoformat, na_action="ignore"))
+            what = "seconds since 1970" if seconds else "ISO texts"
             print(f"column {i + 1}, '{name}', is of times: as {what}", file=sys.stderr)
+    return table
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    parser.add_argument("--seconds", action="store_true", help="times as seconds since 1970")
+    options = parser.parse_args()
+    import pandas
+    table = plain(pandas, read(pandas, options.file), options.seconds)
     print(f"{options.file}: {len(table)} rows, {table.shape[1]} columns, {table.isna().sum().sum()} gaps", file=sys.stderr)
-    if not options.npz:
-        return table.to_csv(sys.stdout, index=False)
-    try:
-        numpy.savez(sys.stdout.buffer, x=table.to_numpy(dtype=float, na_value=numpy.nan))
-    except (TypeError, ValueError) as why:
-        sys.exit(f"{options.file}: --npz is for numbers alone: {why}")
+    table.to_csv(sys.stdout, index=False)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Files as other programs write them: separators, standard input, columns
-# of texts, LEAF's documents, arrays of NumPy and HDF5, frames of pandas.
+# of texts, LEAF's documents, arrays of HDF5 and NumPy, frames of pandas.
 # Prints TAP.
 . tests/tap.sh
 find_python "h5py, numpy"
@@ -226,42 +226,46 @@ refused "an element that is none is told" "user 'u0', x.0. has no text as elemen
 "$python" - "$tmp" <<'END' >"$tmp/out" 2>&1
 import sys, h5py, numpy as np
 def at(name): return sys.argv[1] + "/" + name
+def save(**arrays):
+    for name in arrays:
+        np.save(at(name + ".npy"), arrays[name], allow_pickle=True)
+s = h5py.File(at("s.h5"), "w")
+u = h5py.File(at("u.h5"), "w")
 r = np.random.default_rng(1)
 x = np.round(r.normal(size=(90, 4)), 3)
 y = (x[:, 0] + x[:, 1] > 0).astype(int)
 rows = np.c_[x, y]
 np.savetxt(at("x.csv"), rows, delimiter=",", fmt=["%.3f"] * 4 + ["%d"])
-np.save(at("x.npy"), x)
-np.save(at("y.npy"), y)
-np.save(at("fortran.npy"), np.asfortranarray(x))
-np.save(at("big.npy"), x.astype(">f8"))
-np.save(at("both.npy"), np.asfortranarray(x.astype(">f8")))
-np.save(at("one.npy"), x[:, 0])
-np.save(at("rows.npy"), rows)
-np.save(at("words.npy"), np.where(y > 0, "y\u00e4", "no"))
-np.save(at("bytes.npy"), np.where(y > 0, b"yes", b"no"))
-np.save(at("column.npy"), y[:, None].astype(bool))
-np.save(at("real.npy"), x @ np.ones(4))
-np.save(at("reals.npy"), np.c_[x @ np.ones(4), x[:, 1]])
+s["x"] = x
+s["y"] = y
+s["one"] = x[:, 0]
+s["column"] = y[:, None].astype(bool)
+s["real"] = x @ np.ones(4)
+s["reals"] = np.c_[x @ np.ones(4), x[:, 1]]
+u["rows"] = rows
+save(x=x, y=y, fortran=np.asfortranarray(x), high=x.astype(">f8"), both=np.asfortranarray(x.astype(">f8")),
+     words=np.where(y > 0, "y\u00e4", "no"), bytes=np.where(y > 0, b"yes", b"no"), truth=y > 0,
+     object=np.array([[1, "a"]], dtype=object), complex=x.astype(complex), record=np.zeros(3, dtype=[("a", int)]),
+     time=np.zeros(3, "M8[s]"))
 np.savez(at("p.npz"), x, y)
-np.savez_compressed(at("c.npz"), labels=y, data=x, other=np.zeros(3))
+np.savez_compressed(at("c.npz"), labels=y, data=np.asfortranarray(x), other=np.zeros(3), none=np.zeros((0, 4)))
 np.savez_compressed(at("keras.npz"), x_train=x[:60], y_train=y[:60], x_test=x[60:], y_test=y[60:])
-for name, bad in (("object", np.array([[1, "a"]], dtype=object)), ("complex", x.astype(complex)), ("text", x.astype(str)),
-                  ("record", np.zeros(3, dtype=[("a", int)])), ("time", np.zeros(3, "M8[s]")), ("half", x.astype("f2")),
-                  ("scalar", np.array(3.0)), ("five", np.zeros((2,) * 5)), ("empty", np.zeros((0, 4))),
-                  ("short_y", y[:89]), ("wide", np.zeros((90, 2, 2), int)),
+np.save(at("large.npy"), np.arange(3 << 20, dtype=">i8").reshape(-1, 3), allow_pickle=False)
+for name, bad in (("complex", x.astype(complex)), ("text", x.astype("S")), ("scalar", np.array(3.0)), ("five", np.zeros((2,) * 5)),
+                  ("empty", np.zeros((0, 4))), ("short_y", y[:89]), ("wide", np.zeros((90, 2, 2), int)),
                   ("nan_y", np.where(np.arange(90) == 6, np.nan, y)), ("infinite", np.where(x > 1.5, np.inf, x)),
                   ("large", np.where(x > 1.5, 1e300, x)), ("id", np.arange(90 * 2).reshape(90, 2) + 2 ** 60)):
-    np.save(at("bad_%s.npy" % name), bad, allow_pickle=True)
+    s["bad_" + name] = bad
 gaps = x.copy()
 gaps[::7, 2] = np.nan
-np.save(at("gaps.npy"), gaps)
+s["gaps"] = gaps
 np.savetxt(at("gaps.csv"), np.c_[gaps, y], delimiter=",", fmt=["%.3f"] * 4 + ["%d"])
 t = np.c_[x[:, 0], np.arange(90) % 4, np.arange(90) % 15, 1 + np.arange(90) % 2, y]
-np.save(at("uses.npy"), t)
+u["uses"] = t
+u["light"] = np.where(np.arange(90 * 5).reshape(90, 5) == 8, -0.7, t)
 np.savetxt(at("uses.csv"), t, delimiter=",", fmt=["%.3f"] + ["%d"] * 4)
 for kind in "u1 i1 u2 i2 u4 i4 u8 i8 f4 f8".split():
-    np.save(at("t_%s.npy" % kind), (np.abs(x * 10) % 100).astype(int).astype(kind))
+    s["t_%s" % kind] = (np.abs(x * 10) % 100).astype(int).astype(kind)
 np.savetxt(at("t.csv"), np.c_[(np.abs(x * 10) % 100).astype(int), y], delimiter=",", fmt="%d")
 with h5py.File(at("a.h5"), "w") as f:
     f["x"], f["y"] = x, y
@@ -278,118 +282,117 @@ with h5py.File(at("parts.h5"), "w") as f:
         f[part + "/labels"] = y[a:b]
 images = r.integers(0, 256, size=(60, 8, 6, 3), dtype="u1")
 classes = np.arange(60) % 3
-np.save(at("last.npy"), images)
-np.save(at("first.npy"), np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
-np.save(at("flat.npy"), images.transpose(0, 3, 1, 2).reshape(60, -1))
-np.save(at("grey.npy"), images[..., 0].astype("f4") / 255)
-np.save(at("classes.npy"), classes)
-np.save(at("onehot.npy"), np.eye(3)[classes])
+s["last"] = images
+s["first"] = np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+s["flat"] = images.transpose(0, 3, 1, 2).reshape(60, -1)
+s["grey"] = images[..., 0].astype("f4") / 255
+for name in "x one first last flat grey".split():
+    u[name] = s[name][()]
+s["classes"] = classes
+s["onehot"] = np.eye(3)[classes]
+s["several"] = np.where((np.arange(60) == 4)[:, None], [1, 1, 0], np.eye(3)[classes])
+save(last=images, classes=classes)
 ids = {"u8": [5, 2 ** 63 + 5, 2 ** 63 + 9], "i8": [-5, 2 ** 62 + 1, 2 ** 62 + 2], "f8": [7, 1234567890123456, 1234567890123457],
        "f4": [0.1, 16777216, 16777218], ">f8": [0.1, 0.3, 0.30000000000000004]}
 for k, kind in enumerate(ids):
     id = np.array(ids[kind], kind)[np.arange(90) % 3]
-    np.save(at("ids%d.npy" % k), id)
     with h5py.File(at("ids%d.h5" % k), "w") as f:
         f["x"], f["y"] = x, id
 END
 result $? "arrays are written"
 digest_of dense "$tmp/x.csv"
 digits=$want
-for pair in "npy x.npy y=$tmp/y.npy" "Fortran's_order fortran.npy y=$tmp/y.npy" "high_bytes_first big.npy y=$tmp/y.npy" \
-    "both both.npy y=$tmp/y.npy" "booleans_of_two_dimensions x.npy y=$tmp/column.npy" "npz p.npz" "compressed_npz c.npz" \
-    "names_in_npz c.npz x=data y=labels" "a_label_among_the_columns rows.npy label=5" "HDF5 a.h5" "names_in_HDF5 a.h5 x=/x y=y" \
-    "HDF5_in_chunks b.h5 x=in/features y=in/flag"; do
+for pair in "HDF5 a.h5" "names_in_HDF5 a.h5 x=/x y=y" "booleans_of_two_dimensions s.h5 x=x y=column" \
+    "a_label_among_the_columns u.h5 x=rows label=5" "HDF5_in_chunks b.h5 x=in/features y=in/flag"; do
     set -- $pair
     reads "${1//_/ }" "90 rows .* sample 4 numbers" dense "$tmp/$2" "${@:3}"
     same "has the rows of the table"
 done
 told "which arrays are what is told" "/in/features of .*b.h5: 90 x 4 float64; the label is /in/flag of .*, 90 float32"
-reads "arrays come by a pipe" "90 rows .* 1 number 89 0 -2.711 .. 2.548 itself 2 number" dense - < <(cat "$tmp/c.npz")
+reads "arrays come by a pipe" "90 rows .* 1 number 89 0 -2.711 .. 2.548 itself 2 number" dense - < <(cat "$tmp/a.h5")
 same "as by their file"
 digest_of dense "$tmp/t.csv"
 for kind in u1 i1 u2 i2 u4 i4 u8 i8 f4 f8; do
-    packs dense "$tmp/t_$kind.npy" y="$tmp/y.npy"
+    packs dense "$tmp/s.h5" x=t_$kind y=y
     same "numbers of type $kind"
 done
 digest_of dense "$tmp/gaps.csv"
-reads "gaps are filled and marked" " 3 number [0-9]* 13 .* where missing, and a mark" dense "$tmp/gaps.npy" y="$tmp/y.npy"
+reads "gaps are filled and marked" " 3 number [0-9]* 13 .* where missing, and a mark" dense "$tmp/s.h5" x=gaps y=y
 same "as those of a table are"
 digest_of dense "$tmp/uses.csv" categories=2 group=3 weight=4
-reads "columns have other uses, by number" "2 category 4 0 0, 1, 2, 3 4 levels 3 group 15" dense "$tmp/uses.npy" label=5 \
+reads "columns have other uses, by number" "2 category 4 0 0, 1, 2, 3 4 levels 3 group 15" dense "$tmp/u.h5" x=uses label=5 \
     categories=2 group=3 weight=4
 same "as those of a table have"
-"$python" -c "import numpy, sys; x = numpy.load(sys.argv[1]); x[1, 3] = -0.7; numpy.save(sys.argv[2], x)" "$tmp/uses.npy" "$tmp/light.npy"
-refused "a weight below 0 is told" "row 2, column 4 is '-0.7' where a weight is expected" dense "$tmp/light.npy" label=5 weight=4
+refused "a weight below 0 is told" "row 2, column 4 is '-0.7' where a weight is expected" dense "$tmp/u.h5" x=light label=5 weight=4
 digest_of dense "$tmp/uses.csv" client=3 drop=4
-reads "they may be clients" "clients 15 " dense "$tmp/uses.npy" label=5 client=3 drop=4
+reads "they may be clients" "clients 15 " dense "$tmp/u.h5" x=uses label=5 client=3 drop=4
 same "too"
-reads "labels may be words" "class train valid test no [0-9 ]* y[^ ]* [0-9]" dense "$tmp/x.npy" y="$tmp/words.npy"
-reads "bytes" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/x.npy" y="$tmp/bytes.npy"
-reads "texts of HDF5" "class train valid test no [0-9 ]* y[^ ]* [0-9]" dense "$tmp/b.h5" x=in/features y=in/target
+reads "labels may be texts" "class train valid test no [0-9 ]* y[^ ]* [0-9]" dense "$tmp/b.h5" x=in/features y=in/target
 reads "of fixed length, too" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/b.h5" x=in/features y=in/fixed
-reads "a label that is not whole is predicted as a number" "5 target 90 0 .* a number to predict" dense "$tmp/x.npy" y="$tmp/real.npy"
-reads "several numbers are, too" "5 target 90 0 .* 6 target" dense "$tmp/x.npy" y="$tmp/reals.npy"
+reads "a label that is not whole is predicted as a number" "5 target 90 0 .* a number to predict" dense "$tmp/s.h5" x=x y=real
+reads "several numbers are, too" "5 target 90 0 .* 6 target" dense "$tmp/s.h5" x=x y=reals
 k=0
 for names in "5 9223372036854775813 9223372036854775817" "-5 4611686018427387905 4611686018427387906" \
     "7 1234567890123456 1234567890123457" "0.1 16777216 16777218" "0.1 0.3 0.30000000000000004"; do
     classes="class train valid test ${names// / [0-9]* [0-9]* [0-9]* } [0-9]* "
-    reads "labels $names of an npy file are three classes" "$classes" dense "$tmp/x.npy" y="$tmp/ids$k.npy"
-    reads "and of HDF5" "$classes" dense "$tmp/ids$k.h5"
+    reads "labels $names are three classes" "$classes" dense "$tmp/ids$k.h5"
     k=$((k + 1))
 done
-reads "one number a row" "90 rows .* sample 1 numbers" dense "$tmp/one.npy" y="$tmp/y.npy"
-reads "parts that names tell" "all 54 6 30 " dense "$tmp/keras.npz"
-reads "parts of files" "all 81 9 90 " dense "$tmp/x.npy" y="$tmp/y.npy,$tmp/y.npy" test_file="$tmp/x.npy" valid=0.1
-reads "names of parts may be given" "all 54 6 30 " dense "$tmp/keras.npz" x=x_train,x_test y=y_train,y_test
+reads "one number a row" "90 rows .* sample 1 numbers" dense "$tmp/s.h5" x=one y=y
+reads "parts of files" "all 81 9 90 " dense "$tmp/a.h5" test_file="$tmp/a.h5" valid=0.1
+reads "names of parts may be given" "all 50 10 30 " dense "$tmp/parts.h5" x=train/images,val/images,test/images \
+    y=train/labels,val/labels,test/labels
 
 reads "images of three parts" "form bytes .* sample image of 3 x 2 x 2 .* all 50 10 30 " dense "$tmp/parts.h5"
-digest_of dense "$tmp/first.npy" y="$tmp/classes.npy"
-reads "channels may be last" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/last.npy" y="$tmp/classes.npy"
+digest_of dense "$tmp/s.h5" x=first y=classes
+reads "channels may be last" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/s.h5" x=last y=classes
 same "and are put first"
 told "which is told" "60 x 8 x 6 x 3 uint8, images of 3 x 8 x 6, whose channels are last"
-reads "rows may be images" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/flat.npy" y="$tmp/classes.npy" shape=3x8x6
+reads "rows may be images" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/s.h5" x=flat y=classes shape=3x8x6
 same "the same"
-reads "a shape settles which side is channels'" "sample image of 6 x 3 x 8|sample image of 3 x 8 x 6" dense "$tmp/last.npy" \
-    y="$tmp/classes.npy" shape=3x8x6
+reads "a shape settles which side is channels'" "sample image of 6 x 3 x 8|sample image of 3 x 8 x 6" dense "$tmp/s.h5" x=last \
+    y=classes shape=3x8x6
 same "as it is"
-reads "images of reals have one channel" "form reals .* sample image of 1 x 8 x 6" dense "$tmp/grey.npy" y="$tmp/classes.npy"
-reads "images are dealt to clients" "clients 4 " dense "$tmp/last.npy" y="$tmp/classes.npy" clients=4
+reads "images of reals have one channel" "form reals .* sample image of 1 x 8 x 6" dense "$tmp/s.h5" x=grey y=classes
+reads "images are dealt to clients" "clients 4 " dense "$tmp/s.h5" x=last y=classes clients=4
 
-for bad in "object:Python objects.*astype" "complex:complex numbers" "text:of texts where rows of numbers.*to_csv" \
-    "record:records.*to_csv" "time:times: x.astype.'int64'" "half:floats of a size.*astype.'float32'" "scalar:one number, not an array" \
-    "five:1 to 4 dimensions" "empty:nothing in it" "infinite:row [0-9]*, column [1-4] is inf, where a finite number" \
+for bad in "complex:records or other things than numbers" "text:of texts where rows of numbers.*to_csv" \
+    "scalar:" "five:" "empty:nothing in it" "infinite:row [0-9]*, column [1-4] is inf, where a finite number" \
     "large:is 1e.300, where a finite number" "id:row 1, column 1 is 1.15292e.18, a number of so many digits"; do
-    refused "refused: ${bad%%:*}" "bad_${bad%%:*}.npy.*${bad#*:}" dense "$tmp/bad_${bad%%:*}.npy" y="$tmp/y.npy"
+    refused "refused: ${bad%%:*}" "bad_${bad%%:*} of .*${bad#*:}" dense "$tmp/s.h5" x=bad_${bad%%:*} y=y
 done
-refused "other numbers of rows are told" "x.npy has 90 rows and .*bad_short_y.npy 89; they must be as many" \
-    dense "$tmp/x.npy" y="$tmp/bad_short_y.npy"
-refused "labels of a cube are told" "bad_wide.npy has the shape 90 x 2 x 2 where a label" dense "$tmp/x.npy" y="$tmp/bad_wide.npy"
-refused "a label that is missing is told" "bad_nan_y.npy: row 7, column 1 is 'nan' where a label is expected" \
-    dense "$tmp/x.npy" y="$tmp/bad_nan_y.npy"
-refused "a file without labels is told" "x.npy has no labels beside it: y = NAME" dense "$tmp/x.npy"
-refused "labels are named once" "label = 2 has no effect" dense "$tmp/x.npy" y="$tmp/y.npy" label=2
-refused "gaps are refused by wish" "gaps.npy: row 1, column 3 is nan, where a number" dense "$tmp/gaps.npy" y="$tmp/y.npy" missing=refuse
+refused "other numbers of rows are told" "/x of .* has 90 rows and /bad_short_y of .* 89; they must be as many" \
+    dense "$tmp/s.h5" x=x y=bad_short_y
+refused "labels of a cube are told" "bad_wide of .* has the shape 90 x 2 x 2 where a label" dense "$tmp/s.h5" x=x y=bad_wide
+refused "a label that is missing is told" "bad_nan_y of .*s.h5: row 7, column 1 is 'nan' where a label is expected" \
+    dense "$tmp/s.h5" x=x y=bad_nan_y
+refused "a file without labels is told" "/rows of .* has no labels beside it: y = NAME" dense "$tmp/u.h5" x=rows
+refused "labels are named once" "label = 2 has no effect" dense "$tmp/s.h5" x=x y=y label=2
+refused "gaps are refused by wish" "/gaps of .*s.h5: row 1, column 3 is nan, where a number" dense "$tmp/s.h5" x=gaps y=y missing=refuse
 refused "the nearest name is told" "b.h5 has no array 'in/featuers'; did you mean '/in/features'. it has /in/features, /in/fixed" \
     dense "$tmp/b.h5" x=in/featuers y=in/flag
-refused "in npz, too" "c.npz has no array 'label'; did you mean 'labels'" dense "$tmp/c.npz" x=data y=label
 refused "names that are not found are listed" "x = NAME says which array of .*b.h5 has the rows; it has /in/features" dense "$tmp/b.h5"
 refused "records of HDF5" "/in/record of .*b.h5 is of records" dense "$tmp/b.h5" x=in/features y=in/record
 "$python" -c "import zipfile, sys; zipfile.ZipFile(sys.argv[1], 'w').writestr('a/sheet.xml', '<x/>')" "$tmp/a.xlsx"
 packs dense "$tmp/x.csv" && mv "$tmp/t.h5" "$tmp/packed.h5"
 refused "what is packed is not packed again" "packed.h5 is packed already .weft data 1.; it is used as it is" dense "$tmp/packed.h5"
-refused "another archive" "a.xlsx is a zip archive without arrays of NumPy; unpack it, or, of Excel, .*totable.py" dense "$tmp/a.xlsx"
+refused "npy is written as HDF5 first" "x.npy is an array of NumPy .*'python3 analysis/toh5.py X.npy Y.npy -o F.h5' writes HDF5" \
+    dense "$tmp/x.npy"
+refused "also where it has labels" "x.npy is an array of NumPy .*'weft pack dense F.h5 x=X y=Y'" dense "$tmp/x.npy" y="$tmp/y.npy"
+refused "npz, too" "c.npz is a zip archive .*'python3 analysis/toh5.py F.npz -o F.h5' .*'weft pack dense F.h5 x=NAME y=NAME'" \
+    dense "$tmp/c.npz" x=data y=labels
+refused "another archive" "a.xlsx is a zip archive .*unpack it, or, .*; of Excel, .*totable.py" dense "$tmp/a.xlsx"
 refused "other compression" "/in/lzf of .*b.h5 is compressed by lzf" dense "$tmp/b.h5" x=in/lzf y=in/flag
-digest_of dense "$tmp/last.npy" y="$tmp/classes.npy"
-reads "a 1 among zeros is a class of images" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/last.npy" y="$tmp/onehot.npy"
+digest_of dense "$tmp/s.h5" x=last y=classes
+reads "a 1 among zeros is a class of images" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/s.h5" x=last y=onehot
 same "that of its column"
-told "which is told" "onehot.npy has a single 1 in each row: its column, from 0, is the class; target = regression"
-reads "also in a table" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/flat.npy" y="$tmp/onehot.npy"
-reads "numbers by wish" "target 145, .* 146, .* 147, " dense "$tmp/flat.npy" y="$tmp/onehot.npy" target=regression
-"$python" -c "import numpy, sys; y = numpy.load(sys.argv[1]); y[4] = 1, 1, 0; numpy.save(sys.argv[2], y)" "$tmp/onehot.npy" "$tmp/several.npy"
-reads "rows of several ones are numbers" "target 145, .* 146, .* 147, " dense "$tmp/flat.npy" y="$tmp/several.npy"
+told "which is told" "/onehot of .* has a single 1 in each row: its column, from 0, is the class; target = regression"
+reads "also in a table" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/s.h5" x=flat y=onehot
+reads "numbers by wish" "target 145, .* 146, .* 147, " dense "$tmp/s.h5" x=flat y=onehot target=regression
+reads "rows of several ones are numbers" "target 145, .* 146, .* 147, " dense "$tmp/s.h5" x=flat y=several
 flags="the labels are 3 columns of 0 and 1: they are 3 numbers to predict .target = regression.; .* y.argmax.1. does"
 told "which is told" "$flags"
-packs dense "$tmp/flat.npy" y="$tmp/several.npy" target=regression && ! grep -q "$flags" "$tmp/log"
+packs dense "$tmp/s.h5" x=flat y=several target=regression && ! grep -q "$flags" "$tmp/log"
 result $? "unless it is by wish"
 awk 'BEGIN { print "x,a,b,c"; for (i = 0; i < 60; i++) print i "," i % 2 "," (i % 3 == 0) "," (i % 5 == 0) }' >"$tmp/flags.csv"
 reads "so are columns of a CSV" "target a, .* b, .* c, " dense "$tmp/flags.csv" label=a,b,c
@@ -397,15 +400,9 @@ told "which is told" "$flags"
 sed '5s/0$/2/; 5s/1$/2/' "$tmp/flags.csv" >"$tmp/counts.csv"
 packs dense "$tmp/counts.csv" label=a,b,c && ! grep -q "$flags" "$tmp/log"
 result $? "a 2 among them is none"
-refused "several ones are no label of images" "several.npy .*y.argmax.1. is it" dense "$tmp/last.npy" y="$tmp/several.npy"
-refused "a table has no arrays" "x and y name arrays .*x.csv is none" dense "$tmp/x.csv" y="$tmp/y.npy"
-refused "parts are of one format" "some are arrays and .*x.csv is none" dense "$tmp/x.npy" y="$tmp/y.npy" test_file="$tmp/x.csv"
-for bytes in 5 60 200 2000; do
-    head -c $bytes "$tmp/x.npy" >"$tmp/cut.npy"
-    refused "an npy file of $bytes bytes" "(cut.npy.*cut short|and .*cut.npy is none)" dense "$tmp/cut.npy" y="$tmp/y.npy"
-    head -c $bytes "$tmp/c.npz" >"$tmp/cut.npz"
-    refused "an npz file of $bytes bytes" "cut.npz.*(is the npz file whole)" dense "$tmp/cut.npz"
-done
+refused "several ones are no label of images" "/several of .*y.argmax.1. is it" dense "$tmp/s.h5" x=last y=several
+refused "a table has no arrays" "x and y name arrays .*x.csv is none" dense "$tmp/x.csv" y=y
+refused "parts are of one format" "some are arrays and .*x.csv is none" dense "$tmp/a.h5" test_file="$tmp/x.csv"
 head -c 2000 "$tmp/a.h5" >"$tmp/cut.h5"
 refused "an HDF5 file that is cut short" "cut.h5" dense "$tmp/cut.h5"
 
@@ -415,40 +412,76 @@ as_table()
     "$weft" predict "$tmp/run.h5" "$tmp/$1" "${@:2}" >"$tmp/p.csv" 2>"$tmp/log" && cmp "$tmp/p.csv" "$tmp/want.csv" >"$tmp/out"
     result $? "$1 ${*:2}: predictions are those of the table"
 }
-packs dense "$tmp/x.npy" y="$tmp/words.npy" && rm -f "$tmp/run.h5" &&
+packs dense "$tmp/b.h5" x=in/features y=in/target && rm -f "$tmp/run.h5" &&
     "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=2 rff.features=32 -o "$tmp/run.h5" \
         >"$tmp/out" 2>"$tmp/log" &&
     cut -d, -f1-4 "$tmp/x.csv" >"$tmp/rows.csv" &&
     "$weft" predict "$tmp/run.h5" "$tmp/rows.csv" header=no >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 91 ]
 result $? "a winner of arrays predicts a table"
-as_table x.npy
-as_table both.npy
+as_table u.h5 x=x
+as_table b.h5 x=in/features
 "$weft" predict "$tmp/run.h5" "$tmp/a.h5" >"$tmp/p.csv" 2>"$tmp/log"
 [ $? != 0 ] && grep -q "has the class '[01]', which is not among those" "$tmp/log"
 result $? "labels that are no class are told"
-"$weft" predict "$tmp/run.h5" "$tmp/one.npy" >"$tmp/p.csv" 2>"$tmp/log"
-[ $? = 4 ] && grep -q "one.npy has 1 columns where 4 are expected" "$tmp/log"
+"$weft" predict "$tmp/run.h5" "$tmp/u.h5" x=one >"$tmp/p.csv" 2>"$tmp/log"
+[ $? = 4 ] && grep -q "/one of .* has 1 columns where 4 are expected" "$tmp/log"
 result $? "another number of columns is told"
-packs dense "$tmp/last.npy" y="$tmp/classes.npy" && rm -f "$tmp/run.h5" &&
+packs dense "$tmp/s.h5" x=last y=classes && rm -f "$tmp/run.h5" &&
     "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=sgd sgd.model=linear train.lr=0.01 run.tuner=random space.configs=1 \
         random.resource=1 -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" predict "$tmp/run.h5" "$tmp/first.npy" >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 61 ]
+    "$weft" predict "$tmp/run.h5" "$tmp/u.h5" x=first >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 61 ]
 result $? "images are predicted"
-as_table last.npy
-as_table flat.npy shape=3x8x6
-"$weft" predict "$tmp/run.h5" "$tmp/grey.npy" >"$tmp/p.csv" 2>"$tmp/log"
-[ $? = 4 ] && grep -q "grey.npy has images of 1 x 8 x 6, which are none of the 144 numbers" "$tmp/log"
+as_table u.h5 x=last
+as_table u.h5 x=flat shape=3x8x6
+"$weft" predict "$tmp/run.h5" "$tmp/u.h5" x=grey >"$tmp/p.csv" 2>"$tmp/log"
+[ $? = 4 ] && grep -q "u.h5 has images of 1 x 8 x 6, which are none of the 144 numbers" "$tmp/log"
 result $? "other images are told"
 
-packs dense "$tmp/last.npy" y="$tmp/classes.npy" clients=4 && rm -f "$tmp/run.h5" &&
+packs dense "$tmp/s.h5" x=last y=classes clients=4 && rm -f "$tmp/run.h5" &&
     "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=linear client.lr=0.01 fed.cohort=2 run.tuner=random \
         space.configs=1 random.resource=1 -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" predict "$tmp/run.h5" "$tmp/first.npy" >"$tmp/p.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/p.csv")" = 61 ]
+    "$weft" predict "$tmp/run.h5" "$tmp/u.h5" x=first >"$tmp/p.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/p.csv")" = 61 ]
 result $? "so are those of a federation"
+
+# ---- arrays of NumPy -----------------------------------------------------------------------
+
+to_h5() # FILE ...: $tmp/to.h5
+{
+    rm -f "$tmp/to.h5"
+    (cd "$tmp" && "$python" "$OLDPWD/analysis/toh5.py" "$@" -o to.h5) >"$tmp/out" 2>"$tmp/log"
+}
+digest_of dense "$tmp/x.csv"
+for case in "x.npy y.npy:x=x y=y" "fortran.npy y.npy:x=fortran y=y" "high.npy truth.npy:x=high y=truth" "both.npy y.npy:x=both y=y" \
+    "p.npz:" "c.npz:" "c.npz:x=data y=labels"; do
+    to_h5 ${case%%:*} && packs dense "$tmp/to.h5" ${case#*:}
+    same "toh5.py ${case%%:*}: the rows of the table"
+done
+to_h5 keras.npz && reads "parts that names tell" "all 54 6 30 " dense "$tmp/to.h5"
+to_h5 x.npy words.npy bytes.npy
+reads "texts are labels" "class train valid test no [0-9 ]* y[^ ]* [0-9]" dense "$tmp/to.h5" x=x y=words
+reads "bytes, too" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/to.h5" x=x y=bytes
+digest_of dense "$tmp/s.h5" x=last y=classes
+to_h5 last.npy classes.npy && packs dense "$tmp/to.h5" x=last y=classes
+same "images are those of HDF5"
+to_h5 large.npy &&
+    "$python" -c "import h5py, sys; x = h5py.File(sys.argv[1])['large'][:]; assert x.dtype == '<i8' and x.shape == (1 << 20, 3)
+assert (x.ravel() == range(3 << 20)).all()" "$tmp/to.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "a large array comes by blocks"
+head -c 2000 "$tmp/x.npy" >"$tmp/cut.npy"
+head -c 2000 "$tmp/c.npz" >"$tmp/cut.npz"
+"$python" -c "import zipfile, sys; zipfile.ZipFile(sys.argv[1], 'w').writestr('one.npy', 'no')" "$tmp/none.npz"
+cp "$tmp/a.xlsx" "$tmp/b.zip"
+for bad in "object.npy:is of Python objects" "complex.npy:complex128" "record.npy:give numbers" "time.npy:datetime64" "cut.npy:cut.npy: " \
+    "cut.npz:cut short" "none.npz:one: is no npy" "b.zip:no arrays of NumPy" "x.csv:no npy or npz" "absent.npy:no such file" \
+    "x.npy x.npy:two arrays"; do
+    to_h5 ${bad%%:*}
+    [ $? = 1 ] && [ "$(grep -vc "^[a-z]*: [0-9].* [a-z0-9]*$" "$tmp/log")" = 1 ] && grep -q "${bad#*:}" "$tmp/log" && [ ! -e "$tmp/to.h5" ]
+    result $? "refused by one line: ${bad%%:*}"
+done
 
 # ---- tables of pandas ----------------------------------------------------------------------
 
-find_python pandas
+find_python "h5py, pandas"
 if [ -z "$python" ]; then
     count=$((count + 1))
     echo "ok $count - tables of pandas # SKIP no Python with pandas"
@@ -487,8 +520,10 @@ END
     done
     "$python" analysis/totable.py "$tmp/table.pkl" 2>/dev/null | grep -q ',2024-01-01T01:00:00,'
     result $? "or they are ISO texts"
-    reads "numbers alone as an archive" "60 rows .* 1 number [0-9]* 7 .* 3 label" dense - label=3 \
-        < <("$python" analysis/totable.py "$tmp/numbers.pkl" --npz 2>/dev/null)
+    to_h5 numbers.pkl && reads "numbers alone as HDF5" "60 rows .* 1 number [0-9]* 7 .* 3 label" dense "$tmp/to.h5" label=3
+    to_h5 table.pkl
+    [ $? = 1 ] && grep -q "table.pkl: give a table of numbers alone" "$tmp/log" && [ ! -e "$tmp/to.h5" ]
+    result $? "which texts are not"
     for bad in "series.pkl:holds a Series, no DataFrame" "none.parquet:give a file that is there" "want.csv:ends in one of"; do
         "$python" analysis/totable.py "$tmp/${bad%%:*}" >"$tmp/out" 2>"$tmp/log"
         [ $? = 1 ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q "${bad#*:}" "$tmp/log"

@@ -300,9 +300,14 @@ int weft_is_temporary(const char *ending, unsigned *host, long long *process)
 
 /* ---- files that are no text ---- */
 
-#define GZIP   "unpack it by gunzip"
-#define TABLE  "write it as text, as analysis/totable.py or pandas' to_csv does"
-#define ARRAY  "write it as text, as numpy.savetxt does"
+#define GZIP  "unpack it by gunzip"
+#define TABLE "write it as text, as analysis/totable.py or pandas' to_csv does"
+#define ARRAY                                                                              \
+    "'python3 analysis/toh5.py X.npy Y.npy -o F.h5' writes HDF5, which "                   \
+    "'weft pack dense F.h5 x=X y=Y' takes"
+#define ZIP                                                                                \
+    "unpack it, or, of NumPy, 'python3 analysis/toh5.py F.npz -o F.h5' writes HDF5, "      \
+    "which 'weft pack dense F.h5 x=NAME y=NAME' takes; of Excel, analysis/totable.py CSV"
 #define PACKED "unpack it"
 
 static const struct {
@@ -316,8 +321,7 @@ static const struct {
      "7zXZ",
      5, 0, "compressed by xz", "unpack it by unxz"},
     {"\x28\xb5\x2f\xfd", 4, 0, "compressed by zstd", "unpack it by unzstd"},
-    {"PK\x03\x04", 4, 0, "a zip archive (.zip, .npz, .xlsx)",
-     "unpack it, or write its table as text"},
+    {"PK\x03\x04", 4, 0, "a zip archive (.zip, .npz, .xlsx)", ZIP},
     {"7z\xbc\xaf", 4, 0, "a 7z archive", PACKED},
     {"ustar", 5, 257, "a tar archive", "unpack it by tar xf"},
     {"\x89HDF\r\n", 6, 0, "an HDF5 file",

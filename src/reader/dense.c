@@ -1,7 +1,7 @@
 /* Tables with a class, or numbers to predict, in each row: CSV, whose columns are numbers
  * and categories (dense_csv.c); the sparse text format of libsvm, LABEL
  * INDEX:VALUE ... with indices from 1, whose missing values are 0 (dense_rows.c); arrays
- * of numbers, also images, of NumPy and HDF5 (dense_arrays.c). */
+ * of numbers, also images, of HDF5 (dense_arrays.c). */
 #include "dense.h"
 #include "weft/base/base.h"
 
@@ -25,14 +25,14 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "format", struct dense, format, "auto", "auto|csv|libsvm",
         "format of the file; auto: csv where the first line has a separator of columns; "
-        "npy, npz and HDF5 are known by their first bytes"),
+        "HDF5 is known by its first bytes"),
     WEFT_TEXT_OPT("x", struct dense, arrays.x, "",
-                  "array of the rows in an npz or HDF5 file, by default x, data, features "
+                  "array of the rows in an HDF5 file, by default x, data, features "
                   "or the like; with commas between them those of train and test, or of "
                   "train, valid and test"),
     WEFT_TEXT_OPT("y", struct dense, arrays.y, "",
-                  "array of the labels there, or npy file of these, by default y, labels, "
-                  "target or the like; several as in x"),
+                  "array of the labels there, by default y, labels, target or the like; "
+                  "several as in x"),
     WEFT_CHOICE_OPT("separator", struct dense, separator, "auto",
                     "auto|comma|semicolon|tab|pipe|blank",
                     "what stands between the columns of a CSV file; auto: what the first "
@@ -365,6 +365,18 @@ static void tell(const struct dense *dense, const char *source, const weft_dense
                      source, rows->labels.name[i]);
 }
 
+/* x and y are given, and the source has no arrays. */
+static weft_status refuse_names(const char *source, weft_arena *mem)
+{
+    char *text;
+    size_t n;
+    TRY(weft_read_text(source, mem, &text, &n)); /* NumPy's files are refused as such */
+    return weft_fail(WEFT_ECONF,
+                     "x and y name arrays of HDF5 files, and %s is none; label = NAME says "
+                     "which column is the label",
+                     source);
+}
+
 /* Opens the arrays, where the source is of these, and what the rows are like. */
 static weft_status open_source(const struct dense *dense,
                                const char *const path[WEFT_NPART], weft_dense_like *like,
@@ -374,13 +386,10 @@ static weft_status open_source(const struct dense *dense,
     int scored = *dense->like != '\0';
     for (int p = 0; p < WEFT_NPART; p++)
         if (*path[p] != '\0') TRY(weft_pack_source(pack, path[p]));
-    if (dense->format == AUTO && weft_array_is(source) != WEFT_ARRAY_NONE)
+    if (dense->format == AUTO && weft_array_is(source))
         TRY(weft_dense_arrays_open(&dense->arrays, path, scored, rows, pack));
     else if (*dense->arrays.x != '\0' || *dense->arrays.y != '\0')
-        return weft_fail(WEFT_ECONF,
-                         "x and y name arrays of npy, npz and HDF5 files, and %s is none; "
-                         "label = NAME says which column is the label",
-                         source);
+        return refuse_names(source, pack->mem);
     return scored ? weft_dense_like_read(dense->like, rows->image[0] > 0, like, pack->mem)
                   : WEFT_OK;
 }
@@ -429,8 +438,7 @@ const weft_reader weft_reader_dense = {
     .kind =
         {.name = "dense",
          .about =
-             "tables with a class or a number to predict in each row, CSV, libsvm, NumPy "
-             "or HDF5",
+             "tables with a class or a number to predict in each row, CSV, libsvm or HDF5",
          .size = sizeof(struct dense),
          .opts = options},
     .read = dense_read,

@@ -1,6 +1,6 @@
-/* Tables and images in arrays of NumPy and HDF5: which arrays are the rows and the labels,
- * and their shapes. What is no number is read at once, numbers are read where they are as
- * rows are packed. */
+/* Tables and images in arrays of HDF5: which arrays are the rows and the labels, and their
+ * shapes. What is no number is read at once, numbers are read where they are as rows are
+ * packed. */
 #include "dense.h"
 #include "weft/base/base.h"
 
@@ -27,8 +27,7 @@ struct weft_dense_arrays {
 
 /* The names of a pair of arrays. */
 struct array_pair {
-    const char *path, *x;
-    const char *y_path, *y; /* y_path NULL: there is none */
+    const char *path, *x, *y; /* y NULL: there is none */
     weft_part part;
 };
 
@@ -94,14 +93,13 @@ static weft_status guess_pairs(const struct contents *file, int scored,
     for (int p = 0; p < WEFT_NPART; p++) {
         const char *x = find_array(file, x_names, p);
         if (x)
-            pairs[(*n)++] = (struct array_pair){file->path, x, file->path,
-                                                find_array(file, y_names, p), (weft_part)p};
+            pairs[(*n)++] = (struct array_pair){file->path, x, find_array(file, y_names, p),
+                                                (weft_part)p};
     }
     if (*n < 2 || pairs[0].part != WEFT_TRAIN || scored) {
         *n = 1;
-        pairs[0] =
-            (struct array_pair){file->path, find_array(file, x_names, -1), file->path,
-                                find_array(file, y_names, -1), WEFT_TRAIN};
+        pairs[0] = (struct array_pair){file->path, find_array(file, x_names, -1),
+                                       find_array(file, y_names, -1), WEFT_TRAIN};
     }
     if (!pairs[0].x) return not_found(file, "x", "the rows");
     return WEFT_OK;
@@ -136,23 +134,16 @@ static weft_status name_pairs(const struct contents *file, const weft_dense_name
                          named->x, nx, named->y, ny);
     for (*n = 0; *n < nx; ++*n) {
         const char *label = ny > 0 ? y[*n] : nx == 1 ? find_array(file, y_names, -1) : NULL;
-        pairs[*n] =
-            (struct array_pair){file->path, x[*n], file->path, label, parts[nx - 1][*n]};
+        pairs[*n] = (struct array_pair){file->path, x[*n], label, parts[nx - 1][*n]};
     }
     return WEFT_OK;
 }
 
-/* The pairs of a part's file; of npy files y[] are the files of labels. */
+/* The pairs of a part's file. */
 static weft_status pairs_of(const weft_dense_named *named, const char *path, int scored,
-                            const char *y, struct array_pair *pairs, int *n,
-                            weft_arena *mem)
+                            struct array_pair *pairs, int *n, weft_arena *mem)
 {
     struct contents file = {.path = path, .mem = mem};
-    if (weft_array_is(path) == WEFT_ARRAY_NPY) {
-        *n = 1;
-        pairs[0] = (struct array_pair){path, "", y, "", WEFT_TRAIN};
-        return WEFT_OK;
-    }
     TRY(weft_array_names(path, &file.name, &file.n, mem));
     if (*named->x == '\0' && *named->y == '\0') return guess_pairs(&file, scored, pairs, n);
     return name_pairs(&file, named, pairs, n);
@@ -246,10 +237,10 @@ static weft_status open_pair(const struct array_pair *names, weft_dense_arrays *
 {
     int i = arrays->n++;
     weft_array *x = &arrays->x[i], *y = &arrays->y[i];
-    int labelled = names->y_path && names->y;
+    int labelled = names->y != NULL;
     arrays->part[i] = names->part;
     TRY(weft_array_open(x, names->path, names->x, pack));
-    if (labelled) TRY(weft_array_open(y, names->y_path, names->y, pack));
+    if (labelled) TRY(weft_array_open(y, names->path, names->y, pack));
     TRY(check_pair(x, y, pack->mem));
     if (i == 0) arrays->d = weft_array_width(x);
     if (i == 0) arrays->labelled = labelled;
@@ -265,19 +256,19 @@ static weft_status open_pair(const struct array_pair *names, weft_dense_arrays *
     return WEFT_OK;
 }
 
-/* Opens the arrays of one part's file; *labels of the list y[ny] of files are taken. */
+/* Opens the arrays of one part's file. */
 static weft_status open_file(const weft_dense_named *named, const char *path,
-                             weft_part part, int scored, const char *y,
-                             weft_dense_arrays *arrays, weft_pack *pack)
+                             weft_part part, int scored, weft_dense_arrays *arrays,
+                             weft_pack *pack)
 {
     struct array_pair pairs[WEFT_NPART] = {{0}};
     int n = 0;
-    if (weft_array_is(path) == WEFT_ARRAY_NONE)
+    if (!weft_array_is(path))
         return weft_fail(WEFT_EDATA,
                          "of the files of a table some are arrays and %s is none; give all "
                          "the same format",
                          path);
-    TRY(pairs_of(named, path, scored, y, pairs, &n, pack->mem));
+    TRY(pairs_of(named, path, scored, pairs, &n, pack->mem));
     if (n > 1 && (part != WEFT_TRAIN || arrays->n > 0))
         return weft_fail(WEFT_ECONF, "%s has arrays of several parts; name one by x and y",
                          path);
@@ -297,20 +288,10 @@ weft_status weft_dense_arrays_open(const weft_dense_named *named,
                                    const char *const path[WEFT_NPART], int scored,
                                    weft_dense_rows *rows, weft_pack *pack)
 {
-    const char *y[WEFT_NPART + 1];
-    int ny = divide_list(named->y, y, pack->mem), npy = 0;
     weft_dense_arrays *arrays = rows->arrays = WEFT_NEW(pack->mem, weft_dense_arrays, 1);
-    for (int p = 0; p < WEFT_NPART; p++) {
-        if (*path[p] == '\0') continue;
-        int one = weft_array_is(path[p]) == WEFT_ARRAY_NPY;
-        const char *label = one && npy < ny ? y[npy++] : NULL;
-        if (label) TRY(weft_pack_source(pack, label));
-        TRY(open_file(named, path[p], (weft_part)p, scored, label, arrays, pack));
-    }
-    if (npy > 0 && npy != ny)
-        return weft_fail(WEFT_ECONF,
-                         "y = %s names %d files; give one for each file of rows", named->y,
-                         ny);
+    for (int p = 0; p < WEFT_NPART; p++)
+        if (*path[p] != '\0')
+            TRY(open_file(named, path[p], (weft_part)p, scored, arrays, pack));
     TRY(set_image(named->shape, rows));
     arrays->row = WEFT_NEW(pack->mem, double, arrays->d);
     tell_arrays(rows);
@@ -623,8 +604,8 @@ static weft_status set_columns(weft_dense_arrays *arrays, const weft_csv *how,
     int last = strcmp(how->label, "last") == 0;
     if (last != (k > 0))
         return weft_fail(WEFT_ECONF,
-                         last ? "%s has no labels beside it: y = NAME says which array, or "
-                                "file, has them, label = NUMBER which of its own columns"
+                         last ? "%s has no labels beside it: y = NAME says which array "
+                                "has them, label = NUMBER which of its own columns"
                               : "%s has labels by y, so that label = %s has no effect; "
                                 "leave one of them out",
                          path, how->label);
@@ -716,8 +697,7 @@ static weft_status check_images(const weft_dense_arrays *arrays, const weft_csv 
     if (!rows->answer) rows->answer = WEFT_NEW(rows->mem, weft_dense_column, 1);
     if (!how->unlabelled && !arrays->labelled)
         return weft_fail(WEFT_ECONF,
-                         "%s has no labels beside it: y = NAME says which array, or file, "
-                         "has them",
+                         "%s has no labels beside it: y = NAME says which array has them",
                          weft_array_where(&arrays->x[0], rows->mem));
     if (arrays->labelled && weft_array_width(&arrays->y[0]) != 1)
         return weft_fail(WEFT_EDATA,

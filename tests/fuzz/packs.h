@@ -173,23 +173,6 @@ static void run_dense(struct input in)
     pack_one(&weft_reader_dense, options, WEFT_COUNT(options), in);
 }
 
-/* npy and npz files; those of HDF5 are the library's. */
-static void run_arrays(struct input in)
-{
-    static const char *const options[] = {
-        "valid=0.3 test=0",
-        "label=1 valid=0.3",
-        "label=2 client=1 valid=0.3",
-        "label=3 categories=1 missing=frequent valid=0.3",
-        "label=1,2 weight=3 valid=0.3",
-        "x=x y=y target=regression valid=0.3",
-        "shape=1x2x1 clients=2 valid=0.3",
-        "x=a,b y=c,d valid=0.3",
-    };
-    if (in.n > 1 && in.at[1] == 0x89) return;
-    pack_one(&weft_reader_dense, options, WEFT_COUNT(options), in);
-}
-
 static void run_shakespeare(struct input in)
 {
     static const char *const options[] = {
