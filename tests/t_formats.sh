@@ -1,6 +1,7 @@
 #!/bin/bash
 # Files as other programs write them: separators, standard input, columns
-# of texts, LEAF's documents, arrays of HDF5 and NumPy, frames of pandas.
+# of texts, LEAF's documents and synthetic clients, arrays of HDF5 and
+# NumPy, frames of pandas.
 # Prints TAP.
 . tests/tap.sh
 find_python "h5py, numpy"
@@ -476,6 +477,31 @@ for bad in "object.npy:is of Python objects" "complex.npy:complex128" "record.np
     "x.npy x.npy:two arrays"; do
     to_h5 ${bad%%:*}
     [ $? = 1 ] && [ "$(grep -vc "^[a-z]*: [0-9].* [a-z0-9]*$" "$tmp/log")" = 1 ] && grep -q "${bad#*:}" "$tmp/log" && [ ! -e "$tmp/to.h5" ]
+    result $? "refused by one line: ${bad%%:*}"
+done
+
+# ---- LEAF's synthetic federation -----------------------------------------------------------
+
+mkdir "$tmp/clients"
+"$python" analysis/leaf_synthetic.py -o "$tmp/clients/all.json" >"$tmp/out" 2>"$tmp/log" &&
+    "$python" - "$tmp/clients/all.json" tests/gold/synthetic_leaf.tsv <<'END' >"$tmp/out" 2>&1
+import json, sys
+with open(sys.argv[1]) as f, open(sys.argv[2]) as gold:
+    data = json.load(f)
+    for i, line in enumerate(gold):
+        want, x, y = line.split(), *(data["user_data"][str(i)][k] for k in "xy")
+        assert [len(x)] + [y.count(k) for k in range(5)] == list(map(int, want[:6])), i
+        assert abs(x[0][0] - float(want[6])) + abs(x[-1][-1] - float(want[7])) < 1e-12 and len(x[0]) == 60, i
+        assert data["num_samples"][i] == len(x) == len(y)
+    assert i == 999 and data["users"] == [str(c) for c in range(1000)]
+END
+result $? "leaf_synthetic.py: every client has LEAF's samples and labels"
+reads "with the published sizes" "clients 1000 sample 60 numbers, 5 classes .* all 107553 107.55 213.22 5 " leaf "$tmp/clients"
+"$python" analysis/leaf_synthetic.py -o "$tmp/clients/all.json" --clients 50 --clusters 3 --classes 4 --d 7 >"$tmp/out" 2>"$tmp/log" &&
+    reads "there may be other clients, clusters, classes and numbers" "clients 50 sample 7 numbers, 4 classes" leaf "$tmp/clients"
+for bad in "--seed 4294967296:takes 0 to 4294967295" "--classes 1:two classes" "-o $tmp/none/all.json:No such file"; do
+    "$python" analysis/leaf_synthetic.py -o "$tmp/clients/all.json" ${bad%%:*} >"$tmp/out" 2>"$tmp/log"
+    [ $? = 1 ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q "${bad#*:}" "$tmp/log"
     result $? "refused by one line: ${bad%%:*}"
 done
 

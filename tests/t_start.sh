@@ -4,7 +4,7 @@
 
 "$weft" pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5" >"$tmp/log" 2>&1 &&
     "$weft" pack synthetic images rows=600 -o "$tmp/rows.h5" >"$tmp/log" 2>&1 &&
-    "$weft" pack synthetic federated=leaf clients=12 -o "$tmp/few.h5" >"$tmp/log" 2>&1
+    "$weft" pack synthetic federated=stored clients=12 classes=5 -o "$tmp/few.h5" >"$tmp/log" 2>&1
 result $? "clients are packed"
 cat >"$tmp/in.ini" <<END
 [run]

@@ -1,11 +1,8 @@
-/* Built-in federations: LEAF's against numpy (tests/gold/synthetic_leaf.py), its Mersenne
- * Twister against the C++ standard; generated clients. RUN: np=1 np=2 np=3 */
+/* Built-in federations: generated clients. RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 #include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/registry.h"
-
-#include "reader/mt19937.h"
 
 static weft_data data;
 
@@ -23,96 +20,6 @@ static weft_samples samples_of(int64_t c, weft_part part)
     weft_check(weft_client_read(data.clients, c, part, &samples, mem) == WEFT_OK, "%s",
                weft_error());
     return samples;
-}
-
-static void test_twister(void)
-{
-    weft_twister twister;
-    uint32_t word = 0;
-    weft_twister_seed(&twister, 5489);
-    for (int i = 0; i < 10000; i++) word = weft_twister_word(&twister);
-    ok(word == 4123659995u, "the 10000th word of MT19937 is that of the C++ standard");
-}
-
-/* ---- LEAF ---- */
-
-enum { CLIENTS = 1000, CLASSES = 5, D = 60 };
-
-struct gold {
-    int n, count[CLASSES];
-    double first, last;
-};
-
-static void read_gold(struct gold *gold)
-{
-    const char *name = "tests/gold/synthetic_leaf.tsv";
-    FILE *file = fopen(name, "r");
-    weft_check(file != NULL, "%s is missing: run tests in the top directory", name);
-    for (int c = 0; c < CLIENTS; c++) {
-        int *k = gold[c].count;
-        int read = fscanf(file, "%d %d %d %d %d %d %lf %lf", &gold[c].n, &k[0], &k[1],
-                          &k[2], &k[3], &k[4], &gold[c].first, &gold[c].last);
-        weft_check(read == 8, "line %d of %s", c + 1, name);
-    }
-    fclose(file);
-}
-
-/* Numbers are stored in float, half an ulp from numpy's double; logarithms of another
- * libm may move that by one more. */
-static int near(float x, double want)
-{
-    return fabs((double)x - want) <= 1.5 * 0x1p-24 * (fabs(want) + 1);
-}
-
-/* 1 if client c has the samples, labels and corners that numpy gives it. */
-static int client_is(int64_t c, const struct gold *gold)
-{
-    size_t mark = weft_arena_mark(mem);
-    weft_samples part[WEFT_NPART];
-    int count[CLASSES] = {0};
-    int64_t n = 0;
-    for (int p = 0; p < WEFT_NPART; p++) {
-        part[p] = samples_of(c, (weft_part)p);
-        n += part[p].n;
-        for (int64_t i = 0; i < part[p].n; i++) count[part[p].label[i]]++;
-    }
-    const weft_samples *end = &part[WEFT_TEST];
-    int good = n == gold->n && memcmp(count, gold->count, sizeof count) == 0 &&
-               end->n > 0 && near(part[WEFT_TRAIN].x[0], gold->first) &&
-               near(end->x[end->n * D - 1], gold->last);
-    weft_arena_reset(mem, mark);
-    return good;
-}
-
-static void test_leaf(void)
-{
-    static const int64_t first[] = {86, 33, 52, 6, 11, 784, 11, 153, 7, 672};
-    struct gold *gold = WEFT_NEW(mem, struct gold, CLIENTS);
-    read_gold(gold);
-    if (!ok(made("federated=leaf", "leaf.h5", ""), "LEAF's federation is packed")) return;
-    double sum = 0, square = 0;
-    int same = 1, right = 0;
-    for (int64_t c = 0; c < CLIENTS; c++) {
-        int64_t n = 0;
-        for (int p = 0; p < WEFT_NPART; p++)
-            n += weft_client_count(data.clients, c, (weft_part)p);
-        if (c < 10) same &= n == first[c];
-        sum += (double)n;
-        square += (double)(n * n);
-        right += client_is(c, &gold[c]);
-    }
-    double deviation = sqrt(square / CLIENTS - sum / CLIENTS * (sum / CLIENTS));
-    ok(data.clients->n == CLIENTS && data.clients->d == D && data.classes == CLASSES,
-       "1000 clients, 60 numbers, 5 classes");
-    ok(sum == 107553 && same && fabs(deviation - 213.22) < 0.005,
-       "with the published sizes: 107,553 samples, deviation 213.22");
-    ok(right == CLIENTS, "all clients have numpy's samples and labels (%d of %d)", right,
-       CLIENTS);
-    weft_data_close(&data);
-    ok(made("federated=leaf", "leaf3.h5", "clients=50 clusters=3 classes=4 d=7") &&
-           data.clients->n == 50 && data.clients->d == 7 && data.classes == 4,
-       "there may be other clients, clusters, classes and dimensions");
-    weft_data_close(&data);
 }
 
 /* ---- generated clients ---- */
@@ -250,15 +157,15 @@ static void test_million(void)
 static void test_refused(void)
 {
     const weft_reader *reader = &weft_reader_synthetic;
-    fails(pack(reader, "federated=lief", "x.h5", ""), WEFT_ECONF, "federated=lief",
-          "federated=leaf", "an unknown federation");
-    fails(pack(reader, "federated=leaf", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1",
+    fails(pack(reader, "federated=sored", "x.h5", ""), WEFT_ECONF, "federated=sored",
+          "federated=stored", "an unknown federation");
+    fails(pack(reader, "federated=leaf", "x.h5", ""), WEFT_ECONF, "leaf_synthetic.py",
+          "weft pack leaf", "LEAF's, which a program makes");
+    fails(pack(reader, "federated=stored", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1",
           "two", "one class");
-    fails(pack(reader, "federated=leaf", "x.h5", "seed=4294967296"), WEFT_ECONF, "seed",
-          "4294967295", "a seed that is no word");
     fails(pack(reader, "federated=generated", "x.h5", "valid=0.6 test=0.5"), WEFT_ECONF,
           "valid", "test", "no training share");
-    fails(pack(reader, "federated=leaf", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
+    fails(pack(reader, "federated=stored", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
           "clients of its own", "partition", "a partition of clients");
     fails(pack(reader, "federated=generated", "x.h5", "partition=iid clients=5"),
           WEFT_ECONF, "clients of its own", "partition",
@@ -270,8 +177,6 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_twister();
-    test_leaf();
     test_generated();
     test_sizes();
     test_alpha();

@@ -7,7 +7,6 @@
  * An image is one of its class's smooth patterns, shifted, with a contrast and a brightness
  * of its own, as a negative in two of five images (so that the mean of a class says
  * little), in noise. */
-#include "mt19937.h"
 #include "reader.h"
 #include "weft/base/random.h"
 
@@ -18,20 +17,18 @@ struct synthetic {
     int64_t seed, rows; /* rows for training; a quarter each for validation and test */
     int classes, d, words;
     int64_t clients;
-    int clusters;
     double samples, spread, alpha, beta, valid, test;
 };
 
 #define FEDERATED "federated="
 
 static const weft_opt options[] = {
-    WEFT_LONG_OPT(
-        "seed", struct synthetic, seed, "-1", -1, 9e15,
-        "seed of all random numbers; -1: 0, and LEAF's 931231 with federated=leaf"),
+    WEFT_LONG_OPT("seed", struct synthetic, seed, "0", 0, 9e15,
+                  "seed of all random numbers"),
     WEFT_LONG_OPT("rows", struct synthetic, rows, "4000", 8, 1e9,
                   "training rows; validation and test get a quarter of it each"),
     WEFT_INT_OPT("classes", struct synthetic, classes, "0", 0, 100,
-                 "classes; 0: 2 of documents, 5 of leaf, else 10"),
+                 "classes; 0: 2 of documents, else 10"),
     WEFT_INT_OPT("d", struct synthetic, d, "0", 0, 1e6,
                  "pixels of an image, a square number, or numbers of a client's sample; 0: "
                  "256 or 60"),
@@ -39,8 +36,6 @@ static const weft_opt options[] = {
                  "words of a document, on average"),
     WEFT_LONG_OPT("clients", struct synthetic, clients, "0", 0, 1e12,
                   "clients of a federation; 0: 1000, and none of images and documents"),
-    WEFT_INT_OPT("clusters", struct synthetic, clusters, "1", 1, 100,
-                 "leaf: clusters of clients, equally likely"),
     WEFT_REAL_OPT(
         "samples", struct synthetic, samples, "60", 5, 1e6,
         "generated, stored: samples of a client, on average; no client has less than 5"),
@@ -224,42 +219,14 @@ static char *write_document(const struct synthetic *synthetic, int64_t row, int 
 
 /* ---- federations ---- */
 
-#define LEAF_SEED    931231
-#define LEAF_CLASSES 5
-#define CLASSES      10
-#define CLIENTS      1000
-#define DIMENSIONS   60
-#define MAX_MT_SEED  0xffffffff
+#define CLASSES    10
+#define CLIENTS    1000
+#define DIMENSIONS 60
 
 static weft_status begin_clients(const struct synthetic *synthetic, weft_pack *pack)
 {
     weft_clients all = {.d = synthetic->d, .stride = 1};
     return weft_pack_clients(pack, WEFT_REALS, &all);
-}
-
-static weft_status pack_leaf(const struct synthetic *synthetic, weft_pack *pack)
-{
-    if (synthetic->seed > MAX_MT_SEED)
-        return weft_fail(WEFT_ECONF,
-                         "seed = %lld where LEAF's generator takes at most %lld",
-                         (long long)synthetic->seed, (long long)MAX_MT_SEED);
-    int64_t *size = WEFT_NEW(pack->mem, int64_t, synthetic->clients);
-    weft_leafgen_sizes((uint32_t)synthetic->seed, synthetic->clients, size);
-    weft_leafgen *leaf =
-        weft_leafgen_new((uint32_t)synthetic->seed, synthetic->d, synthetic->classes,
-                         synthetic->clusters, pack->mem);
-    TRY(begin_clients(synthetic, pack));
-    for (int64_t c = 0; c < synthetic->clients; c++) {
-        size_t mark = weft_arena_mark(pack->scratch);
-        int64_t count[WEFT_NPART];
-        double *x = WEFT_NEW(pack->scratch, double, size[c] * synthetic->d);
-        int32_t *label = WEFT_NEW(pack->scratch, int32_t, size[c]);
-        weft_client_divide(synthetic->valid, synthetic->test, size[c], count);
-        weft_leafgen_client(leaf, size[c], x, label);
-        TRY(weft_pack_client_rows(pack, NULL, count, x, label));
-        weft_arena_reset(pack->scratch, mark);
-    }
-    return WEFT_OK;
 }
 
 static weft_status pack_stored(const weft_generator *generator,
@@ -302,25 +269,22 @@ static weft_status pack_generator(const struct synthetic *synthetic, int stored,
     return WEFT_OK;
 }
 
-/* Packs a federation: "leaf", "generated", "stored". */
+/* Packs a federation: "generated", "stored". */
 static weft_status pack_clients(const struct synthetic *self, const char *what,
                                 weft_pack *pack)
 {
-    int leaf = strcmp(what, "leaf") == 0;
     struct synthetic synthetic = *self;
     if (synthetic.valid <= 0 || synthetic.valid + synthetic.test >= 1)
         return weft_fail(WEFT_ECONF,
                          "valid = %g and test = %g; valid must be above 0 and their sum "
                          "below 1",
                          synthetic.valid, synthetic.test);
-    if (synthetic.seed < 0) synthetic.seed = leaf ? LEAF_SEED : 0;
     if (synthetic.clients == 0) synthetic.clients = CLIENTS;
     if (synthetic.d == 0) synthetic.d = DIMENSIONS;
-    if (synthetic.classes == 0) synthetic.classes = leaf ? LEAF_CLASSES : CLASSES;
+    if (synthetic.classes == 0) synthetic.classes = CLASSES;
     weft_pack_numbered(pack, synthetic.classes);
     weft_pack_split(pack, "a client's samples in the order made: train, valid, test");
-    return leaf ? pack_leaf(&synthetic, pack)
-                : pack_generator(&synthetic, strcmp(what, "stored") == 0, pack);
+    return pack_generator(&synthetic, strcmp(what, "stored") == 0, pack);
 }
 
 /* ---- images ---- */
@@ -425,11 +389,16 @@ static weft_status pack_documents(const struct synthetic *synthetic, const int64
 
 static weft_status synthetic_read(const void *self, const char *source, weft_pack *pack)
 {
-    static const char *const what[] = {"images", "documents", FEDERATED "leaf",
-                                       FEDERATED "generated", FEDERATED "stored"};
+    static const char *const what[] = {"images", "documents", FEDERATED "generated",
+                                       FEDERATED "stored"};
     enum { IMAGES, DOCUMENTS, NWHAT = sizeof what / sizeof *what };
     struct synthetic synthetic = *(const struct synthetic *)self;
     int kind = 0;
+    if (strcmp(source, FEDERATED "leaf") == 0)
+        return weft_fail(WEFT_ECONF,
+                         "LEAF's synthetic clients are made by 'python3 "
+                         "analysis/leaf_synthetic.py -o DIR/all.json', which 'weft pack "
+                         "leaf DIR' takes");
     while (kind < NWHAT && strcmp(source, what[kind]) != 0) kind++;
     if (kind == NWHAT)
         return weft_fail(WEFT_ECONF, "there are no synthetic '%s'; did you mean '%s'?",
@@ -438,7 +407,6 @@ static weft_status synthetic_read(const void *self, const char *source, weft_pac
         return weft_fail(WEFT_ECONF, "classes = 1 where two or more are needed");
     if (kind > DOCUMENTS) return pack_clients(&synthetic, source + strlen(FEDERATED), pack);
     int text = kind == DOCUMENTS;
-    if (synthetic.seed < 0) synthetic.seed = 0;
     if (synthetic.d == 0) synthetic.d = PIXELS;
     if (synthetic.classes == 0) synthetic.classes = text ? 2 : 10;
     if (synthetic.classes > synthetic.rows)
@@ -457,8 +425,7 @@ static weft_status synthetic_read(const void *self, const char *source, weft_pac
 extern const weft_reader weft_reader_synthetic;
 const weft_reader weft_reader_synthetic = {
     .kind = {.name = "synthetic",
-             .about =
-                 "built-in data: images, documents, federated=leaf, generated or stored",
+             .about = "built-in data: images, documents, federated=generated or stored",
              .size = sizeof(struct synthetic),
              .opts = options},
     .read = synthetic_read,

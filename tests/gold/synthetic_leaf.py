@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes synthetic_leaf.tsv: the synthetic federation of LEAF (1000 clients, 5 classes, 60
 dimensions, one cluster, seed 931231), from numpy's legacy RandomState. One line a client: its
-samples, those of each class, its first and its last number. Run in the top directory; needs
-numpy."""
+samples, those of each class, its first and its last number, as LEAF's program draws them;
+analysis/leaf_synthetic.py has the same. Run in the top directory; needs numpy."""
 import numpy as np
 
 clients, classes, d, clusters, seed = 1000, 5, 60, 1, 931231
