@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
+import zlib
 
 import totable
 
@@ -107,7 +108,7 @@ def main():
                     for name, x in arrays(numpy, path, room):
                         write(h5py, numpy, file, name, x)
             os.replace(made, options.output)
-    except (OSError, ValueError, zipfile.BadZipFile) as why:
+    except (EOFError, OSError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error) as why:
         sys.exit(f"{options.output}: {' '.join(str(why).split())}")
 
 

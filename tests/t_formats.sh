@@ -470,11 +470,12 @@ assert (x.ravel() == range(3 << 20)).all()" "$tmp/to.h5" >"$tmp/out" 2>"$tmp/log
 result $? "a large array comes by blocks"
 head -c 2000 "$tmp/x.npy" >"$tmp/cut.npy"
 head -c 2000 "$tmp/c.npz" >"$tmp/cut.npz"
+{ head -c 900 "$tmp/c.npz" && printf '%80s' '' && tail -c +981 "$tmp/c.npz"; } >"$tmp/damaged.npz"
 "$python" -c "import zipfile, sys; zipfile.ZipFile(sys.argv[1], 'w').writestr('one.npy', 'no')" "$tmp/none.npz"
 cp "$tmp/a.xlsx" "$tmp/b.zip"
 for bad in "object.npy:is of Python objects" "complex.npy:complex128" "record.npy:give numbers" "time.npy:datetime64" "cut.npy:cut.npy: " \
-    "cut.npz:cut short" "none.npz:one: is no npy" "b.zip:no arrays of NumPy" "x.csv:no npy or npz" "absent.npy:no such file" \
-    "x.npy x.npy:two arrays"; do
+    "cut.npz:cut short" "damaged.npz:rror\|CRC" "none.npz:one: is no npy" "b.zip:no arrays of NumPy" "x.csv:no npy or npz" \
+    "absent.npy:no such file" "x.npy x.npy:two arrays"; do
     to_h5 ${bad%%:*}
     [ $? = 1 ] && [ "$(grep -vc "^[a-z]*: [0-9].* [a-z0-9]*$" "$tmp/log")" = 1 ] && grep -q "${bad#*:}" "$tmp/log" && [ ! -e "$tmp/to.h5" ]
     result $? "refused by one line: ${bad%%:*}"
