@@ -277,7 +277,7 @@ ALONE := run.tuner=random random.resource=40 space.configs=5
 HALVED := run.tuner=sha run.mixing=fedex fedex.k=9 space.configs=9 sha.eliminations=2 sha.budget=200 sha.max_resource=40
 LAST := server.average=none server.momentum=0
 WIDE := "client.lr=log 0.001 .. 10" "client.momentum=0 .. 0.9" "client.epochs=1 | 2" $(LAST)
-demo: ## builds; on built-in data weight-sharing beside full sweeps, and a federation, over ten seeds
+demo: ## builds; on built-in data weft beside simple searches and the defaults, over ten seeds
 	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@mkdir -p outputs && rm -rf $(DEMO)*
 	$(BIN) pack synthetic documents rows=20000 -o $(DEMO)-documents.h5

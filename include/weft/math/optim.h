@@ -11,7 +11,7 @@
 
 /* ---- optim ---- */
 
-/* The optimizer of a client's steps; that of the server is in server.h. */
+/* The optimizer of a client's steps; that of the server stands below. */
 
 /* Gradient descent on one device, as in torch.optim.SGD (no dampening, no Nesterov). */
 typedef struct weft_sgd {
