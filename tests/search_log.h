@@ -71,13 +71,9 @@ static const char *options_for(const struct schedule *schedule, const struct mix
             mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
             schedule->reduction, eliminations, MAX_RESOURCE, budget + last * MAX_RESOURCE);
     }
-    const weft_tuner *tuner;
-    weft_check(weft_tuner_find(schedule->tuner, &tuner) == WEFT_OK, "%s", weft_error());
-    int known = tuner->extent || strcmp(mixed->name, "mw") != 0;
-    return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n%s", race,
+    return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n", race,
                            schedule->options, sampler_line(mixed, mem), mixed->name,
-                           sampler_section(mixed, mem), mixed->name, mixed->options,
-                           known ? "" : "known = no");
+                           sampler_section(mixed, mem), mixed->name, mixed->options);
 }
 
 /* Of all but its number. */

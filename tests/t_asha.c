@@ -502,7 +502,6 @@ static void test_refused(weft_arena *mem)
 {
     refused("trials = 0", NULL, "asha.trials = 0", mem);
     refused("min_resource = 300", NULL, "min_resource", mem);
-    refused("early_stopping = 5", NULL, "early_stopping", mem);
     refused("brackets = 6", NULL, "brackets", mem);
     refused("trials = 0\nbudget = 3\nmin_resource = 4", NULL, "asha.budget", mem);
     refused("trials = 6", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);

@@ -102,30 +102,12 @@ static void test_difference(weft_arena *mem)
     ok(p[0] < .9, "scores after training alone do not: %.4f", p[0]);
 }
 
-static void test_cutoff(weft_arena *mem)
-{
-    weft_mix mix = weft_mix_new(ARMS, 0, mem);
-    weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE, .cutoff = .5};
-    play_bandit(&rule, 0, 3, &mix);
-    int best;
-    weft_mix_best(&mix, &best);
-    ok(weft_mix_alive(&mix) == 1 && mix.logp[best] == 0,
-       "below the cut-off the likeliest takes all");
-    is_near(weft_mix_entropy(&mix), 0, 0, "so nothing is uncertain");
-    play_bandit(&rule, 0, 4, &mix);
-    ok(weft_mix_alive(&mix) == 1 && mix.logp[best] == 0, "and it stays so");
-    rule.cutoff = 1e-4;
-    mix = weft_mix_new(ARMS, 0, mem);
-    is_near(weft_mix_entropy(&mix), log(ARMS), 1e-14, "a uniform mixture has entropy ln k");
-}
-
 int main(void)
 {
     weft_arena *mem = weft_arena_new();
     test_bandit(mem);
     test_literal(mem);
     test_difference(mem);
-    test_cutoff(mem);
     weft_arena_free(mem);
     return tap_done();
 }

@@ -34,7 +34,7 @@ static const char *const settings[][2] = {
     {"kde", "points = 2"},
     {"forest", "design = 2\ntrees = 2\ngenerations = 2"},
     {"fedex", "k = 3"},
-    {"mw", "k = 3\nknown = no"},
+    {"mw", "k = 3"},
 };
 
 static const char *section(const char *name)

@@ -45,8 +45,7 @@ static const struct {
     {"inverse", {.lr = 0.1, .schedule = WEFT_RATE_INVERSE, .decay = 0.1}},
     {"linear", {.lr = 0.1, .schedule = WEFT_RATE_LINEAR, .horizon = 4}},
     {"cosine", {.lr = 0.1, .schedule = WEFT_RATE_COSINE, .horizon = 4}},
-    {"step",
-     {.lr = 0.1, .schedule = WEFT_RATE_STEP, .horizon = 4, .reductions = 2, .factor = 0.2}},
+    {"step", {.lr = 0.1, .schedule = WEFT_RATE_STEP, .horizon = 4, .reductions = 2}},
 };
 
 static double gradient_at(int i, int step, double w)

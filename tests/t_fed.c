@@ -317,8 +317,8 @@ static void test_seconds(void)
 {
     static const char *const devices[] = {
         "", "speed = exponential\nsample_seconds = 1\n", "up = 100\ndropout = 0.3\n",
-        "sample_seconds = 1\ndeadline = 15\navailability = 0.7\nredraw = yes\n",
-        "over = 1.5\nlatency = 1\nspeed = lognormal\nflops = 1e3\nredraw = yes\n"};
+        "sample_seconds = 1\ndeadline = 15\navailability = 0.7\n",
+        "over = 1.5\nlatency = 1\nspeed = lognormal\nflops = 1e3\n"};
     struct toy *toy = five_clients();
     int exact = 1, bounded = 1, tight = 0;
     for (int d = 0; d < 5; d++) {
@@ -358,31 +358,6 @@ static void test_server(void)
     }
     is_near(distance(stand->state.x, w), 0, 1e-6,
             "Adam takes the mean change as its gradient");
-}
-
-/* Clients of a winner that is a mixture train by what they draw, or by its mode. */
-static void test_mode(void)
-{
-    static const char text[] = "[fed]\ncohort = 3\nscore = loss\neval_mode = %s\n"
-                               "[client]\nlr = 0.1 .. 2\nbatch = 50\n";
-    struct toy *toy = five_clients();
-    double loss[3], p[3] = {0.55, 0.55, 1};
-    for (int e = 0; e < 3; e++) {
-        struct stand stand;
-        weft_scores out = {0};
-        const char *options = weft_arena_text(mem, text, e == 0 ? "no" : "yes");
-        weft_check(stand_up(&stand, toy, options, 2) == WEFT_OK, "%s", weft_error());
-        stand.mix.conf[0] = 0.1;
-        stand.mix.conf[1] = 2;
-        stand.mix.logp[0] = log(1 - p[e]);
-        stand.mix.logp[1] = log(p[e]);
-        weft_status st =
-            fed->winner.score(stand.self, &stand.job, &stand.state, WEFT_TEST, &out);
-        weft_check(st == WEFT_OK, "%s", weft_error());
-        loss[e] = score_of(fed, &out, "personal_loss");
-    }
-    is_near(loss[1], loss[2], 0, "the mode is a mixture of one");
-    ok(fabs(loss[0] - loss[1]) > 1e-3, "drawing is not the mode");
 }
 
 static void test_caps(void)
@@ -437,7 +412,6 @@ int main(int argc, char **argv)
     test_devices();
     test_seconds();
     test_server();
-    test_mode();
     test_caps();
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
     return scratch_end();

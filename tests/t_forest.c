@@ -34,14 +34,6 @@ static void test_gain(void)
     double near = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 29.999, 0, 1);
     double far = weft_gain_log(WEFT_GAIN_PI, 1, 1 / 30.001, 0, 1);
     is_near(near - far, 30 * .002, 1e-3, "far tails go on as near ones");
-    is_near(weft_gain_cooled(WEFT_COOLS_EXPONENTIALLY, 2, .1, 1, 995) / 2,
-            0.996993741666917, 1e-12, "exponential cooling");
-    is_near(2 - weft_gain_cooled(WEFT_COOLS_LINEARLY, 2, .1, 1, 995), 0.00190954773869,
-            1e-12, "linear cooling");
-    is_near(weft_gain_cooled(WEFT_COOLS_LOGARITHMICALLY, 2, .1, 0, 995),
-            .1 * log(996) / log(2), 1e-12, "logarithmic cooling");
-    is_near(weft_gain_cooled(WEFT_COOLS_EXPONENTIALLY, 2, .1, 2000, 995), .1, 1e-12,
-            "it ends at the last temperature");
 }
 
 /* Quantiles of exp N(log 2, 1/4). */
@@ -370,7 +362,7 @@ static void test_per_cost(weft_arena *mem)
     double share[2];
     for (int per = 0; per < 2; per++)
         share[per] =
-            costly_share(weft_arena_text(mem, "%sdesign = 10\nspread = 0\nper_cost = %s\n",
+            costly_share(weft_arena_text(mem, "%sdesign = 10\nper_cost = %s\n",
                                          "[run]\nsampler = forest\n[forest]\ntrees = 30\n"
                                          "generations = 50\n",
                                          per ? "yes" : "no"),

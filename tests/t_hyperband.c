@@ -43,23 +43,21 @@ static struct sim sim_of(const char *options, int workers)
 static const struct {
     int max, eta, trials;
     double restarting, resuming;
-    const char *rounding, *brackets; /* trials x resource of every rung */
+    const char *brackets; /* trials x resource of every rung */
 } tables[] = {
-    {81, 3, 143, 1902, 1581, "ceil",
+    {81, 3, 143, 1902, 1581,
      "81x1 27x3 9x9 3x27 1x81; 34x3 11x9 3x27 1x81; 15x9 5x27 1x81; 8x27 2x81; 5x81"},
-    {81, 3, 128, 1701, 1404, "floor",
-     "81x1 27x3 9x9 3x27 1x81; 27x3 9x9 3x27 1x81; 9x9 3x27 1x81; 6x27 2x81; 5x81"},
-    {27, 3, 49, 423, 357, "ceil", "27x1 9x3 3x9 1x27; 12x3 4x9 1x27; 6x9 2x27; 4x27"},
-    {243, 3, 415, 8457, 6831, "ceil",
+    {27, 3, 49, 423, 357, "27x1 9x3 3x9 1x27; 12x3 4x9 1x27; 6x9 2x27; 4x27"},
+    {243, 3, 415, 8457, 6831,
      "243x1 81x3 27x9 9x27 3x81 1x243; 98x3 32x9 10x27 3x81 1x243; 41x9 13x27 4x81 1x243; "
      "18x27 6x81 2x243; 9x81 3x243; 6x243"},
-    {256, 4, 378, 6000, 5232, "ceil",
+    {256, 4, 378, 6000, 5232,
      "256x1 64x4 16x16 4x64 1x256; 80x4 20x16 5x64 1x256; 27x16 6x64 1x256; 10x64 2x256; "
      "5x256"},
-    {16, 2, 43, 372, 278, "ceil",
+    {16, 2, 43, 372, 278,
      "16x1 8x2 4x4 2x8 1x16; 10x2 5x4 2x8 1x16; 7x4 3x8 1x16; 5x8 2x16; 5x16"},
     /* ends that are no power of eta: rungs are rounded down, the last is full */
-    {20, 3, 28, 0, 0, "ceil", "9x2 3x6 1x20; 5x6 1x20; 3x20"},
+    {20, 3, 28, 0, 0, "9x2 3x6 1x20; 5x6 1x20; 3x20"},
 };
 
 /* What was run, bracket by bracket: one begins where trials begin at another resource. */
@@ -92,18 +90,17 @@ static void test_tables(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         int low = tables[i].max == 20 ? 2 : 1;
-        struct sim sim =
-            sim_of(weft_arena_text(mem,
-                                   "reduction = %d\nmin_resource = %d\n"
-                                   "max_resource = %d\nrounding = %s",
-                                   tables[i].eta, low, tables[i].max, tables[i].rounding),
-                   1);
+        struct sim sim = sim_of(weft_arena_text(mem,
+                                                "reduction = %d\nmin_resource = %d\n"
+                                                "max_resource = %d",
+                                                tables[i].eta, low, tables[i].max),
+                                1);
         if (tables[i].max == 20) sim.options = "min_resource = 2\nmax_resource = 20";
         sim_run(&sim, NULL, mem);
         double restarting;
         const char *brackets = brackets_of(&sim, &restarting, mem);
-        ok(!sim.fault, "R = %d, eta = %d, %s: %s", tables[i].max, tables[i].eta,
-           tables[i].rounding, sim.fault ? sim.fault : "no fault");
+        ok(!sim.fault, "R = %d, eta = %d: %s", tables[i].max, tables[i].eta,
+           sim.fault ? sim.fault : "no fault");
         ok(strcmp(brackets, tables[i].brackets) == 0, "its brackets: %s", brackets);
         if (tables[i].restarting > 0) {
             ok(sim.trials == tables[i].trials, "its %d trials", tables[i].trials);
@@ -141,9 +138,9 @@ static void test_repeats(weft_arena *mem)
 {
     enum { REPEATS = 3 };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const char *options = weft_arena_text(
-            mem, "reduction = %d\nmin_resource = %d\nmax_resource = %d\nrounding = %s\n",
-            tables[i].eta, tables[i].max == 20 ? 2 : 1, tables[i].max, tables[i].rounding);
+        const char *options =
+            weft_arena_text(mem, "reduction = %d\nmin_resource = %d\nmax_resource = %d\n",
+                            tables[i].eta, tables[i].max == 20 ? 2 : 1, tables[i].max);
         struct sim once = sim_of(options, 1);
         struct sim sim =
             sim_of(weft_arena_text(mem, "%srepeats = %d\n", options, REPEATS), 1);
@@ -154,8 +151,8 @@ static void test_repeats(weft_arena *mem)
                    *one = tables[i].brackets;
         const char *all = weft_arena_text(mem, "%s; %s; %s", one, one, one);
         ok(!sim.fault && strcmp(brackets, all) == 0 && sim.trials == REPEATS * once.trials,
-           "R = %d, eta = %d, %s: %d times: %s", tables[i].max, tables[i].eta,
-           tables[i].rounding, REPEATS, sim.fault ? sim.fault : "all brackets");
+           "R = %d, eta = %d: %d times: %s", tables[i].max, tables[i].eta, REPEATS,
+           sim.fault ? sim.fault : "all brackets");
         ok(sim.n == REPEATS * once.n && sim.tuner->jobs(sim.self) == sim.n &&
                !(fabs(sim.spent - REPEATS * once.spent) > 0),
            "its %lld jobs cost as many times as much", (long long)sim.n);
@@ -302,11 +299,10 @@ static void test_halving(weft_arena *mem)
         {27, "max_resource = 27", "27x1 9x3 3x9 1x27", 108, 81},
         {256, "reduction = 4\nmax_resource = 256", "256x1 64x4 16x16 4x64 1x256", 5 * 256,
          4 * 256},
-        {27,
-         "max_resource = 80\nmin_resource = 2\nearly_stopping = 1\nwinner_resource = rung",
+        {27, "max_resource = 80\nmin_resource = 6\nwinner_resource = rung",
          "27x6 9x18 3x54", 486, 27 * 6 + 9 * 12 + 3 * 36},
-        {27, "max_resource = 80\nmin_resource = 2\nearly_stopping = 1",
-         "27x6 9x18 3x54 1x80", 486 + 80, 27 * 6 + 9 * 12 + 3 * 36 + 26},
+        {27, "max_resource = 80\nmin_resource = 6", "27x6 9x18 3x54 1x80", 486 + 80,
+         27 * 6 + 9 * 12 + 3 * 36 + 26},
         {10, "max_resource = 27\nwinner_resource = rung", "10x1 3x3 1x9", 28, 10 + 6 + 6},
         {10, "max_resource = 27", "10x1 3x3 1x9 1x27", 28 + 27, 10 + 6 + 6 + 18},
         {6, "reduction = 6\nmin_resource = 10\nmax_resource = 450", "6x10 1x60 1x450", 570,
@@ -331,9 +327,7 @@ static void test_halving(weft_arena *mem)
            "of crossing curves: %s; %s; %s", went_on(&sim, 1, mem), went_on(&sim, 3, mem),
            went_on(&sim, 9, mem));
     }
-    struct sim sim = sim_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
-                            "early_stopping = 1",
-                            1);
+    struct sim sim = sim_of("rungs = geometric\nmin_resource = 15\nmax_resource = 9", 1);
     sim.tuner = &weft_tuner_sha;
     ok(sim_setup(&sim, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
        "refused: %s", weft_error());

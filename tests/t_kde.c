@@ -186,48 +186,6 @@ static void test_overlap(weft_arena *mem)
     ok(good == MANY, "the bad set is as large as a density needs: %d of %d", good, MANY);
 }
 
-enum { SEEN = 42, ASKED = 4000 };
-
-/* x0 of those of ASKED proposals that have it, in increasing order; returns how many. Of
- * the best 40 results the first `have` do, .2 and .8 in turn. */
-static int imputed(int have, double *x0, weft_arena *mem)
-{
-    struct minimizer minimizer;
-    int n = 0;
-    begin(&minimizer, "x0 = 0 .. 1 when b = q\nb = p | q\n",
-          "points = 40\ncandidates = 1\nleast = 0.5\nwiden = 1e-6\n", mem);
-    for (int i = 0; i < SEEN; i++) {
-        double conf[2] = {i < have ? .2 + .6 * (i % 2) : NAN, i < have};
-        sampler_sees(&minimizer, i, conf, i);
-    }
-    for (int i = 0; i < ASKED; i++) {
-        double conf[2];
-        sampler_proposes(&minimizer, SEEN + i, conf);
-        if (conf[1] > 0) x0[n++] = conf[0];
-    }
-    qsort(x0, (size_t)n, sizeof *x0, rising);
-    return n;
-}
-
-/* An axis that a trial lacks is that of another trial, each equally often, or at random.
- * Candidates are drawn from kernels so narrow that they are at these places. */
-static void test_imputed(weft_arena *mem)
-{
-    double *x0 = WEFT_NEW(mem, double, ASKED), low = 0, high = 0;
-    int n = imputed(2, x0, mem), places = 1;
-    for (int i = 0; i < n; i++) {
-        low += fabs(x0[i] - .2) < 1e-4;
-        high += fabs(x0[i] - .8) < 1e-4;
-    }
-    ok(n > ASKED / 4 && low + high > n - .5, "an axis that is missing is that of others");
-    is_near(low / n, .5, .25, "of each of them: of two at a share of %.2g", low / n);
-    n = imputed(0, x0, mem);
-    for (int i = 1; i < n; i++) places += x0[i] - x0[i - 1] > 1e-4;
-    ok(n > ASKED / 4 && places > 30 && places <= 40,
-       "and at random where no trial has it: %d places of 40 trials", places);
-    is_near(quantile(n, x0, .5), .5, .25, "over all the axis");
-}
-
 /* It learns from the largest resource that has enough results, though smaller ones have
  * more. */
 static void test_rungs(weft_arena *mem)
@@ -283,7 +241,6 @@ int main(void)
     test_repeats(mem);
     test_rungs(mem);
     test_overlap(mem);
-    test_imputed(mem);
     test_edges(mem);
     test_per_cost(mem);
     test_when(mem);

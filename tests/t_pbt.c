@@ -84,7 +84,6 @@ static void test_toy(weft_arena *mem)
         double median, least;
     } ways[] = {
         {"two members", "population = 2", 1.19, 1.1},
-        {"two members that wait", "population = 2\nsync = yes", 1.19, 1.1},
         {"two members in tournaments", "population = 2\nexploit = tournament", 1.19, 1.1},
         {"ten members", "population = 10", 1.19, 1.19},
     };
@@ -211,41 +210,6 @@ static void test_share(weft_arena *mem)
     ok(job.trial == 2 && job.from == 0, "a copy may have a single interval left");
 }
 
-/* To the end by rounds: the last job of every member closes it. */
-static void test_synchronous(weft_arena *mem)
-{
-    struct hand hand =
-        hand_new("population = 3\ninterval = 10\nmax_resource = 30\nsync = yes\n"
-                 "exploit = tournament",
-                 mem);
-    for (int i = 0; i < 3; i++) ask(&hand, WEFT_JOB);
-    tell(&hand, 0, .3);
-    tell(&hand, 1, INFINITY);
-    ok(ask(&hand, WEFT_WAIT).trial == -1, "members wait for each other");
-    tell(&hand, 2, INFINITY);
-    int64_t trial[3];
-    for (int i = 0; i < 3; i++) {
-        weft_job job = ask(&hand, WEFT_JOB);
-        trial[i] = job.trial;
-        ok(job.from == -1 || job.from == 0, "one that diverged is not copied");
-    }
-    ok(trial[0] * trial[1] * trial[2] == 0, "the best goes on");
-    for (int i = 2; i >= 0; i--) tell(&hand, trial[i], .2 + .1 * i);
-    int last = 0, may = 0;
-    for (int i = 0; i < 3; i++) {
-        weft_job job = ask(&hand, WEFT_JOB);
-        trial[i] = job.trial;
-        last += job.last;
-        may += job.eligibility == WEFT_WINS_LOSS;
-    }
-    ok(may == 3 && last >= 1, "the last results may win");
-    for (int i = 0; i < 3; i++) tell(&hand, trial[i], .1);
-    ok(ask(&hand, WEFT_DONE).trial == -1 && hand.tuner->jobs(hand.self) == 9,
-       "nine jobs in all");
-    ok(ended(&hand, trial[0]) && ended(&hand, trial[1]) && ended(&hand, trial[2]),
-       "all ended");
-}
-
 /* How long trials are trained, with what they copied. */
 struct lengths {
     double asked[TRIALS], told[TRIALS], most;
@@ -276,30 +240,16 @@ static double uneven(struct sim *sim, const sim_job *job)
     return job->job.resource * exp(4 * weft_rng_unit(rng.v[0]) - 2);
 }
 
-/* Hash of all jobs. */
-static uint64_t jobs_hash(const struct sim *sim)
-{
-    uint64_t h = 0;
-    for (int64_t i = 0; i < sim->n; i++) {
-        const weft_job *job = &sim->sim_job[i].job;
-        const int64_t whole[4] = {job->trial, job->from, job->index, job->last};
-        h = weft_hash(whole, sizeof whole, h);
-    }
-    return h;
-}
-
 static void test_contract(weft_arena *mem)
 {
-    static const char *const options[] = {"", "sync = yes", "exploit = tournament",
-                                          "exploit = tournament\nsync = yes",
+    static const char *const options[] = {"", "exploit = tournament",
                                           "quantile = 0.5\nwinner = best"};
     static const int population[] = {1, 2, 3, 20}, workers[] = {1, 3, 50};
     const char *fault = NULL;
-    int most = 0, held = 1, waits = 1;
+    int most = 0, held = 1;
     double trained = 0, spent = 0;
-    for (int o = 0; o < 5; o++)
+    for (int o = 0; o < 3; o++)
         for (int p = 0; p < 4; p++) {
-            uint64_t first = 0;
             for (int w = 0; w < 3; w++) {
                 struct sim sim = {.tuner = &weft_tuner_pbt,
                                   .options = weft_arena_text(mem, "%s\npopulation = %d",
@@ -319,8 +269,6 @@ static void test_contract(weft_arena *mem)
                 held &= sim.held <= 2 * population[p];
                 trained = fmax(trained, ((struct lengths *)sim.own)->most);
                 spent = fmax(spent, sim.spent / population[p]);
-                if (w == 0) first = jobs_hash(&sim);
-                waits &= !strstr(options[o], "sync") || jobs_hash(&sim) == first;
             }
         }
     ok(!fault, "for any population, way and number of workers: %s",
@@ -328,7 +276,6 @@ static void test_contract(weft_arena *mem)
     ok(held && most > 500, "a member has at most two states at a time");
     ok(!(trained > 100), "no trial is trained beyond max_resource, with what it copied");
     ok(!(spent > 100), "no member has more than that");
-    ok(waits, "members that wait ask the same jobs for any number of workers");
 }
 
 /* ---- explore ---- */
@@ -406,7 +353,6 @@ int main(void)
     test_toy(mem);
     test_asynchronous(mem);
     test_share(mem);
-    test_synchronous(mem);
     test_contract(mem);
     test_explore(mem);
     test_explore_ends(mem);

@@ -110,12 +110,6 @@ same "or all of them, if the last is kept" refit once
 trained 1 begin plain $mlp random.resource=2 run.seed=9 && trained 1 refit plain $mlp random.resource=3 sgd.keep=last run.refit=yes \
     run.start="$tmp/begin.h5" && trained 1 once whole $mlp random.resource=3 sgd.keep=last run.start="$tmp/begin.h5"
 same "it begins with the weights of run.start" refit once
-shared="rff.features=200 rff.preprocess=standard run.tuner=ws_sha space.configs=4 ws_sha.refit=no"
-# shellcheck disable=SC2086
-trained 1 refit plain $shared rff.gamma="0.05 .. 0.050001" ws_sha.grow=4 ws_sha.switch=1 run.refit=yes && cp "$tmp/out" "$tmp/told" &&
-    trained 1 once whole rff.features=50 rff.preprocess=standard rff.gamma=0.05
-[ "$(weights "$tmp/refit.h5" | sed 's/)[^ ]*/)/g')" = "$(weights "$tmp/once.h5" | sed 's/)[^ ]*/)/g')" ]
-result $? "it has the share of the features that the winner had"
 
 # A row of the valid part by which a training cannot go.
 awk 'BEGIN { print "a,y"; for (i = 0; i < 40; i++) print (i % 7) - 3 + i % 2 "," i % 2 }' >"$tmp/small.csv"

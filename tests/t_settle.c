@@ -271,17 +271,6 @@ static void test_limit(int out, weft_arena *mem)
     ok(even, "those that stay are drawn alike");
 }
 
-static void test_cutoff(weft_arena *mem)
-{
-    double before[2 * ENTRIES] = {0}, evidence[2 * ENTRIES];
-    weft_mix_update rule = {.eta = 1e-9, .cutoff = log(ENTRIES) * (1 + 1e-9)};
-    weft_mix mix = last_lap(rule, before, -1, evidence, mem);
-    ok(weft_mix_alive(&mix) == 1, "a race ends below the cutoff");
-    rule.cutoff = log(ENTRIES) * (1 - 1e-9);
-    mix = last_lap(rule, before, -1, evidence, mem);
-    ok(weft_mix_alive(&mix) == ENTRIES, "a race goes on above it");
-}
-
 /* Differences are scores; what is no number counts as the worst; no spread is no evidence.
  */
 static void test_scores(weft_arena *mem)
@@ -360,7 +349,6 @@ int main(void)
     test_by_hand(mem);
     test_limit(-1, mem);
     test_limit(0, mem); /* the best, which is out */
-    test_cutoff(mem);
     test_scores(mem);
     test_product(mem);
     weft_arena_free(mem);

@@ -295,12 +295,6 @@ refused 'model = txtcnn' "documents for a network of rows" documents sgd.model=m
 refused 'l2_2 = 0.5.*in 1 layers' "a decay of a layer that there is not" images train.l2_2=0.5
 refused 'l2_4 = 0.5.*in 3 layers at most' "one that no configuration has" space train.l2_4=0.5 \
     txtcnn.groups='1 .. 2'
-refused 'literal' "padding that differs between configurations" documents txtcnn.literal='no | hader'
-"$weft" pack synthetic documents rows=100 words=3 -o "$tmp/short.h5" 2>"$tmp/log"
-for k in 64 '1 .. 64'; do
-    refused 'txtcnn.k1 = 64: the longest document' "windows longer than documents: $k" documents \
-        run.data="$tmp/short.h5" txtcnn.literal=hader txtcnn.k1="$k"
-done
 refused 'images.h5: sgd.model = txtcnn .*linear, mlp or cnn' "rows for a network of documents" images sgd.model=txtcnn
 refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txtcn
 refused 'sgd.fold has no effect without sgd.folds' "a fold without folds" images sgd.fold=2

@@ -59,7 +59,7 @@ static void test_rate(const char *schedule, const char *optimizer)
         mem,
         "train.batch=300 train.weight_decay=%g sgd.steps=%d sgd.keep=last sgd.parts=7 "
         "train.schedule=%s train.optimizer=%s "
-        "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
+        "train.decay=0.3 train.horizon=3 train.reductions=3",
         DECAY, EACH, schedule, optimizer);
     double w[WEIGHTS], m[WEIGHTS] = {0}, v[WEIGHTS] = {0}, off = 0;
     struct training training, pieces;

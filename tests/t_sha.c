@@ -125,7 +125,6 @@ static void test_refused(weft_arena *mem)
     refused(sha, 27, x, "eliminations = 0\nbudget = 799", "0 trials", mem);
     refused(sha, 27, y, mixed("", "fedex", "", mem), "no option that may differ", mem);
     refused(sha, 27, x, mixed("", "fedex", "levels = 1", mem), "at least 2", mem);
-    refused(sha, 27, x, mixed("", "fedex", "discount = -0.5", mem), "expected draw", mem);
     refused(one, 27, y, mixed("", "mw", "", mem), "server.y", mem);
     refused(one, 27, x, mixed("", "mw", "racing = yes\nliteral = yes", mem), "mw.literal",
             mem);
@@ -227,26 +226,6 @@ static void test_winner(weft_arena *mem)
     ok(end->index == 3 && end->trial == end->mix.id[0], "it went on with its own weights");
 }
 
-static void test_every(weft_arena *mem)
-{
-    tuner_case example = {
-        &weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL, 0};
-    job_log jobs = run_all(&example, mem);
-    double done[27] = {0};
-    int round[27] = {0}, good = 1, small = 1;
-    for (int i = 0; i < jobs.n; i++) {
-        const weft_job *job = &jobs.job[i];
-        good &= job->index == round[job->trial]++ && job->eligibility == WEFT_WINS_LOSS;
-        done[job->trial] += job->resource;
-        small &= job->resource <= 50;
-        good &= job->last == (done[job->trial] == 800);
-    }
-    /* 89 = 50 + 39, 88 = 50 + 38, 91 = 50 + 41, 532 = 10 50 + 32 */
-    ok(jobs.n == 27 * 2 + 9 * 2 + 3 * 2 + 11 && small, "jobs can be made shorter");
-    ok(good, "their rounds count on, and every one may win");
-    is_near(jobs.spent, 4000, 0, "the budget is the same");
-}
-
 /* ---- mixtures ---- */
 
 static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
@@ -317,18 +296,13 @@ static void test_rules(weft_arena *mem)
     is_near(squares, 1. / 3, 5 * sqrt(4. / 45 / 1000), "and square");
     const weft_mix_update *update = &jobs.job[0].update;
     ok(update->schedule == WEFT_UPDATE_AGGRESSIVE && update->eta <= 0 &&
-           update->floor <= 0 && update->cutoff <= 0 && !update->diff,
+           update->floor <= 0 && !update->diff,
        "defaults are those of the released scripts");
     example.k = 3;
     example.options =
-        mixed("eliminations = 0", "fedex",
-              "sched = auto\neta = 2\ndiscount = 0.25\ndiff = yes\ncutoff = 0.1\n"
-              "floor = 0.5",
-              mem);
+        mixed("eliminations = 0", "fedex", "sched = auto\neta = 2\ndiff = yes", mem);
     update = &run_all(&example, mem).job[2].update;
-    ok(update->schedule == WEFT_UPDATE_ROOT && update->eta == 2 &&
-           update->discount == .25 && update->diff == 1 && update->cutoff == .1 &&
-           update->floor == .5,
+    ok(update->schedule == WEFT_UPDATE_ROOT && update->eta == 2 && update->diff == 1,
        "options come through");
 }
 
@@ -344,8 +318,6 @@ static void test_mw_rules(weft_arena *mem)
     update = &run_all(&example, mem).job[0].update;
     ok(update->schedule == WEFT_UPDATE_AS_PUBLISHED && update->horizon == 800,
        "or to the letter");
-    example.options = mixed("", "mw", "known = no", mem);
-    ok(run_all(&example, mem).job[0].update.horizon <= 0, "and need not know the rounds");
     example.tuner = &weft_tuner_sha;
     example.options = mixed("max_resource = 40", "mw", "k = 5", mem);
     const weft_job *job = &run_all(&example, mem).job[0];
@@ -390,7 +362,6 @@ int main(void)
     test_usual(mem);
     test_elimination(mem);
     test_winner(mem);
-    test_every(mem);
     test_fedex(mem);
     test_rules(mem);
     test_mw_rules(mem);

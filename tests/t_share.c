@@ -1,4 +1,4 @@
-/* Weight-sharing tuners against closed forms: schedules, survivors, growth, gradients.
+/* Weight-sharing tuners against closed forms: schedules, survivors, gradients.
  * RUN: np=1 */
 #include "tap.h"
 #include "tuner_case.h"
@@ -57,9 +57,6 @@ static void test_schedules(weft_arena *mem)
         {4, "switch = 1\nkeep = 0.9", "4 3 2 1"},
         {64, "switch = 4", "64 32 16 8 1 1 1 1"},
         {3, "switch = 4", "1 1 1"},
-        {64, "refit = no", "64 32 16 8 4 2 1"},
-        /* half of the maps are at or below the median of all: the survivors of round one */
-        {64, "literal = yes", "64 32 32 32 32 32 1"},
     };
     for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
         const char *found = schedule(all[e].k, all[e].options, 0, mem);
@@ -90,8 +87,6 @@ static void test_budget(weft_arena *mem)
         {3, 1000000, "", "1 1 1"},
         {1, 1000000, "", "1"},
         {64, 1000000, "keep = 0.25", "64 16 4 1 1"},
-        {64, 1200, "refit = no", "64 32 16 8 4 2 1"},
-        {64, 1200, "literal = yes", "64 32 32 32 32 32 1"},
     };
     for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
         const char *found = schedule(all[e].k, all[e].options, all[e].train, mem);
@@ -155,25 +150,10 @@ static void test_trials(weft_arena *mem)
     tuner_case example = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
     ok(jobs_of(&example, job, 9, mem) == 4, "eight maps take four jobs");
     ok(job[0].trial == 0 && job[2].trial == 0 && job[2].index == 2 && !job[2].last,
-       "warm: the rounds go on with one trial");
+       "the rounds go on with one trial");
     ok(job[3].trial == 1 && job[3].from == 0 && job[3].resource == 1 && job[3].last,
-       "warm: the last fit copies its weights");
+       "the last fit copies its weights");
 
-    example.options = "switch = 1\nwarm = no";
-    ok(jobs_of(&example, job, 9, mem) == 4, "cold: four jobs");
-    ok(job[1].trial == 1 && job[1].from == -1 && job[1].index == 1 && job[1].last,
-       "cold: each round is a new trial");
-    ok(job[3].trial == 3 && job[3].from == -1 && job[3].resource == 1,
-       "cold: the last fit begins afresh");
-
-    example.options = "refit = no";
-    ok(jobs_of(&example, job, 9, mem) == 4, "no refit: four jobs");
-    ok(job[3].trial == 0 && job[3].resource == 0 && job[3].index == 3 && job[3].mix.k == 1,
-       "no refit: the last job scores the shared weights with the winner");
-    example.options = "refit = no\nwarm = no";
-    ok(jobs_of(&example, job, 9, mem) == 4 && job[3].trial == 2 && job[3].resource == 0 &&
-           !job[2].last,
-       "cold and no refit: it scores the weights of the last round");
     example.k = 1;
     ok(jobs_of(&example, job, 9, mem) == 1 && job[0].resource == 1,
        "one map is fitted always");
@@ -189,33 +169,6 @@ static void test_sweep(weft_arena *mem)
         good &= job[i].mix.k == 1 && job[i].mix.id[0] == i && job[i].trial == i &&
                 job[i].from == -1 && job[i].resource == 1 && job[i].last;
     ok(good, "each a trial of its own that ends with it");
-}
-
-/* Numbers of features that the authors' program takes for 256 maps, growth sqrt 2 and
- * 100,000 features; it rounds up, some a unit too far. */
-static void test_growth(weft_arena *mem)
-{
-    static const double want[] = {6251,  8839,  12501, 17678, 25001,
-                                  35356, 50001, 70711, 1e5};
-    weft_job job[12];
-    tuner_case example = {&weft_tuner_ws_sha,
-                          "switch = 1\ngrow = 1.4142135623730951",
-                          256,
-                          FULL,
-                          10,
-                          1,
-                          1,
-                          NULL,
-                          0};
-    ok(jobs_of(&example, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
-    double off = 0;
-    int fresh = 1;
-    for (int i = 0; i < 9; i++) {
-        off = worse(off, fabs(1e5 * job[i].feature_fraction - want[i]));
-        fresh &= job[i].trial == i && job[i].from == -1;
-    }
-    ok(off <= 1.001, "features grow from 6250 to 100,000 by factors of sqrt 2");
-    ok(fresh, "and each number of features is a new trial");
 }
 
 /* Asks a round of ws_sha, tells these error rates over 100 samples each (count 0 where
@@ -265,41 +218,6 @@ static void test_survivors(weft_arena *mem)
     mix = tell_scores(&search, (const double[]){.9, .8, .1, .2}, INFINITY, mem);
     ok(is_alive(&mix, 0) && is_alive(&mix, 1),
        "the scores of a diverged fit count for nothing");
-}
-
-static void test_literal(weft_arena *mem)
-{
-    tuner_case g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL, 0};
-    test_search search = test_search_new(&g, mem);
-    weft_mix mix = tell_scores(&search, (const double[]){.1, .1, .1, .4}, .2, mem);
-    ok(weft_mix_alive(&mix) == 3, "literal: all that equal the median survive");
-    is_near(exp(mix.logp[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
-
-    /* the first round leaves maps 0 to 3, which the second puts behind the other four */
-    tuner_case eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
-    int drawn[8] = {0}, all = 1, ended = 1;
-    for (uint64_t seed = 0; seed < 400; seed++) {
-        tuner_case s = eight;
-        s.seed = seed;
-        search = test_search_new(&s, mem);
-        weft_job job;
-        for (int round = 0; round < 2; round++) {
-            all &= ask(&search, &job) == WEFT_JOB && job.score_eliminated && job.mix.k == 8;
-            weft_result res = weft_result_new(8, 0, mem);
-            for (int i = 0; i < 8; i++) {
-                res.arm_count[i] = 1;
-                res.arm_loss[i] = (i + 4 * round) % 8;
-            }
-            tell(&search, &res);
-        }
-        ended &= ask(&search, &job) == WEFT_JOB && job.mix.k == 1;
-        drawn[job.mix.id[0]]++;
-    }
-    ok(all, "literal: eliminated maps are scored too");
-    ok(ended, "literal: it ends where no survivor is below the median of all");
-    int fair = 1;
-    for (int i = 0; i < 8; i++) fair &= i < 4 ? drawn[i] > 60 : drawn[i] == 0;
-    ok(fair, "literal: any of the survivors is drawn");
 }
 
 /* ---- exponentiated gradient ---- */
@@ -358,20 +276,13 @@ static void test_gradient(weft_arena *mem)
     move(q, 2, (const double[]){.5 * .6 / q[0], .2 * .4 / q[1], 0});
     is_near(distance(p[1], q), 0, 1e-12, "and 0 where nothing was scored");
 
-    for (int i = 0; i < 3; i++) q[i] = third;
-    gradient_rounds("eta = 2\nweighted = no", split, wrong, p, mem);
-    move(q, 2, (const double[]){.4, .3, .2});
-    is_near(distance(p[0], q), 0, 1e-12, "weighting can be left out");
-
     const double full[2][3] = {{100, 100, 100}, {100, 100, 100}};
     const double errors[2][3] = {{40, 30, 20}, {50, NAN, 10}};
     for (int i = 0; i < 3; i++) q[i] = third;
-    gradient_rounds("rate = theory\nrounds = 8", full, errors, p, mem);
-    double eta = sqrt(2 * log(3) / 8);
-    move(q, eta, (const double[]){.4, .3, .2});
-    is_near(distance(p[0], q), 0, 1e-12,
-            "full validation needs no weights; rate of theory");
-    move(q, eta, (const double[]){.5, .5, .1});
+    gradient_rounds("eta = 0.5", full, errors, p, mem);
+    move(q, .5, (const double[]){.4, .3, .2});
+    is_near(distance(p[0], q), 0, 1e-12, "full validation needs no weights");
+    move(q, .5, (const double[]){.5, .5, .1});
     is_near(distance(p[1], q), 0, 1e-12,
             "a diverged map counts as the worst of the others");
 }
@@ -402,9 +313,7 @@ int main(void)
     test_budget(mem);
     test_noise(mem);
     test_trials(mem);
-    test_growth(mem);
     test_survivors(mem);
-    test_literal(mem);
     test_gradient(mem);
     test_gradient_jobs(mem);
     weft_arena_free(mem);

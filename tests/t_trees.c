@@ -46,7 +46,7 @@ static void test_regression(weft_arena *mem)
     double error = 0, spread = 0;
     weft_trees trees = {0}, few;
     fill(x, y);
-    weft_trees_rule rule = {110, 9, 2, 0}, short_rule = {20, 9, 2, 0};
+    weft_trees_rule rule = {110, 9, 2}, short_rule = {20, 9, 2};
     int m = POINTS - LEARNT;
     for (uint64_t seed = 0; seed < 5; seed++) {
         weft_trees_grow(&trees, &rule, LEARNT, DIM, levels, x, y, seed, mem);
@@ -79,7 +79,7 @@ static void test_category(weft_arena *mem)
 {
     enum { N = 300 };
     static const int levels[2] = {0, 6};
-    weft_trees_rule rule = {20, 2, 2, 0};
+    weft_trees_rule rule = {20, 2, 2};
     double x[2 * N], y[N];
     for (int i = 0; i < N; i++) {
         int level = i % 6;
@@ -102,62 +102,13 @@ static void test_category(weft_arena *mem)
     ok(fabs(mean - 1) < 1e-15 && variance < 1e-30, "equal values give no tree");
 }
 
-/* 1: each split of a category has one level on the left. */
-static int splits_one(const weft_trees *trees)
-{
-    int one = 1;
-    for (int i = 0; i < trees->start[trees->ntree]; i++) {
-        const weft_tree_node *node = &trees->node[i];
-        int leaf = node->child == i, category = !leaf && trees->levels[node->feature] > 0;
-        one &= !category || (node->cut && !(node->cut & (node->cut - 1)));
-    }
-    return one;
-}
-
-/* Level 3 of six is high, 5 and 1 are a little; the trees of one level against the others
- * find them in this order. */
-static void test_alone(weft_arena *mem)
-{
-    enum { N = 300 };
-    static const int levels[2] = {0, 6};
-    static const double high[6] = {0, .3, 0, 1, 0, .5};
-    weft_trees_rule rule = {.trees = 20, .tries = 2, .leaf = 2, .alone = 1};
-    double x[2 * N], y[N], each[12], mean[6], variance[6], off = 0;
-    for (int i = 0; i < N; i++) {
-        x[2 * i] = unit_at((uint64_t)i, 2);
-        x[2 * i + 1] = i % 6;
-        y[i] = high[i % 6] + .01 * unit_at((uint64_t)i, 3);
-    }
-    weft_trees trees;
-    weft_trees_grow(&trees, &rule, N, 2, levels, x, y, 1, mem);
-    int first = 0, second = 0;
-    for (int t = 0; t < rule.trees; t++) {
-        const weft_tree_node *root = &trees.node[trees.start[t]],
-                             *right = &trees.node[root->child + 1];
-        first += root->feature == 1 && root->cut == 1 << 3;
-        second += right->feature == 1 && right->cut == 1 << 5;
-    }
-    ok(first == rule.trees && second == rule.trees && splits_one(&trees),
-       "or in one level and all others: %d, %d of %d", first, second, rule.trees);
-    for (int c = 0; c < 6; c++) {
-        each[2 * c] = .5;
-        each[2 * c + 1] = c;
-    }
-    weft_trees_ask(&trees, 6, each, mean, variance, mem);
-    for (int c = 0; c < 6; c++) off = worse(off, fabs(mean[c] - high[c]));
-    is_near(off, 0, .011, "which tells each level");
-    rule.alone = 0;
-    weft_trees_grow(&trees, &rule, N, 2, levels, x, y, 1, mem);
-    ok(!splits_one(&trees), "sets of levels are larger");
-}
-
 /* Four values of a number, ten points each: every tree has them all. */
 static void test_signs(weft_arena *mem)
 {
     enum { N = 40 };
     static const int levels[1] = {0};
     static const double value[5] = {-3, -1, 0, 2, -0.}, between[4] = {-2.1, -1.9, -.1, 9};
-    weft_trees_rule rule = {20, 1, 2, 0};
+    weft_trees_rule rule = {20, 1, 2};
     double x[N], mean[5], variance[5], off = 0;
     for (int i = 0; i < N; i++) x[i] = value[i % 4];
     weft_trees trees;
@@ -174,7 +125,7 @@ static void test_believe(weft_arena *mem)
 {
     enum { MORE = 10 };
     static const int levels[DIM] = {0};
-    weft_trees_rule rule = {20, 9, 2, 0};
+    weft_trees_rule rule = {20, 9, 2};
     double *x = WEFT_NEW(mem, double, POINTS *DIM), *y = WEFT_NEW(mem, double, POINTS);
     double own[MORE], mean[MORE], again[MORE], variance[MORE];
     weft_trees f, g;
@@ -263,10 +214,10 @@ static void test_exact(weft_arena *mem)
         memcpy(x + i * AXES, v, sizeof v);
         y[i] = v[0] * v[1] + fabs(v[2] - 2) + fmod(v[3], 7) * .3 + u[0];
     }
-    for (int c = 0; c < 16; c++) {
-        weft_trees_rule rule = {50, 3, 1 + c % 2, c / 8};
+    for (int c = 0; c < 8; c++) {
+        weft_trees_rule rule = {50, 3, 1 + c % 2};
         weft_trees trees;
-        int m = points[c / 2 % 4];
+        int m = points[c / 2];
         weft_trees_grow(&trees, &rule, m, AXES, levels, x, y, 7, mem);
         for (int i = 0; i < ASKED; i++) { /* half of the numbers are cuts of the trees */
             double *v = asked + i * AXES;
@@ -278,15 +229,13 @@ static void test_exact(weft_arena *mem)
                 v[node->feature] = number_of_cut(node->cut);
         }
         ok(exact(&trees, NULL, ASKED, asked, mem),
-           "%d points, leaves of %d%s: predictions are those of the nodes", m, rule.leaf,
-           rule.alone ? ", levels alone" : "");
+           "%d points, leaves of %d: predictions are those of the nodes", m, rule.leaf);
         weft_leaves *l = weft_leaves_new(&trees, mem);
         int leaves = most_leaves(&trees);
         ok(!l == (leaves > 64) && (!l || exact(&trees, l, ASKED, asked, mem)),
            "and so are those by a table, if a tree has no more than 64 leaves: %d", leaves);
-        ok(splits_one(&trees) == rule.alone, "whose categories are split as asked for");
     }
-    weft_trees_rule rule = {5000, 3, 1, 0};
+    weft_trees_rule rule = {5000, 3, 1};
     weft_trees trees;
     weft_trees_grow(&trees, &rule, 60, AXES, levels, x, y, 7, mem);
     ok(!weft_leaves_new(&trees, mem), "a table may be too large");
@@ -298,7 +247,6 @@ int main(void)
     test_variance(mem);
     test_regression(mem);
     test_category(mem);
-    test_alone(mem);
     test_believe(mem);
     test_signs(mem);
     test_exact(mem);

@@ -7,7 +7,7 @@
 #include "weft/base/random.h"
 #include "weft/report/report.h"
 
-#define PACKED 0xa0f0f9dbd98608e2 /* hash of the packed form of format 4 */
+#define PACKED 0x2e0e6718788116fb /* hash of the packed form of format 6 */
 
 /* ---- journals ---- */
 
@@ -80,9 +80,9 @@ static uint64_t packed_form(void)
     job.id = 3;
     job.from = 4;
     job.index = 5;
-    job.last = job.score_eliminated = 1;
+    job.last = 1;
     job.feature_fraction = 0.5;
-    job.update = (weft_mix_update){WEFT_UPDATE_RACING, 0.1, 0.2, 0.3, 0.4, 0.5, 1};
+    job.update = (weft_mix_update){WEFT_UPDATE_RACING, 0.1, 0.2, 0.3, 0.4, 1};
     weft_job_record record = weft_job_record_new(&job, mem);
     weft_job_record_room(&record, 2, 2, 3, mem);
     record.res.metric[0] = record.res.metric[1] = record.res.loss = record.res.cost = 0.25;

@@ -270,10 +270,10 @@ int main(int argc, char **argv)
         {"sum of two vectors", "sgd", "tokenizer = kim\n", "channels = multi\n"},
         {"fixed vectors", "sgd", "", "channels = static\n"},
         {"three folds", "sgd", "folds = 3\n", "channels = nonstatic\n"},
-        {"padded as by Kim", "sgd", "", "channels = multi\nk2 = 3\nliteral = kim\n"},
-        {"padded at the end", "sgd", "", "channels = nonstatic\nliteral = hader\n"},
+        {"two channels", "sgd", "", "channels = multi\nk2 = 3\n"},
+        {"learnt vectors", "sgd", "", "channels = nonstatic\n"},
         {"fed", "fed", "cohort = 3\n", "channels = nonstatic\n"},
-        {"fed, padded", "fed", "cohort = 3\n", "channels = multi\nk2 = 3\nliteral = kim\n"},
+        {"fed, two channels", "fed", "cohort = 3\n", "channels = multi\nk2 = 3\n"},
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++)
         test_words(c[i].what, weft_arena_text(mem, "task = %s\n[%s]\n" NETWORK, c[i].task,

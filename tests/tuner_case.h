@@ -137,7 +137,7 @@ static inline void answer_full(const tuner_case *example, const weft_job *job,
                                weft_result *res)
 {
     for (int i = 0; i < res->k; i++) {
-        if (!job->score_eliminated && !(job->mix.logp[i] > -INFINITY)) continue;
+        if (!(job->mix.logp[i] > -INFINITY)) continue;
         res->arm_count[i] = example->samples;
         double error = error_of(job->mix.conf + (size_t)i * job->mix.dim);
         res->arm_loss[i] = example->samples * error;

@@ -113,7 +113,7 @@ static void adadelta(const weft_descent *descent, const weft_pace *pace, int64_t
 /* The learning rate after a number of epochs, which may be fractional:
  *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
  *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2,
- *     lr factor^j with j = floor((reductions + 1) epoch / horizon), at most reductions. */
+ *     lr 0.1^j with j = floor((reductions + 1) epoch / horizon), at most reductions. */
 static double rate_at(const weft_descent *descent, double epoch)
 {
     double pi = 3.14159265358979323846;
@@ -125,8 +125,7 @@ static double rate_at(const weft_descent *descent, double epoch)
     case WEFT_RATE_COSINE: return descent->lr * (1 + cos(pi * done)) / 2;
     case WEFT_RATE_STEP:
         return descent->lr *
-               pow(descent->factor,
-                   fmin(floor((descent->reductions + 1) * done), descent->reductions));
+               pow(0.1, fmin(floor((descent->reductions + 1) * done), descent->reductions));
     default: return descent->lr;
     }
 }

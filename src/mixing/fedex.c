@@ -12,7 +12,7 @@
 typedef struct fedex_mixing {
     weft_near near;
     int sched, diff;
-    double eta, discount, cutoff, alpha;
+    double eta, alpha;
 } fedex_mixing;
 
 /* In the order of the choices of option "sched". */
@@ -30,16 +30,8 @@ static const weft_opt fedex_opts[] = {
                   "sched = racing: bound of the probability that the best of a mixture is "
                   "ever eliminated"),
     WEFT_REAL_OPT("eta", fedex_mixing, eta, "0", 0, 1e6, "step size; 0: sqrt(2 ln k)"),
-    WEFT_REAL_OPT("discount", fedex_mixing, discount, "draw", -1, 1,
-                  "discount of past scores in the baseline, per round. 0: last round only; "
-                  "1: plain mean; draw: at random for each trial",
-                  .words = "draw"),
     WEFT_BOOL_OPT("diff", fedex_mixing, diff, "no",
                   "score of a client: loss after minus before local training"),
-    WEFT_REAL_OPT("cutoff", fedex_mixing, cutoff, "0", 0, 100,
-                  "entropy (nats) below which the most probable configuration gets "
-                  "probability 1; 0: never"),
-    WEFT_NEAR_FLOOR_OPT(fedex_mixing, "0"),
     {0},
 };
 
@@ -47,11 +39,7 @@ static const weft_when fedex_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
 
 static weft_status fedex_setup(void *self, const weft_mixing_env *env)
 {
-    fedex_mixing *fedex = self;
-    if (fedex->discount < 0 && fedex->discount > -1)
-        return weft_fail(WEFT_ECONF, "fedex.discount = %g; expected draw, or 0 to 1",
-                         fedex->discount);
-    return weft_near_setup(&fedex->near, "fedex", env);
+    return weft_near_setup(&((fedex_mixing *)self)->near, "fedex", env);
 }
 
 static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job)
@@ -65,9 +53,7 @@ static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job
     job->update = (weft_mix_update){
         .schedule = schedule,
         .eta = schedule == WEFT_UPDATE_RACING ? fedex->alpha : fedex->eta,
-        .discount = fedex->discount < 0 ? weft_rng_unit(rng.v[0]) : fedex->discount,
-        .floor = fedex->near.floor,
-        .cutoff = fedex->cutoff,
+        .discount = weft_rng_unit(rng.v[0]), /* of past scores in the baseline */
         .diff = fedex->diff};
 }
 

@@ -6,27 +6,22 @@
  * section 4.1. As published (`literal`), configurations that are drawn more often are also
  * reduced more often, and probabilities converge to values proportional to 1 / score. The
  * default divides by the probability of the draw, subtracts the mean score of past rounds,
- * and has step size sqrt(2 ln k / rounds). With `racing` all configurations have equal
- * probabilities until they are eliminated (mix.h). */
+ * and has step size sqrt(2 ln k / rounds), with the number of rounds so far where the
+ * schedule does not say how many a trial may have. With `racing` all configurations have
+ * equal probabilities until they are eliminated (mix.h). */
 #include "near.h"
 
 typedef struct mw_mixing {
     weft_near near;
-    int literal, known, racing;
-    double eta, alpha;
-    double rounds; /* largest total of a trial */
+    int literal, racing;
+    double alpha;
+    double rounds; /* largest total of a trial; 0: it is not known */
 } mw_mixing;
 
 static const weft_opt mw_opts[] = {
     WEFT_NEAR_OPTS(mw_mixing),
     WEFT_BOOL_OPT("literal", mw_mixing, literal, "no",
                   "as published: p_i *= exp(-score / sqrt(rounds))"),
-    WEFT_BOOL_OPT("known", mw_mixing, known, "yes",
-                  "step size from the total number of rounds; no: from the number so far, "
-                  "if the total is not known"),
-    WEFT_REAL_OPT("eta", mw_mixing, eta, "0", 0, 1e6,
-                  "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)"),
-    WEFT_NEAR_FLOOR_OPT(mw_mixing, "0.01"),
     WEFT_BOOL_OPT("racing", mw_mixing, racing, "no",
                   "no steps, but elimination of significantly worse configurations"),
     WEFT_REAL_OPT(
@@ -43,10 +38,6 @@ static weft_status mw_setup(void *self, const weft_mixing_env *env)
     if (mw->racing && mw->literal)
         return weft_fail(WEFT_ECONF, "mw.racing = yes with mw.literal = yes: the published "
                                      "step eliminates nothing; set one of them to no");
-    if (mw->known && !mw->racing && !(env->resource > 0))
-        return weft_fail(WEFT_ECONF,
-                         "mw.known = yes: this schedule does not say how long a "
-                         "trial may be; use mw.known = no");
     mw->rounds = env->resource;
     return weft_near_setup(&mw->near, "mw", env);
 }
@@ -57,10 +48,9 @@ static weft_mix_update update_of(const mw_mixing *mw)
         return (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = mw->alpha};
     return (weft_mix_update){.schedule = mw->literal ? WEFT_UPDATE_AS_PUBLISHED
                                                      : WEFT_UPDATE_HORIZON,
-                             .eta = mw->eta,
-                             .horizon = mw->known ? mw->rounds : 0,
+                             .horizon = mw->rounds,
                              .discount = 1,
-                             .floor = mw->near.floor};
+                             .floor = 0.01};
 }
 
 static void mw_make(void *self, int64_t id, const double *conf, weft_job *job)

@@ -9,7 +9,6 @@ typedef struct weft_near {
     /* options, WEFT_NEAR_OPTS */
     int64_t k, levels;
     double eps;
-    double floor; /* WEFT_NEAR_FLOOR_OPT */
     /* set by weft_near_setup */
     const weft_space *space;
     uint64_t seed;
@@ -34,9 +33,6 @@ typedef struct weft_near {
         WEFT_LONG_OPT("levels", object, near.levels, "0", 0, 1000,                         \
                       "grid points of each option, drawn one by one, in place of "         \
                       "neighbours; 0: off")
-#define WEFT_NEAR_FLOOR_OPT(object, usual)                                                 \
-    WEFT_REAL_OPT("floor", object, near.floor, usual, 0, 1,                                \
-                  "in divisions, probabilities below floor / k are replaced by floor / k")
 #define WEFT_NEAR_WHEN                                                                     \
     {"k", "levels", "0"},                                                                  \
     {                                                                                      \

@@ -25,7 +25,7 @@ enum {
 };
 
 typedef struct lstm_net {
-    int embedding, hidden, layers, biases; /* options */
+    int embedding, hidden, layers; /* options */
     weft_shape shape;
 } lstm_net;
 
@@ -76,8 +76,6 @@ static const weft_opt lstm_opts[] = {
                  "length of the vectors that symbols are embedded in"),
     WEFT_INT_OPT("hidden", lstm_net, hidden, "256", 1, 16384, "units per layer"),
     WEFT_INT_OPT("layers", lstm_net, layers, "2", 1, LSTM_MAX_LAYERS, "LSTM layers"),
-    WEFT_INT_OPT("biases", lstm_net, biases, "2", 1, 2,
-                 "bias vectors per layer: 2 as in PyTorch, 1 as in TensorFlow"),
     {0},
 };
 
@@ -104,8 +102,8 @@ static struct offsets layout_in(const lstm_net *lstm, net_layout *layout)
     struct offsets offsets = {0};
     offsets.embed = net_layout_add(layout, classes, lstm->embedding, "embed.weight");
     for (int l = 0; l < lstm->layers; l++)
-        offsets.layer[l] = net_layout_lstm(layout, "lstm", l, "", l ? h : lstm->embedding,
-                                           h, lstm->biases);
+        offsets.layer[l] =
+            net_layout_lstm(layout, "lstm", l, "", l ? h : lstm->embedding, h, 2);
     offsets.dense = net_layout_add(layout, classes, h, "dense.weight");
     offsets.bias = net_layout_add(layout, classes, 0, "dense.bias");
     offsets.all = layout->end;
@@ -205,10 +203,9 @@ static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const re
         struct layer *layer = &scratch->layer[l];
         net_gates_pack(&layer->gates, w + offsets.layer[l].ih, w + offsets.layer[l].hh,
                        back);
-        for (int j = 0; j < 4 * h; j++) {
-            layer->bias[j] = w[offsets.layer[l].bias[0] + j];
-            if (lstm->biases == 2) layer->bias[j] += w[offsets.layer[l].bias[1] + j];
-        }
+        for (int j = 0; j < 4 * h; j++)
+            layer->bias[j] =
+                w[offsets.layer[l].bias[0] + j] + w[offsets.layer[l].bias[1] + j];
     }
     net_pair_pack(&scratch->dense, w + offsets.dense, back);
     weft_packed_times(classes, w + offsets.embed, (size_t)lstm->embedding,
@@ -398,7 +395,7 @@ static void finish_gradients(const lstm_net *lstm, const struct scratch *scratch
         for (size_t j = 0; j < wide; j++)
             scratch->layer[0].dbias[j] += scratch->dtable[i * wide + j];
     for (int l = 0; l < lstm->layers; l++)
-        for (int k = 0; k < lstm->biases; k++)
+        for (int k = 0; k < 2; k++)
             memcpy(g + offsets.layer[l].bias[k], scratch->layer[l].dbias, wide * sizeof *g);
 }
 

@@ -194,7 +194,6 @@ enum { TXTCNN_MAX_GROUPS = 5 };
 enum { TXTCNN_RELU, TXTCNN_ELU, TXTCNN_TANH, TXTCNN_SIGMOID, TXTCNN_SELU };
 enum { TXTCNN_STATIC, TXTCNN_NONSTATIC, TXTCNN_MULTI };
 enum { TXTCNN_AUTO, TXTCNN_ONE, TXTCNN_SOFTMAX };
-enum { TXTCNN_MASKED, TXTCNN_KIM, TXTCNN_HADER };
 
 /* f filters over windows of k words. */
 typedef struct txtcnn_group {
@@ -203,14 +202,12 @@ typedef struct txtcnn_group {
 } txtcnn_group;
 
 typedef struct txtcnn_net {
-    int activation, channels, groups, hidden, bias, head, literal; /* options */
+    int activation, channels, groups, hidden, bias, head; /* options */
     int f[TXTCNN_MAX_GROUPS], k[TXTCNN_MAX_GROUPS];
     double drop_input, drop_pooled, drop_hidden, max_norm;
     weft_shape shape; /* the rest is set by setup */
-    int64_t padded;   /* words that shorter documents are padded to, where literal */
     txtcnn_group group[TXTCNN_MAX_GROUPS];
     int filters, columns; /* sums of f, and of f k, over the groups */
-    int widest;           /* largest k */
     int64_t bias_at;      /* offset of [filters], where bias; weights of filters are at 0 */
     weft_layer dense[2];  /* the hidden layer, if there is one, and the last */
     int ndense;

@@ -6,8 +6,7 @@
  * parallel efficient global optimization", IJCNN 2019).
  *
  * Sentences have their own lengths: the windows of a filter are all that contain a word,
- * with zeros for positions outside. Programs that pad a batch to the longest sentence also
- * count windows of only zeros, whose value is the bias: option literal.
+ * with zeros for positions outside.
  *
  * Weights of filters are [word of the window][filter][vector], so that all groups together
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
@@ -61,9 +60,6 @@ static const weft_opt txtcnn_opts[] = {
     WEFT_REAL_OPT("max_norm", txtcnn_net, max_norm, "0", 0, 1e6,
                   "largest norm of the weights of a unit of the last layer; 0: no bound",
                   .role = WEFT_PER_TRIAL),
-    WEFT_CHOICE_OPT("literal", txtcnn_net, literal, "no", "no|kim|hader",
-                    "windows of padding alone compete: sentences are padded on both sides "
-                    "(kim), or at their end (hader); no: they are not padded"),
     {0},
 };
 
@@ -89,13 +85,6 @@ static weft_status check(const txtcnn_net *txtcnn)
                          "txtcnn.head = sigmoid is for two classes, the data set has %d; "
                          "use txtcnn.head = softmax",
                          shape->classes);
-    for (int i = 0; i < txtcnn->groups && txtcnn->literal == TXTCNN_HADER; i++)
-        if (txtcnn->k[i] > txtcnn->padded)
-            return weft_fail(WEFT_ECONF,
-                             "txtcnn.k%d = %d: the longest document has %lld words, and "
-                             "txtcnn.literal = hader has no longer windows; take fewer "
-                             "words, or txtcnn.literal = no",
-                             i + 1, txtcnn->k[i], (long long)txtcnn->padded);
     return WEFT_OK;
 }
 
@@ -103,15 +92,13 @@ static weft_status txtcnn_setup(void *self, const weft_shape *shape)
 {
     txtcnn_net *txtcnn = self;
     txtcnn->shape = *shape;
-    txtcnn->padded = shape->padded > 0 ? shape->padded : shape->d;
     TRY(check(txtcnn));
-    txtcnn->filters = txtcnn->columns = txtcnn->widest = txtcnn->ndense = 0;
+    txtcnn->filters = txtcnn->columns = txtcnn->ndense = 0;
     for (int i = 0; i < txtcnn->groups; i++) {
         txtcnn->group[i] =
             (txtcnn_group){txtcnn->f[i], txtcnn->k[i], txtcnn->filters, txtcnn->columns};
         txtcnn->filters += txtcnn->f[i];
         txtcnn->columns += txtcnn->f[i] * txtcnn->k[i];
-        txtcnn->widest = txtcnn->k[i] > txtcnn->widest ? txtcnn->k[i] : txtcnn->widest;
     }
     txtcnn->bias_at = (int64_t)txtcnn->columns * shape->vector;
     int64_t at = txtcnn->bias_at + (txtcnn->bias ? txtcnn->filters : 0);

@@ -233,24 +233,14 @@ static void load_rows(const struct pass *pass, const struct piece *piece)
 /* ---- forward ---- */
 
 /* Windows of k words of a document of n words: those with at least one word begin at from
- * .. to; zeros 1: a window of padding alone counts as well. */
+ * .. to. */
 struct range {
-    int from, to, zeros;
+    int from, to;
 };
 
-static struct range range_of(const txtcnn_net *txtcnn, int k, int n)
+static struct range range_of(int k, int n)
 {
-    int longest = (int)txtcnn->padded;
-    struct range range = {.from = 1 - k, .to = n - 1, .zeros = n == 0};
-    if (n == 0) range.to = range.from - 1;
-    if (txtcnn->literal == TXTCNN_KIM)
-        range.zeros |= txtcnn->widest > k || longest - n + txtcnn->widest - 1 >= k;
-    if (txtcnn->literal == TXTCNN_HADER) {
-        range.from = 0;
-        range.to = net_min(n - 1, longest - k);
-        range.zeros |= longest - n >= k;
-    }
-    return range;
+    return (struct range){1 - k, n > 0 ? n - 1 : -k};
 }
 
 /* sum[f] = sums of the filters of a group over the window that begins at `from`. */
@@ -284,9 +274,9 @@ static void pool_windows(const struct pass *pass, const struct piece *piece, int
     for (int e = 0; e < txtcnn->groups; e++) {
         const txtcnn_group *group = &txtcnn->group[e];
         int64_t at = (int64_t)(piece->first + i) * txtcnn->filters + group->filter;
-        struct range range = range_of(txtcnn, group->k, n);
+        struct range range = range_of(group->k, n);
         for (int j = 0; j < group->f; j++) {
-            scratch->pooled[at + j] = range.zeros ? 0 : -INFINITY;
+            scratch->pooled[at + j] = n == 0 ? 0 : -INFINITY;
             scratch->window[at + j] = ONLY_ZEROS;
         }
         for (int from = range.from; from <= range.to; from++) {

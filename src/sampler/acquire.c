@@ -27,15 +27,6 @@ double weft_gain_log(weft_gain what, double mean, double sd, double best, double
     return log_cdf((below + sd * sd * t) / sd) + (below - 1) * t + sd * sd * t * t / 2;
 }
 
-double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double steps)
-{
-    double at = steps > 0 ? fmin(i, steps) : 0;
-    if (how == WEFT_COOLS_NONE || !(steps > 0)) return t0;
-    if (how == WEFT_COOLS_EXPONENTIALLY) return t0 * pow(tf / t0, at / steps);
-    if (how == WEFT_COOLS_LINEARLY) return t0 - (t0 - tf) * at / steps;
-    return tf * log(steps + 1) / log(at + 2);
-}
-
 double weft_gain_spread(double t, double spread, const weft_rng4 *rng)
 {
     double most = 22.36; /* exp(t^2 / 2) is finite */

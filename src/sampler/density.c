@@ -180,13 +180,12 @@ static double clip_width(int64_t n, double sigma)
 }
 
 /* sigma[n] of the values: the distances to neighbours in sorted[n + 1]. */
-static void set_widths(int64_t n, const double *sorted, int64_t wide, int endpoints,
-                       double *sigma)
+static void set_widths(int64_t n, const double *sorted, int64_t wide, double *sigma)
 {
     for (int64_t i = 0, j = 0; i <= n; i++) {
         if (i == wide) continue;
-        double left = i > 0 ? sorted[i] - sorted[i - 1] : endpoints ? sorted[i] : 0;
-        double right = i < n ? sorted[i + 1] - sorted[i] : endpoints ? 1 - sorted[i] : 0;
+        double left = i > 0 ? sorted[i] - sorted[i - 1] : 0;
+        double right = i < n ? sorted[i + 1] - sorted[i] : 0;
         sigma[j++] = clip_width(n, fmax(left, right));
     }
 }
@@ -252,7 +251,7 @@ weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
                           .narrow = all + 3 * m,
                           .part = all + 4 * m,
                           .coef = all + 5 * m};
-    set_widths(n, sorted, insert_wide(n, at, sorted), rule->endpoints, sigma);
+    set_widths(n, sorted, insert_wide(n, at, sorted), sigma);
     if (rule->whole && n == 1) sigma[0] = 0.5;
     double least = 1;
     for (int64_t j = 0; j < n; j++) least = fmin(least, sigma[j]);

@@ -23,48 +23,33 @@ typedef struct forest_sampler {
     int *levels;     /* [dim] levels of a category, including one for a missing axis; 0: a
                         number */
     /* options */
-    int64_t design, trees, leaf, generations, steps;
-    double features, t, spread, t_last;
-    int categories, criterion, cooling, liar, per_cost, scale;
+    int64_t design, trees, generations;
+    double t;
+    int criterion, liar, per_cost, scale;
 } forest_sampler;
 
 enum { OFF, BELIEVER };
 enum { LINEAR, RANK };
-enum { ORDERED, ONEHOT };
 /* Of the evolution strategy, as in Hader's thesis; generations without improvement after
  * which it restarts. */
 enum { PARENTS = 4, CHILDREN = 10, STALL = 50 };
+/* Of the trees, as in MiP-EGO: the share of the axes that are candidates for a split,
+ * rounded up, and the least number of results in a leaf. */
+static const double features = 5. / 6;
+enum { LEAF = 2 };
+/* Standard deviation of log t over proposals, so that parallel proposals differ. */
+static const double spread = 0.5;
 
 static const weft_opt forest_opts[] = {
-    WEFT_LONG_OPT("design", forest_sampler, design, "10", 1, 1e6,
+    WEFT_LONG_OPT("design", forest_sampler, design, "10", LEAF, 1e6,
                   "number of initial trials, a Latin hypercube; also the number of results "
                   "that a resource must have to be learnt from"),
     WEFT_LONG_OPT("trees", forest_sampler, trees, "110", 2, 10000, "trees of the forest"),
-    WEFT_REAL_OPT("features", forest_sampler, features, "0.8333333333333334", 0, 1,
-                  "share of the axes that are candidates for a split, rounded up"),
-    WEFT_LONG_OPT("leaf", forest_sampler, leaf, "2", 1, 1e6,
-                  "least number of results in a leaf"),
-    WEFT_CHOICE_OPT(
-        "categories", forest_sampler, categories, "ordered", "ordered|onehot",
-        "splits of a category. ordered: any set of its levels against the rest, in the "
-        "order of mean losses. onehot: one level against all others"),
     WEFT_CHOICE_OPT("criterion", forest_sampler, criterion, "mgfi", "ei|pi|mgfi",
                     "acquisition: expected improvement, its probability, or its "
                     "moment-generating function"),
     WEFT_REAL_OPT("t", forest_sampler, t, "1", 1e-3, 22.36,
-                  "initial temperature of mgfi: a larger one explores more; logarithmic "
-                  "cooling has its own"),
-    WEFT_REAL_OPT(
-        "spread", forest_sampler, spread, "0.5", 0, 3,
-        "standard deviation of log t over proposals, so that parallel proposals differ"),
-    WEFT_CHOICE_OPT("cooling", forest_sampler, cooling, "none",
-                    "none|exponential|linear|logarithmic",
-                    "how the temperature falls from `t` to `t_last`"),
-    WEFT_REAL_OPT("t_last", forest_sampler, t_last, "0.1", 1e-3, 22.36,
-                  "temperature at the end"),
-    WEFT_LONG_OPT("steps", forest_sampler, steps, "0", 0, 1e9,
-                  "proposals until t_last; auto: space.configs without the design",
-                  .words = "auto"),
+                  "temperature of mgfi: a larger one explores more"),
     WEFT_CHOICE_OPT("liar", forest_sampler, liar, "believer", "off|believer",
                     "trials in flight: count with the loss that the forest predicts "
                     "(believer), or not (off)"),
@@ -82,16 +67,7 @@ static const weft_opt forest_opts[] = {
     {0},
 };
 
-static const weft_when forest_when[] = {
-    {"t", "criterion", "mgfi"},
-    {"t", "cooling", "none|exponential|linear"},
-    {"spread", "criterion", "mgfi"},
-    {"cooling", "criterion", "mgfi"},
-    {"t_last", "criterion", "mgfi"},
-    {"t_last", "cooling", "exponential|linear|logarithmic"},
-    {"steps", "criterion", "mgfi"},
-    {"steps", "cooling", "exponential|linear|logarithmic"},
-    {0}};
+static const weft_when forest_when[] = {{"t", "criterion", "mgfi"}, {0}};
 
 /* ---- axes ---- */
 
@@ -140,14 +116,6 @@ static weft_status forest_setup(void *self, const weft_space *space, uint64_t se
                                 weft_arena *mem)
 {
     forest_sampler *forest = self;
-    if (forest->leaf > forest->design)
-        return weft_fail(WEFT_ECONF,
-                         "forest.leaf = %lld is more than forest.design = %lld, the "
-                         "results of the first forest, whose trees would not be divided; "
-                         "expected a smaller leaf or a larger design",
-                         (long long)forest->leaf, (long long)forest->design);
-    if (forest->steps == 0 && space->count > forest->design)
-        forest->steps = space->count - forest->design;
     forest->seed = weft_hash("forest", 6, seed);
     weft_past_setup(&forest->past, space, mem);
     forest->gene = WEFT_NEW(mem, weft_gene, space->dim);
@@ -220,9 +188,8 @@ static weft_trees_rule rule_of(const forest_sampler *forest)
 {
     return (weft_trees_rule){
         .trees = (int)forest->trees,
-        .tries = (int)fmax(1, ceil(forest->features * forest->past.space->dim - 1e-9)),
-        .leaf = (int)forest->leaf,
-        .alone = forest->categories == ONEHOT};
+        .tries = (int)fmax(1, ceil(features * forest->past.space->dim - 1e-9)),
+        .leaf = LEAF};
 }
 
 static void learn(const forest_sampler *forest, const weft_past_level *level,
@@ -299,10 +266,7 @@ static void acquire(void *own, int n, const double *gene, double *value)
 static double temperature(const forest_sampler *forest, int64_t number)
 {
     weft_rng4 rng = weft_rng_at(forest->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
-    double cooled =
-        weft_gain_cooled((weft_cooling)forest->cooling, forest->t, forest->t_last,
-                         (double)(forest->past.n - forest->design), (double)forest->steps);
-    return weft_gain_spread(cooled, forest->spread, &rng);
+    return weft_gain_spread(forest->t, spread, &rng);
 }
 
 /* ---- proposals ---- */

@@ -13,8 +13,6 @@ typedef struct weft_trees_rule {
     int trees;
     int tries; /* number of features, chosen at random, that are tried for a split */
     int leaf;  /* least number of draws in a leaf */
-    int alone; /* 1: a category is split in one level and all others; 0: in two sets of
-                  levels */
 } weft_trees_rule;
 
 typedef struct weft_tree_node {
@@ -39,8 +37,7 @@ typedef struct weft_trees {
  * most, of equal splits at the first: numbers halfway between neighbouring values,
  * categories with the levels in the order of their means (the best split is among these:
  * Breiman, Friedman, Olshen, Stone, "Classification and regression trees", 1984, theorem
- * 4.5) or, if rule->alone, between one level and all others, as features of one level each
- * would be, but tried together; down to leaves of rule->leaf draws or with a single value.
+ * 4.5); down to leaves of rule->leaf draws or with a single value.
  * Random numbers are keyed by (seed, tree), so that no tree depends on another. Arrays are
  * owned by mem. Cost O(trees dim n log n). Breiman, "Random forests", Machine Learning
  * 45, 2001. */
@@ -89,19 +86,6 @@ typedef enum weft_gain { WEFT_GAIN_EI, WEFT_GAIN_PI, WEFT_GAIN_MGFI } weft_gain;
  * function", SMC 2017. */
 double weft_gain_log(weft_gain what, double mean, double sd, double best, double t);
 
-typedef enum weft_cooling {
-    WEFT_COOLS_NONE,
-    WEFT_COOLS_EXPONENTIALLY,
-    WEFT_COOLS_LINEARLY,
-    WEFT_COOLS_LOGARITHMICALLY
-} weft_cooling;
-/* The temperature t of MGFI after i of T = steps steps, from t0 to tf:
- *     exponential  t0 (tf / t0)^(i / T)
- *     linear       t0 - (t0 - tf) i / T
- *     logarithmic  tf ln(T + 1) / ln(i + 2)
- *     none         t0
- * i > T counts as T. */
-double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double steps);
 /* The temperature of one of several proposals at a time: t exp(spread z), z ~ N(0, 1) by
  * the random numbers r, at most 22.36. van Stein, Wang, Back, 2018. */
 double weft_gain_spread(double t, double spread, const weft_rng4 *rng);

@@ -16,25 +16,23 @@ typedef struct kde_sampler {
     weft_past past;
     uint64_t seed;
     /* options */
-    double random, good, widen, least;
-    int64_t candidates, points;
+    double random;
+    int64_t points;
     int per_cost;
 } kde_sampler;
+
+/* As in HpBandSter: the share of the results that counts as the best; how many candidates
+ * are drawn, from kernels so many times as wide; the least width of a kernel, in units of
+ * the axis's length. */
+static const double best = 0.15, widen = 3, narrowest = 1e-3;
+enum { CANDIDATES = 64 };
 
 static const weft_opt kde_opts[] = {
     WEFT_REAL_OPT("random", kde_sampler, random, "0.3333333333333333", 0, 1,
                   "share of the configurations that are drawn at random in any case"),
-    WEFT_REAL_OPT("good", kde_sampler, good, "0.15", 0, 1,
-                  "share of the results that counts as the best"),
     WEFT_LONG_OPT("points", kde_sampler, points, "0", 0, 1e9,
                   "least number of results of a density; auto: number of axes + 1",
                   .words = "auto"),
-    WEFT_LONG_OPT("candidates", kde_sampler, candidates, "64", 1, 1e6,
-                  "number of candidates, of which the best is proposed"),
-    WEFT_REAL_OPT("widen", kde_sampler, widen, "3", 1e-6, 1e6,
-                  "candidates are drawn from kernels that are this many times as wide"),
-    WEFT_REAL_OPT("least", kde_sampler, least, "1e-3", 1e-12, 1,
-                  "least width of a kernel, in units of the axis's length"),
     WEFT_PER_COST_OPT(kde_sampler),
     {0},
 };
@@ -100,7 +98,7 @@ static weft_product fit(const kde_sampler *kde, int64_t n, const int64_t *trial)
         place_all(kde, a, n, trial, axis->mu);
         axis->levels = kde->past.type[a] == WEFT_AXIS_CATEGORY ? space->axis[a].nvalue : 0;
     }
-    weft_product_reference(&product, kde->least);
+    weft_product_reference(&product, narrowest);
     return product;
 }
 
@@ -108,7 +106,7 @@ static weft_product fit(const kde_sampler *kde, int64_t n, const int64_t *trial)
 static void divide(const kde_sampler *kde, const weft_past_level *level, weft_product *good,
                    weft_product *bad)
 {
-    double share = floor(kde->good * (double)level->n);
+    double share = floor(best * (double)level->n);
     int64_t ngood = share > (double)kde->points ? (int64_t)share : kde->points;
     int64_t nbad = level->n - ngood > kde->points ? level->n - ngood : kde->points;
     int64_t *trial = WEFT_NEW(kde->past.mem, int64_t, level->n);
@@ -131,8 +129,7 @@ static void draw(const kde_sampler *kde, int64_t number, int64_t c, int64_t j,
         double unit = weft_rng_unit(rng.v[0]);
         point[a] = (weft_product_point){axis->mu[j], 0, 0};
         if (axis->levels == 0)
-            point[a].at =
-                weft_normal_between(axis->mu[j], kde->widen * axis->sigma[j], unit);
+            point[a].at = weft_normal_between(axis->mu[j], widen * axis->sigma[j], unit);
         else if (weft_rng_unit(rng.v[1]) >= axis->same)
             point[a].at = floor(unit * axis->levels);
     }
@@ -158,7 +155,7 @@ static void propose_from(const kde_sampler *kde, int64_t number,
     const weft_durations *durations =
         kde->per_cost ? weft_durations_new(&kde->past, level, kde->past.mem) : NULL;
     double *own = WEFT_NEW(kde->past.mem, double, space->dim), most = 0;
-    for (int64_t c = 0; c < kde->candidates; c++) {
+    for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 rng = random_at(kde, number, DRAW_KERNEL, 0, c);
         draw(kde, number, c, (int64_t)(weft_rng_unit(rng.v[0]) * (double)good.n), &good,
              point);
@@ -166,7 +163,7 @@ static void propose_from(const kde_sampler *kde, int64_t number,
                       fmax(weft_product_log(&bad, point), least);
         value_of(kde, point, own);
         if (durations)
-            gain = weft_durations_gain(gain, kde->good, weft_durations_log(durations, own));
+            gain = weft_durations_gain(gain, best, weft_durations_log(durations, own));
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         memcpy(conf, own, (size_t)space->dim * sizeof *conf);

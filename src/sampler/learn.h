@@ -145,9 +145,8 @@ double weft_bumps(int64_t n, const double *mu, const double *narrow, const doubl
 
 /* How kernels are made. */
 typedef struct weft_parzen_rule {
-    int endpoints; /* 1: the ends of the axis count as neighbours of the extreme values */
-    int whole;     /* 1: the mixture as a whole is truncated to the axis, not each kernel; a
-                      single value has a kernel of half the axis: as in hyperopt */
+    int whole;  /* 1: the mixture as a whole is truncated to the axis, not each kernel; a
+                   single value has a kernel of half the axis: as in hyperopt */
     int normal; /* 1: kernels on numbers are densities; 0: all have the height of one with
                    sigma 1, so that wide ones have more mass than their share */
 } weft_parzen_rule;

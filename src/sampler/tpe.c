@@ -1,7 +1,7 @@
 /* Tree-structured Parzen estimators. The trials with results are divided into a few good
  * ones and the rest, to which those in flight are added. With densities l of the good ones
  * and g of the others, each axis gets the value that solves
- *     maximise l(x) / g(x), of 24 x drawn from l,
+ *     maximise l(x) / g(x), of 24 candidates x drawn from l,
  * because the expected improvement increases with this ratio. Axes are treated
  * independently, or jointly with one kernel per trial. Bergstra, Bardenet, Bengio, Kegl,
  * "Algorithms for hyper-parameter optimization", NeurIPS 2011; Bergstra, Yamins, Cox,
@@ -14,6 +14,8 @@
 
 #include <math.h>
 #include <string.h>
+
+enum { CANDIDATES = 24 }; /* of which the best is proposed */
 
 typedef enum tpe_form { INDEPENDENT, JOINT, HYPEROPT } tpe_form;
 
@@ -38,8 +40,8 @@ typedef struct tpe_sampler {
     tpe_axis *axis; /* [dim] */
     uint64_t seed;
     /* options */
-    int form, kernels, normal, liar, endpoints, per_cost;
-    int64_t startup, candidates;
+    int form, kernels, normal, per_cost;
+    int64_t startup;
     double gamma;
 } tpe_sampler;
 
@@ -64,20 +66,12 @@ static const weft_opt tpe_opts[] = {
                   "share of the results that counts as good; auto: 0.1, hyperopt 0.25 "
                   "times the square root of their number, at most 25",
                   .words = "auto"),
-    WEFT_LONG_OPT("candidates", tpe_sampler, candidates, "24", 1, 1e6,
-                  "number of candidates, of which the best is proposed"),
     WEFT_CHOICE_OPT("kernels", tpe_sampler, kernels, "auto", "auto|equal|normal",
                     "height of numeric kernels: equal for all widths, as in Optuna 3.1, or "
                     "normal, that of a density; auto: equal, hyperopt normal"),
-    WEFT_BOOL_OPT("endpoints", tpe_sampler, endpoints, "no",
-                  "the ends of an axis count as neighbours for the width of a kernel"),
-    WEFT_BOOL_OPT("liar", tpe_sampler, liar, "yes",
-                  "trials in flight count as bad, so that parallel proposals differ"),
     WEFT_PER_COST_OPT(tpe_sampler),
     {0},
 };
-
-static const weft_when tpe_when[] = {{"endpoints", "form", "independent|hyperopt"}, {0}};
 
 static weft_status tpe_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
@@ -132,7 +126,7 @@ static void divide(struct step *step, const weft_past_level *level)
     tpe_set *set = step->set;
     int64_t in_flight = 0;
     for (int64_t i = 0; i < level->n; i++) set[level->result[i].rank.id] = BAD;
-    for (int64_t i = 0; tpe->liar && i < tpe->past.n; i++)
+    for (int64_t i = 0; i < tpe->past.n; i++)
         if (set[i] == NEITHER && tpe->past.trial[i].in_flight) {
             set[i] = BAD;
             in_flight++;
@@ -171,8 +165,7 @@ static int64_t weigh(const tpe_sampler *tpe, const tpe_set *set, tpe_set which, 
 
 static weft_parzen fit(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_set which)
 {
-    weft_parzen_rule rule = {
-        .endpoints = tpe->endpoints, .whole = tpe->form == HYPEROPT, .normal = tpe->normal};
+    weft_parzen_rule rule = {.whole = tpe->form == HYPEROPT, .normal = tpe->normal};
     const tpe_axis *axis = &tpe->axis[a];
     double *weight = WEFT_NEW(tpe->past.mem, double, tpe->past.n);
     int64_t n = weigh(tpe, set, which, a, weight);
@@ -207,9 +200,9 @@ static double propose_number(const struct step *step, int a)
     const weft_axis *axis = &tpe->past.space->axis[a];
     weft_axis_type type = tpe->past.type[a];
     weft_parzen l = fit(tpe, a, step->set, GOOD), g = fit(tpe, a, step->set, BAD);
-    double *tried = WEFT_NEW(tpe->past.mem, double, tpe->candidates), best = NAN,
+    double *tried = WEFT_NEW(tpe->past.mem, double, CANDIDATES), best = NAN,
            most = -INFINITY;
-    for (int64_t c = 0; c < tpe->candidates; c++) {
+    for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 rng = draw_at(tpe, step->number, a, c);
         double at = weft_parzen_draw(&l, weft_rng_unit(rng.v[0]), weft_rng_unit(rng.v[1]));
         int64_t e = 0;
@@ -261,7 +254,7 @@ static double propose_level(const struct step *step, int a)
     fit_levels(tpe, a, step->set, GOOD, l);
     fit_levels(tpe, a, step->set, BAD, g);
     int64_t best = -1;
-    for (int64_t c = 0; c < tpe->candidates; c++) {
+    for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 rng = draw_at(tpe, step->number, a, c);
         int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(rng.v[0]));
         if (best < 0 || is_better(step, a, l, g, at, best)) best = at;
@@ -308,7 +301,7 @@ static void propose_jointly(const struct step *step, double *conf)
     weft_product l = join(tpe, step->set, GOOD), g = join(tpe, step->set, BAD);
     weft_product_point *point = WEFT_NEW(tpe->past.mem, weft_product_point, space->dim);
     double *own = WEFT_NEW(tpe->past.mem, double, space->dim), most = 0;
-    for (int64_t c = 0; c < tpe->candidates; c++) {
+    for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 which =
             weft_rng_at(tpe->seed, WEFT_RNG_TUNER, (uint64_t)step->number, 0, (uint64_t)c);
         int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
@@ -363,8 +356,7 @@ const weft_sampler weft_sampler_tpe = {
     .kind = {.name = "tpe",
              .about = "tree-structured Parzen estimators: what the best trials share",
              .size = sizeof(tpe_sampler),
-             .opts = tpe_opts,
-             .when = tpe_when},
+             .opts = tpe_opts},
     .setup = tpe_setup,
     .propose = tpe_propose,
     .told = weft_past_told,

@@ -154,10 +154,6 @@ static void split_category(const struct grower *grower, int feature,
         insert_level(ranked, m++, (struct ranked){all.sum / all.times, (int)level});
     }
     for (int i = 0; i < m; i++) {
-        if (grower->rule->alone) {
-            left = n = 0;
-            set = 0;
-        }
         left += drawn[ranked[i].at].sum;
         n += drawn[ranked[i].at].times;
         set |= (uint64_t)1 << ranked[i].at;

@@ -303,14 +303,12 @@ static void walk_job(struct cursor *cursor, weft_job *job)
     walk_number(cursor, &job->resource);
     walk_number(cursor, &job->feature_fraction);
     walk_int(cursor, &job->last);
-    walk_int(cursor, &job->score_eliminated);
     walk_int(cursor, &wins);
     walk_int(cursor, &schedule);
     walk_number(cursor, &job->update.eta);
     walk_number(cursor, &job->update.horizon);
     walk_number(cursor, &job->update.discount);
     walk_number(cursor, &job->update.floor);
-    walk_number(cursor, &job->update.cutoff);
     walk_int(cursor, &job->update.diff);
     job->eligibility = (weft_eligibility)wins;
     job->update.schedule = (weft_update_schedule)schedule;

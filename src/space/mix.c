@@ -312,15 +312,6 @@ static void keep_baseline(const weft_mix_update *rule, weft_mix_update_state *st
     state->mass = rule->discount * state->mass + 1;
 }
 
-static void collapse(weft_mix *mix)
-{
-    int best[WEFT_MAX_BLOCKS];
-    weft_mix_best(mix, best);
-    for (int b = 0; b < mix->nblock; b++)
-        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
-            mix->logp[i] = i == best[b] ? 0 : -INFINITY;
-}
-
 void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *drift,
                           weft_mix *mix, int n, const int *pick, const double *before,
                           const double *after, const double *weight)
@@ -341,7 +332,6 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
         }
         weft_mix_step(mix, 1, grad);
         keep_baseline(rule, drift, mean);
-        if (weft_mix_entropy(mix) < rule->cutoff) collapse(mix);
     }
     weft_arena_free(tmp);
 }
@@ -403,7 +393,6 @@ void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix 
                 v[i] += x[j] * x[j];
             }
         for (int b = 0; b < mix->nblock; b++) eliminate(rule, mix, b, s, v);
-        if (weft_mix_entropy(mix) < rule->cutoff) collapse(mix);
     }
     weft_arena_free(tmp);
 }

@@ -123,7 +123,6 @@ weft_status weft_word_shape(const weft_word_keys *keys, weft_data *data, int64_t
     if (env->data->longest == 0) env->data->longest = longest;
     shape->form = WEFT_TOKENS;
     shape->d = longest;
-    shape->padded = env->data->longest;
     shape->words = vocab->n;
     shape->vector = own.d;
     shape->vectors = own.value;

@@ -47,7 +47,7 @@ struct trial {
 
 typedef struct asha_tuner {
     /* options */
-    int reduction, early_stopping, variant, brackets, winner_resource, best;
+    int reduction, variant, brackets, winner_resource, best;
     int64_t min_resource, max_resource, trials, budget, most_jobs;
     /* state */
     struct bracket *bracket; /* [brackets] */
@@ -71,8 +71,6 @@ static const weft_opt asha_opts[] = {
     WEFT_LONG_OPT("max_resource", asha_tuner, max_resource, "256", 1, 1e9,
                   "upper bound of a trial's resource in the last rung; each rung has "
                   "`reduction` times that of the one before"),
-    WEFT_INT_OPT("early_stopping", asha_tuner, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
-                 "number of lowest rungs that are left out"),
     WEFT_LONG_OPT("trials", asha_tuner, trials, "-1", -1, 1e9,
                   "trials that start; auto: space.configs; 0: no bound", .words = "auto",
                   .role = WEFT_GROWS),
@@ -162,14 +160,12 @@ static weft_status count_rungs(const asha_tuner *asha, int *rungs)
 {
     TRY(weft_resources_fit("asha", asha->min_resource, asha->max_resource));
     *rungs = weft_rungs_top(asha->min_resource, asha->max_resource, asha->reduction) + 1;
-    int used = asha->early_stopping + (asha->brackets > 0 ? asha->brackets : 1);
-    if (used <= *rungs) return WEFT_OK;
+    if (asha->brackets <= *rungs) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
-                     "asha.early_stopping = %d with %d brackets needs %d rungs, but from "
-                     "min_resource = %lld to max_resource = %lld there are %d; expected "
-                     "less, or a wider range",
-                     asha->early_stopping, asha->brackets > 0 ? asha->brackets : 1, used,
-                     (long long)asha->min_resource, (long long)asha->max_resource, *rungs);
+                     "asha.brackets = %d needs as many rungs, but from min_resource = %lld "
+                     "to max_resource = %lld there are %d; expected less, or a wider range",
+                     asha->brackets, (long long)asha->min_resource,
+                     (long long)asha->max_resource, *rungs);
 }
 
 static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed,
@@ -179,7 +175,7 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
     (void)seed;
     int rungs = 0;
     TRY(count_rungs(asha, &rungs));
-    if (asha->brackets == 0) asha->brackets = rungs - asha->early_stopping;
+    if (asha->brackets == 0) asha->brackets = rungs;
     if (asha->trials < 0 || (asha->trials == 0 && space->source != 0))
         asha->trials = space->count;
     TRY(weft_trials_fit(space, "asha", asha->trials));
@@ -188,8 +184,7 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
                          "asha.trials = 0 would never end; expected a bound there, or "
                          "asha.budget or asha.jobs");
     asha->bracket = WEFT_NEW(mem, struct bracket, asha->brackets);
-    for (int i = 0; i < asha->brackets; i++)
-        plan_bracket(asha, &asha->bracket[i], asha->early_stopping + i);
+    for (int i = 0; i < asha->brackets; i++) plan_bracket(asha, &asha->bracket[i], i);
     int64_t first = asha->bracket[0].rung[0].resource;
     if (asha->budget > 0 && asha->budget < first)
         return weft_fail(WEFT_ECONF,

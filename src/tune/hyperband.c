@@ -9,7 +9,7 @@
 
 typedef struct hyperband_tuner {
     /* options */
-    int reduction, rounding, best, repeats;
+    int reduction, best, repeats;
     int64_t min_resource, max_resource;
     /* state */
     int once;            /* brackets of a repetition */
@@ -19,7 +19,6 @@ typedef struct hyperband_tuner {
     int64_t trials;      /* of a repetition */
 } hyperband_tuner;
 
-enum { CEIL, FLOOR };
 enum { MAX_TRIALS = 1000000 };
 
 static const weft_opt hyperband_opts[] = {
@@ -29,9 +28,6 @@ static const weft_opt hyperband_opts[] = {
                   "least resource of a trial in a first rung, in the task's unit: rounds"),
     WEFT_LONG_OPT("max_resource", hyperband_tuner, max_resource, "81", 1, 1e9,
                   "resource of a trial in the last rungs"),
-    WEFT_CHOICE_OPT("rounding", hyperband_tuner, rounding, "ceil", "ceil|floor",
-                    "rounding of the number of trials of a bracket: ceil as in the paper, "
-                    "floor as in its authors' first program"),
     WEFT_INT_OPT("repeats", hyperband_tuner, repeats, "1", 1, 10000,
                  "how often all brackets are run, one after the other. With a sampler that "
                  "learns, such as kde (BOHB), a repetition learns from those before it",
@@ -48,7 +44,6 @@ static int64_t bracket_trials(const hyperband_tuner *hyperband, int s_max, int s
 {
     int64_t grown = 1;
     for (int k = 0; k < s; k++) grown *= hyperband->reduction;
-    if (hyperband->rounding == FLOOR) return (s_max + 1) / (s + 1) * grown;
     return ((s_max + 1) * grown + s) / (s + 1);
 }
 

@@ -2,7 +2,7 @@
  * interval a member with a high loss continues with the weights and configuration of one
  * with a low loss, and this configuration is perturbed. Jaderberg, Dalibard, Osindero et
  * al., "Population based training of neural networks", arXiv:1711.09846, 2017. A member is
- * a sequence of trials: each copy is a new trial. By default no member waits: it is
+ * a sequence of trials: each copy is a new trial. No member waits: it is
  * compared with the latest results of the others when its own result is told. */
 #include "weft/base/random.h"
 #include "weft/tune/tune.h"
@@ -12,6 +12,9 @@
 
 enum { TRUNCATION, TOURNAMENT, NOTHING };
 enum { NOBODY = -1 };
+/* A copy draws an option anew with probability RESAMPLE; else a number is multiplied by 1 +
+ * or 1 - CHANGE. */
+static const double RESAMPLE = 0.25, CHANGE = 0.2;
 
 struct copied {
     int member;   /* whose trial it is */
@@ -23,8 +26,7 @@ struct member {
     weft_rank told;   /* latest result, with its trial as id; NOBODY before the first */
     int64_t copies;   /* trial whose weights its next job copies; NOBODY: it continues its
                          own */
-    int64_t source;   /* trial that its job in flight copied, with `sync` its job of this
-                         round; NOBODY: none */
+    int64_t source;   /* trial that its job in flight copied; NOBODY: none */
     int64_t jobs, of; /* jobs asked for; of these, of its present trial */
     int64_t at;       /* intervals of its trial, and of what that copied, asked for */
     int open;         /* 1: a job is asked and not told yet */
@@ -32,14 +34,13 @@ struct member {
 
 typedef struct pbt_tuner {
     /* options */
-    int population, exploit, sync, best;
+    int population, exploit, best;
     int64_t interval, max_resource;
-    double quantile, resample, perturb;
+    double quantile;
     /* state */
     const weft_space *space;
     uint64_t seed;
-    int64_t each;  /* intervals up to max_resource */
-    int64_t round; /* with `sync`: number of jobs of each member at the last decision */
+    int64_t each;          /* intervals up to max_resource */
     struct member *member; /* [population] */
     struct copied *of;     /* [trials] */
     int64_t trials, room;
@@ -62,12 +63,6 @@ static const weft_opt pbt_opts[] = {
         "member copies one drawn at random if that is better. none: no copies"),
     WEFT_REAL_OPT("quantile", pbt_tuner, quantile, "0.2", 0, 0.5,
                   "share of the members that counts as the best, and as the worst"),
-    WEFT_REAL_OPT("resample", pbt_tuner, resample, "0.25", 0, 1,
-                  "probability that a copy draws an option anew instead of perturbing it"),
-    WEFT_REAL_OPT("perturb", pbt_tuner, perturb, "0.2", 0, 0.99,
-                  "a perturbed number is multiplied by 1 + or 1 - this"),
-    WEFT_BOOL_OPT("sync", pbt_tuner, sync, "no",
-                  "members wait for each other after every interval"),
     WEFT_CHOICE_OPT("winner", pbt_tuner, best, "last", "last|best",
                     "last: best member at the end; best: lowest loss of any job"),
     {0},
@@ -175,8 +170,8 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
         if (axis->opt->role == WEFT_SHAPE || isnan(from[i])) continue;
         weft_rng4 rng = weft_rng_at(pbt->seed, WEFT_RNG_TUNER, (uint64_t)trial,
                                     weft_axis_key(axis), weft_hash("explore", 7, 0));
-        int anew = !weft_axis_is_ordered(axis) || weft_rng_unit(rng.v[0]) < pbt->resample;
-        double factor = weft_rng_unit(rng.v[1]) < 0.5 ? 1 - pbt->perturb : 1 + pbt->perturb;
+        int anew = !weft_axis_is_ordered(axis) || weft_rng_unit(rng.v[0]) < RESAMPLE;
+        double factor = weft_rng_unit(rng.v[1]) < 0.5 ? 1 - CHANGE : 1 + CHANGE;
         conf[i] = anew ? weft_space_resample(pbt->space, i, weft_rng_unit(rng.v[2]))
                        : perturb(axis, from[i], factor);
     }
@@ -195,8 +190,7 @@ static int64_t left_of(const pbt_tuner *pbt, const struct member *member)
 /* 1: the member may be asked for its next job. */
 static int is_ready(const pbt_tuner *pbt, const struct member *member)
 {
-    return !member->open && left_of(pbt, member) > 0 &&
-           (!pbt->sync || member->jobs == pbt->round);
+    return !member->open && left_of(pbt, member) > 0;
 }
 
 /* 1: some member still has a decision ahead. */
@@ -287,17 +281,6 @@ static weft_asked pbt_ask(void *self, weft_job *job)
 
 /* ---- tell ---- */
 
-/* With `sync`: all members decide from the same results, once all of these are told. */
-static void close_round(pbt_tuner *pbt)
-{
-    for (int i = 0; i < pbt->population; i++)
-        if (pbt->member[i].open || pbt->member[i].jobs == pbt->round) return;
-    pbt->round++;
-    for (int i = 0; i < pbt->population; i++) pbt->member[i].source = NOBODY;
-    for (int i = 0; i < pbt->population; i++)
-        if (pbt->round < pbt->each) pbt->member[i].copies = exploit(pbt, &pbt->member[i]);
-}
-
 static void pbt_tell(void *self, const weft_result *res)
 {
     pbt_tuner *pbt = self;
@@ -307,13 +290,10 @@ static void pbt_tell(void *self, const weft_result *res)
     weft_check(member && member->open && member->trial == res->trial,
                "told of trial %lld, which has no job", (long long)res->trial);
     member->open = 0;
-    member->source = pbt->sync ? member->source : NOBODY;
+    member->source = NOBODY;
     member->told = weft_result_rank(res);
     pbt->of[res->trial].told = member->at;
-    if (pbt->sync)
-        close_round(pbt);
-    else if (left_of(pbt, member) > 0)
-        member->copies = exploit(pbt, member);
+    if (left_of(pbt, member) > 0) member->copies = exploit(pbt, member);
 }
 
 /* A trial has ended when a result of its member's next trial was told and no copy of it is

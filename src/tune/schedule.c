@@ -65,11 +65,10 @@ weft_asked weft_rungs_ask(void *self, weft_job *job)
     for (; rungs->next < rungs->trials[0]; rungs->next++) {
         weft_rung_trial *trial = &rungs->trial[rungs->next];
         if (trial->out || trial->open || trial->done == until) continue;
-        int64_t left = until - trial->done;
-        int64_t more = rungs->every > 0 && rungs->every < left ? rungs->every : left;
-        trial->done += more;
+        int64_t more = until - trial->done;
+        trial->done = until;
         trial->open = 1;
-        if (trial->done == until) rungs->unasked--;
+        rungs->unasked--;
         *job = weft_job_new(rungs->first + rungs->next, (double)more, NULL);
         job->index = trial->jobs++;
         job->last = trial->done == rungs->until[rungs->count - 1];
@@ -111,10 +110,6 @@ void weft_rungs_tell(void *self, const weft_result *res)
     trial->rank = weft_result_rank(res);
     trial->rank.id = i;
     trial->guesses = weft_result_guesses(res, rungs->guess);
-    if (trial->done < rungs->until[rungs->rung]) {
-        if (i < rungs->next) rungs->next = i;
-        return;
-    }
     rungs->untold--;
     if (rungs->untold == 0 && rungs->rung < rungs->count - 1) eliminate(rungs);
 }
@@ -128,12 +123,8 @@ int weft_rungs_ended(const void *self, int64_t trial)
 int64_t weft_rungs_jobs(const void *self)
 {
     const weft_rungs *rungs = self;
-    int64_t n = 0, from = 0;
-    for (int k = 0; k < rungs->count; from = rungs->until[k++]) {
-        int64_t more = rungs->until[k] - from;
-        n += rungs->trials[k] *
-             (rungs->every > 0 ? (more + rungs->every - 1) / rungs->every : 1);
-    }
+    int64_t n = 0;
+    for (int k = 0; k < rungs->count; k++) n += rungs->trials[k];
     return n;
 }
 
@@ -164,26 +155,22 @@ weft_status weft_share_mix(const weft_space *space, weft_arena *mem, weft_mix *o
     return WEFT_OK;
 }
 
-weft_status weft_share_setup(weft_share *share, const weft_space *space, int warm,
-                             weft_arena *mem)
+weft_status weft_share_setup(weft_share *share, const weft_space *space, weft_arena *mem)
 {
     int64_t resource = share->resource > 0 ? share->resource : 1;
-    *share = (weft_share){.resource = resource, .warm = warm, .size = 1};
+    *share = (weft_share){.resource = resource};
     TRY(weft_share_mix(space, mem, &share->mix));
     share->one = weft_mix_new(1, space->dim, mem);
     share->rank = WEFT_NEW(mem, weft_rank, share->mix.k);
     return WEFT_OK;
 }
 
-weft_asked weft_share_round(weft_share *share, double size, weft_job *job)
+weft_asked weft_share_round(weft_share *share, weft_job *job)
 {
-    int fresh = !share->warm || share->round == 0;
     share->open = 1;
-    share->size = size;
-    share->trials += fresh;
-    *job = weft_job_new(share->trials - 1, (double)share->resource, &share->mix);
+    share->trials = 1;
+    *job = weft_job_new(0, (double)share->resource, &share->mix);
     job->index = share->round;
-    job->feature_fraction = size;
     job->eligibility = WEFT_WINS_LAST;
     return WEFT_JOB;
 }
@@ -195,7 +182,7 @@ static int alive_from(const weft_share *share, int i)
     return i;
 }
 
-weft_asked weft_share_final(weft_share *share, int refit, weft_job *job)
+weft_asked weft_share_final(weft_share *share, weft_job *job)
 {
     share->next = alive_from(share, share->next);
     if (share->next == share->mix.k) return WEFT_DONE;
@@ -204,15 +191,8 @@ weft_asked weft_share_final(weft_share *share, int refit, weft_job *job)
     share->one.id[0] = share->mix.id[i];
     memcpy(share->one.conf, share->mix.conf + (size_t)i * share->mix.dim,
            (size_t)share->mix.dim * sizeof *share->one.conf);
-    if (!refit && share->round > 0) {
-        *job = weft_job_new(share->trials - 1, 0, &share->one);
-        job->last = alive_from(share, share->next) == share->mix.k;
-        job->index = share->round;
-        job->feature_fraction = share->size;
-        return WEFT_JOB;
-    }
     *job = weft_job_new(share->trials++, (double)share->resource, &share->one);
-    if (share->warm && share->round > 0) job->from = 0;
+    if (share->round > 0) job->from = 0;
     job->last = 1;
     return WEFT_JOB;
 }
@@ -220,13 +200,8 @@ weft_asked weft_share_final(weft_share *share, int refit, weft_job *job)
 int weft_share_ended(const void *self, int64_t trial)
 {
     const weft_share *share = self;
-    if (share->untold == 0 && alive_from(share, share->next) == share->mix.k) return 1;
-    return !share->warm && trial < share->round && trial < share->trials - 1;
-}
-
-void weft_share_only(weft_share *share, int i)
-{
-    for (int j = 0; j < share->mix.k; j++) share->mix.logp[j] = j == i ? 0 : -INFINITY;
+    (void)trial; /* the shared weights serve the last fit, too */
+    return share->untold == 0 && alive_from(share, share->next) == share->mix.k;
 }
 
 int weft_share_ranks(weft_share *share, const weft_result *res)

@@ -12,9 +12,9 @@
  * all r_i except the last are equal, and the remainder is given to the first rungs that can
  * still use it. If budget is 0 the budget is the smaller of 5 max_resource and s_e
  * max_resource + sum (s_i - s_e) r with r = max_resource / (e + 1) (equal rungs), but at
- * least what r_i = 1 costs. With rungs = geometric a trial's resource is min_resource
- * reduction^early_stopping at the end of the first rung and `reduction` times that of the
- * rung before at the end of each further one, up to max_resource, and the budget
+ * least what r_i = 1 costs. With rungs = geometric a trial's resource is min_resource at
+ * the end of the first rung and `reduction` times that of the rung before at the end of
+ * each further one, up to max_resource, and the budget
  * follows; where the last of them ends before, the best trial goes on to max_resource. */
 #include "schedule.h"
 #include "weft/base/base.h"
@@ -26,8 +26,8 @@ enum { FEDEX, GEOMETRIC };          /* how rungs are placed */
 typedef struct sha_tuner {
     weft_rungs rungs;
     /* options */
-    int reduction, placing, eliminations, early_stopping, winner_resource, best;
-    int64_t min_resource, max_resource, budget, every;
+    int reduction, placing, eliminations, winner_resource, best;
+    int64_t min_resource, max_resource, budget;
 } sha_tuner;
 
 static const weft_opt sha_opts[] = {
@@ -38,8 +38,6 @@ static const weft_opt sha_opts[] = {
                     "ends at `reduction` times the resource of the one before"),
     WEFT_LONG_OPT("min_resource", sha_tuner, min_resource, "1", 1, 1e9,
                   "resource of a trial in the first rung"),
-    WEFT_INT_OPT("early_stopping", sha_tuner, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
-                 "number of lowest rungs that are left out"),
     WEFT_INT_OPT("eliminations", sha_tuner, eliminations, "-1", -1, WEFT_MAX_RUNGS - 1,
                  "number of eliminations; 0: random search; -1: 3, or as many as the "
                  "configurations allow"),
@@ -49,15 +47,12 @@ static const weft_opt sha_opts[] = {
                   "resource of all trials together; 0: 5 max_resource, as published, or if "
                   "that is less the budget of equally long rungs"),
     WEFT_WINNER_RESOURCE_OPT(sha_tuner, winner_resource),
-    WEFT_LONG_OPT("every", sha_tuner, every, "0", 0, 1e9,
-                  "resource of a job; 0: up to the next elimination"),
     WEFT_CHOICE_OPT("winner", sha_tuner, best, "last", "last|best",
                     "last: best of the last survivors; best: lowest loss of any job"),
     {0},
 };
 
 static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
-                                     {"early_stopping", "rungs", "geometric"},
                                      {"winner_resource", "rungs", "geometric"},
                                      {"eliminations", "rungs", "fedex"},
                                      {"budget", "rungs", "fedex"},
@@ -164,14 +159,7 @@ static weft_status plan_equal(sha_tuner *sha, int64_t count)
 static weft_status plan_geometric(sha_tuner *sha, int64_t n)
 {
     int64_t at = sha->min_resource;
-    for (int k = 0; k < sha->early_stopping && at <= sha->max_resource; k++)
-        at *= sha->reduction;
-    if (at > sha->max_resource)
-        return weft_fail(WEFT_ECONF,
-                         "sha.min_resource = %lld with sha.early_stopping = %d is beyond "
-                         "sha.max_resource = %lld; expected less",
-                         (long long)sha->min_resource, sha->early_stopping,
-                         (long long)sha->max_resource);
+    TRY(weft_resources_fit("sha", at, sha->max_resource));
     int top = weft_rungs_top(at, sha->max_resource, sha->reduction);
     weft_rungs *rungs = &sha->rungs;
     for (; n > 0 && rungs->count <= top; n /= sha->reduction, at *= sha->reduction) {
@@ -203,7 +191,6 @@ static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
     (void)seed;
     TRY(sha->placing == FEDEX ? plan_equal(sha, space->count)
                               : plan_geometric(sha, space->count));
-    sha->rungs.every = sha->every;
     sha->rungs.best = sha->best;
     sha->rungs.guess = space->guess;
     weft_rungs_begin(&sha->rungs, mem);

@@ -14,12 +14,10 @@
 
 #include <math.h>
 
-enum { CONSTANT, THEORY };
-
 struct gradient {
     weft_share share;
     double eta;
-    int rounds, few, rate, weighted, refit, warm;
+    int rounds, few;
     double *grad;    /* [k] */
     weft_rank *rank; /* [k] by probability */
 };
@@ -34,15 +32,6 @@ static const weft_opt gradient_opts[] = {
                  "only the winner"),
     WEFT_REAL_OPT("eta", struct gradient, eta, "5", 0, 1e6,
                   "step size, per unit of the score"),
-    WEFT_CHOICE_OPT("rate", struct gradient, rate, "constant", "constant|theory",
-                    "constant: eta; theory: sqrt(2 ln k / rounds)"),
-    WEFT_BOOL_OPT("weighted", struct gradient, weighted, "yes",
-                  "divide by the probability that a map is scored, if validation samples "
-                  "are split among maps"),
-    WEFT_BOOL_OPT("refit", struct gradient, refit, "yes",
-                  "fit the winner alone; no: report the shared weights"),
-    WEFT_BOOL_OPT("warm", struct gradient, warm, "yes",
-                  "start each fit from the weights of the one before"),
     {0},
 };
 
@@ -51,12 +40,10 @@ static weft_status gradient_setup(void *self, const weft_space *space, uint64_t 
 {
     struct gradient *gradient = self;
     (void)seed;
-    TRY(weft_share_setup(&gradient->share, space, gradient->warm, mem));
+    TRY(weft_share_setup(&gradient->share, space, mem));
     gradient->grad = WEFT_NEW(mem, double, gradient->share.mix.k);
     gradient->rank = WEFT_NEW(mem, weft_rank, gradient->share.mix.k);
     if (gradient->share.mix.k == 1) gradient->rounds = 0;
-    if (gradient->rate == THEORY && gradient->rounds > 0)
-        gradient->eta = sqrt(2 * log(gradient->share.mix.k) / gradient->rounds);
     return WEFT_OK;
 }
 
@@ -65,11 +52,8 @@ static weft_asked gradient_ask(void *self, weft_job *job)
     struct gradient *gradient = self;
     weft_share *share = &gradient->share;
     if (share->open) return WEFT_WAIT;
-    if (share->round == gradient->rounds)
-        return weft_share_final(share, gradient->refit, job);
-    weft_asked asked = weft_share_round(share, 1, job);
-    job->last = !share->warm && gradient->refit;
-    return asked;
+    if (share->round == gradient->rounds) return weft_share_final(share, job);
+    return weft_share_round(share, job);
 }
 
 /* The number of samples scored; *split 1: they were split among the maps. If not, all maps
@@ -109,7 +93,7 @@ static void find_gradient(struct gradient *gradient, const weft_result *res)
         double score = fmin(gradient->share.rank[i].loss, worst);
         double p = fmax(exp(mix->logp[i]), least_share / mix->k);
         gradient->grad[i] = res->arm_count[i] > 0 ? score : 0;
-        if (split && gradient->weighted) gradient->grad[i] *= res->arm_count[i] / n / p;
+        if (split) gradient->grad[i] *= res->arm_count[i] / n / p;
     }
 }
 

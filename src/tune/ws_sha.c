@@ -22,31 +22,22 @@
  * were chosen on IMDB, CIFAR-10, SST, MR and 20 Newsgroups, whole and in parts
  * (jobs/quality.sh). Maps
  * of space.first stay among the last survivors, as far as there are so many: what is known
- * to serve is never lost to a score by shared weights.
- *
- * `literal` follows the text exactly: the median is over all k scores, maps with a score
- * equal to it stay, there are log2 k rounds, and the winner is drawn from the
- * probabilities. If the order of the scores does not change, this eliminates nothing after
- * the first round, because half of all maps are always below the median. */
+ * to serve is never lost to a score by shared weights. */
 #include "schedule.h"
-#include "weft/base/random.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define EXTRA 1.3  /* times the fits of halving down to one map */
 #define DUE   2000 /* training samples per map, over all fits of a search */
 
 struct halving {
     weft_share share;
-    double keep, grow;
-    int few, refit, warm, literal;
-    double *sorted; /* [k] scratch for the median */
-    int rounds;     /* planned */
-    int finals;     /* planned */
-    int known;      /* maps of space.first, which come first */
-    int budget;     /* fits of the search, if `switch` is auto; else 0 */
-    uint64_t seed;
+    double keep;
+    int few;
+    int rounds; /* planned */
+    int finals; /* planned */
+    int known;  /* maps of space.first, which come first */
+    int budget; /* fits of the search, if `switch` is auto; else 0 */
 };
 
 static const weft_opt halving_opts[] = {
@@ -58,17 +49,6 @@ static const weft_opt halving_opts[] = {
                  "fit each map alone once at most this many are left; 1: only the winner; "
                  "auto: as many as the budget of fits allows",
                  .words = "auto"),
-    WEFT_REAL_OPT(
-        "grow", struct halving, grow, "1", 1, 100,
-        "factor by which the number of features grows every round, up to the full number"),
-    WEFT_BOOL_OPT("refit", struct halving, refit, "yes",
-                  "fit the winner alone; no: report the shared weights"),
-    WEFT_BOOL_OPT(
-        "warm", struct halving, warm, "yes",
-        "start each fit from the weights of the one before (not if features grow)"),
-    WEFT_BOOL_OPT("literal", struct halving, literal, "no",
-                  "as published: median over all maps, eliminated ones too, and a winner "
-                  "drawn at random"),
     {0},
 };
 
@@ -91,7 +71,6 @@ static int max_finals(const struct halving *halving, int rounds)
  * budget then allows to fit more of them alone. */
 static int survivors(const struct halving *halving, int n, int rounds)
 {
-    if (halving->literal) return (n + 1) / 2;
     int half = nkept(halving, n),
         most = halving->budget > 0 ? max_finals(halving, rounds) : 0;
     return most <= half ? half : most < n ? most : n;
@@ -122,13 +101,10 @@ static weft_status halving_setup(void *self, const weft_space *space, uint64_t s
                                  weft_arena *mem)
 {
     struct halving *halving = self;
-    TRY(weft_share_setup(&halving->share, space, halving->warm && !(halving->grow > 1),
-                         mem));
-    halving->sorted = WEFT_NEW(mem, double, halving->share.mix.k);
-    halving->seed = seed;
+    (void)seed; /* nothing is drawn */
+    TRY(weft_share_setup(&halving->share, space, mem));
     if (*space->first) halving->known = (int)space->listed;
-    int by_itself =
-        halving->few == 0 && space->samples > 0 && halving->refit && !halving->literal;
+    int by_itself = halving->few == 0 && space->samples > 0;
     if (halving->few == 0) halving->few = 1;
     plan(halving);
     if (!by_itself) return WEFT_OK;
@@ -147,51 +123,8 @@ static weft_asked halving_ask(void *self, weft_job *job)
 {
     struct halving *halving = self;
     if (halving->share.open) return WEFT_WAIT;
-    if (search_ended(halving))
-        return weft_share_final(&halving->share, halving->refit, job);
-    double size = pow(halving->grow, halving->share.round - halving->rounds);
-    weft_asked asked = weft_share_round(&halving->share, size, job);
-    job->score_eliminated = halving->literal;
-    job->last = !halving->share.warm && halving->refit;
-    return asked;
-}
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-/* Median of the scores of all maps that have scored samples. */
-static double median(const struct halving *halving, const weft_result *res)
-{
-    int n = 0;
-    for (int i = 0; i < res->k; i++)
-        if (res->arm_count[i] > 0) halving->sorted[n++] = halving->share.rank[i].loss;
-    if (n == 0) return INFINITY;
-    qsort(halving->sorted, (size_t)n, sizeof *halving->sorted, by_value);
-    return n % 2 ? halving->sorted[n / 2]
-                 : (halving->sorted[n / 2 - 1] + halving->sorted[n / 2]) / 2;
-}
-
-/* Doubles the probability of the maps at or below the median, eliminates the others and
- * normalises, which leaves the survivors equal. If no map survives, the mixture does not
- * change and the search ends. */
-static void halve_literally(struct halving *halving, const weft_result *res)
-{
-    weft_mix *mix = &halving->share.mix;
-    double threshold = median(halving, res);
-    int keep = 0;
-    for (int i = 0; i < mix->k; i++)
-        keep += mix->logp[i] > -INFINITY && halving->share.rank[i].loss <= threshold;
-    if (keep > 0)
-        weft_mix_halve(mix, halving->share.rank, keep, 1);
-    else
-        halving->rounds = halving->share.round;
-    if (search_ended(halving) && weft_mix_alive(mix) > halving->few) {
-        weft_rng4 rng = weft_rng_at(halving->seed, WEFT_RNG_TUNER, 0, 0, 0);
-        weft_share_only(&halving->share, weft_mix_draw(mix, weft_rng_unit(rng.v[0])));
-    }
+    if (search_ended(halving)) return weft_share_final(&halving->share, job);
+    return weft_share_round(&halving->share, job);
 }
 
 static void halving_tell(void *self, const weft_result *res)
@@ -203,13 +136,9 @@ static void halving_tell(void *self, const weft_result *res)
     }
     weft_share_ranks(&halving->share, res);
     weft_mix *mix = &halving->share.mix;
-    for (int i = 0; i < halving->known && !halving->literal; i++)
-        halving->share.rank[i].loss = -INFINITY;
-    if (halving->literal)
-        halve_literally(halving, res);
-    else
-        weft_mix_halve(mix, halving->share.rank,
-                       survivors(halving, weft_mix_alive(mix), halving->share.round), 1);
+    for (int i = 0; i < halving->known; i++) halving->share.rank[i].loss = -INFINITY;
+    weft_mix_halve(mix, halving->share.rank,
+                   survivors(halving, weft_mix_alive(mix), halving->share.round), 1);
 }
 
 static int64_t halving_jobs(const void *self)

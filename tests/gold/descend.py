@@ -17,7 +17,7 @@ CASES = {  # optimizer, its numbers, rate of a step by the step's
     "inverse": ("SGD", dict(lr=0.1), lambda s: 1 / (1 + 0.1 * s)),
     "linear": ("SGD", dict(lr=0.1), lambda s: max(1 - s / 4, 0)),
     "cosine": ("SGD", dict(lr=0.1), lambda s: (1 + math.cos(math.pi * min(s / 4, 1))) / 2),
-    "step": ("SGD", dict(lr=0.1), lambda s: 0.2 ** min(math.floor(3 * s / 4), 2)),
+    "step": ("SGD", dict(lr=0.1), lambda s: 0.1 ** min(math.floor(3 * s / 4), 2)),
 }
 
 

@@ -36,14 +36,14 @@ class Server:
         return self.before, self.after, self.weight
 
 
-def play(seed, sched, sizes, diff, discount, eta, cutoff):
+def play(seed, sched, sizes, diff, discount, eta):
     np.random.seed(seed)
     server = Server(seed)
     configs = {"%02d" % b: list(range(n)) for b, n in enumerate(sizes)}
     if len(sizes) == 1:
         configs = configs["00"]
-    fedex = FedEx(server, configs, eta or "auto", sched, cutoff, discount, diff)
-    print(sched, int(diff), discount, eta, cutoff, ROUNDS, CLIENTS, len(sizes), *sizes)
+    fedex = FedEx(server, configs, eta or "auto", sched, 0, discount, diff)
+    print(sched, int(diff), discount, eta, ROUNDS, CLIENTS, len(sizes), *sizes)
     for _ in range(ROUNDS):
         fedex.step()
         for j, c in enumerate(server.configs):
@@ -54,8 +54,6 @@ def play(seed, sched, sizes, diff, discount, eta, cutoff):
 
 
 for i, sched in enumerate(SCHEDULES):
-    play(10 * i, sched, [4], False, 0.5, 0, 0)
-    play(10 * i + 1, sched, [7], True, 0, 0.3, 0)
-    play(10 * i + 2, sched, [3, 5, 2], False, 1, 0, 0)
-play(90, "aggressive", [6], False, 0.9, 0, 1.3)
-play(91, "aggressive", [3, 3], True, 0.7, 0, 0.9)
+    play(10 * i, sched, [4], False, 0.5, 0)
+    play(10 * i + 1, sched, [7], True, 0, 0.3)
+    play(10 * i + 2, sched, [3, 5, 2], False, 1, 0)

@@ -6,7 +6,7 @@ A case is a line
     options words-of-the-longest vocabulary classes samples loss
 
 and lines of tensors as in net.txt. The network is the usual one: sentences padded with zeros, convolutions, a maximum
-over time; windows that hold no word are masked unless literal. Run in the top directory; needs numpy and torch."""
+over time; windows that hold no word are masked. Run in the top directory; needs numpy and torch."""
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -15,13 +15,9 @@ SIZE = 7
 CASES = (
     ("-", 9, 30, 2, 6),
     ("head=softmax", 9, 30, 2, 6),
-    ("literal=kim&f1=5&f2=4&f3=3", 9, 30, 3, 6),
-    ("literal=hader&f1=5&f2=4&f3=3", 9, 30, 3, 6),
     ("channels=nonstatic&f1=5&f2=4&f3=3&k1=1", 9, 30, 3, 6),
     ("channels=multi&f1=5&f2=40&f3=3&k3=12", 9, 300, 2, 20),
     ("channels=multi&f1=5&f2=4&f3=3&hidden=6&activation=elu", 12, 50, 4, 10),
-    ("channels=multi&literal=kim&f1=5&f2=4&f3=3&activation=selu", 12, 50, 2, 10),
-    ("channels=nonstatic&literal=hader&f1=5&f2=4&f3=3&activation=sigmoid", 12, 50, 2, 10),
     ("groups=5&f1=5&f2=4&f3=3&f4=6&f5=2&activation=tanh&bias=no&channels=nonstatic", 12, 50, 2, 10),
     ("groups=1&f1=33&k1=2&hidden=40&head=softmax", 30, 500, 2, 40),
 )
@@ -50,7 +46,7 @@ with open("tests/gold/txtcnn.txt", "w") as file:
         f = [int(o.get(f"f{i + 1}", F_DEFAULT)) for i in range(groups)]
         k = [int(o.get(f"k{i + 1}", K_DEFAULT[i])) for i in range(groups)]
         hidden, channels = int(o.get("hidden", 0)), o.get("channels", "static")
-        literal, bias = o.get("literal", "no"), o.get("bias", "yes") == "yes"
+        bias = o.get("bias", "yes") == "yes"
         outputs = 1 if classes == 2 and o.get("head") != "softmax" else classes
         shapes = [(f"conv{i + 1}.weight", (k[i], f[i], SIZE)) for i in range(groups)]
         shapes += [(f"conv{i + 1}.bias", (f[i],)) for i in range(groups) if bias]
@@ -67,7 +63,7 @@ with open("tests/gold/txtcnn.txt", "w") as file:
         fixed = fixed.reshape(words, SIZE)
         length = [1 + i * (d - 1) if i < 2 else 1 + int(hashed(8, n)[i] % np.uint64(d)) for i in range(n)]
         tokens = (hashed(7, n * d) % np.uint64(words)).astype(np.int64).reshape(n, d)
-        margin = 0 if literal == "hader" else max(k) - 1
+        margin = max(k) - 1
         held = torch.zeros(n, margin + d + margin, dtype=torch.bool)
         rows = []
         for i in range(n):
@@ -82,9 +78,8 @@ with open("tests/gold/txtcnn.txt", "w") as file:
             kernel = w[f"conv{i + 1}.weight"].permute(1, 2, 0)
             u = F.conv1d(x.transpose(1, 2), kernel, w[f"conv{i + 1}.bias"] if bias else None)
             a = ACT[o.get("activation", "relu")](u)
-            if literal == "no":
-                some = held.unfold(1, k[i], 1).any(2)
-                a = a.masked_fill(~some[:, None, :], -np.inf)
+            some = held.unfold(1, k[i], 1).any(2)
+            a = a.masked_fill(~some[:, None, :], -np.inf)
             pooled.append(a.max(2).values)
         a = torch.cat(pooled, 1)
         if hidden:

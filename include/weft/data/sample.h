@@ -105,8 +105,6 @@ typedef struct weft_shape {
     int64_t longest;   /* words of the longest translation */
     double translated; /* words of a translation, on average */
     /* WEFT_TOKENS, else 0 */
-    int64_t padded;       /* words that short documents are padded to, where an option has
-                             them padded; 0: d */
     int vector;           /* length of a word vector */
     const float *vectors; /* [words][vector] initial word vectors; borrowed as long as the
                              network is used */

@@ -141,8 +141,7 @@ typedef struct weft_descent {
     int schedule;        /* weft_rate */
     double decay;        /* decay of the rate per epoch: EXPONENTIAL, INVERSE */
     double horizon; /* epochs until the rate is 0: LINEAR, COSINE; of a training: STEP */
-    int reductions; /* number of times that the rate is reduced: STEP */
-    double factor;  /* by which it is multiplied then: STEP */
+    int reductions; /* number of times that the rate becomes a tenth: STEP */
 } weft_descent;
 
 /* Vectors of n that an optimizer keeps between steps: 1 or 2. */

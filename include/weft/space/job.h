@@ -25,7 +25,6 @@ typedef struct weft_job {
                         score */
     double feature_fraction; /* 0 < it <= 1: share of the full number of features */
     int last;                /* 1: no later job continues or copies this trial */
-    int score_eliminated;    /* 1: score eliminated configurations too (ws_sha.literal) */
     weft_eligibility eligibility;
     weft_mix_update update; /* how the task changes the mixture every round; all zero: it
                                stays the same */
@@ -169,7 +168,7 @@ typedef struct weft_job_record {
 
 /* The number of the packed form of records: another one for every change of it, so that
  * journals of other versions are told from damaged ones. */
-#define WEFT_RECORD_FORMAT 4
+#define WEFT_RECORD_FORMAT 6
 /* The record of a job that is to be done: empty results, a copy of the mixture. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Allocates the metrics of the result, NAN, and the rows of units, 0. */

@@ -101,8 +101,6 @@ typedef struct weft_mix_update {
     double discount; /* of the baseline: 0 last round, 1 plain mean */
     double floor;    /* in divisions, a probability below floor / k is replaced by floor /
                         k */
-    double cutoff;   /* once the entropy (nats) is below it, the most probable entry of each
-                        block gets probability 1 and keeps it; 0: never */
     int diff;        /* a client's score is 1: after - before; 0: after */
 } weft_mix_update;
 

@@ -111,10 +111,7 @@ void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t 
             weft_rng_at(fed->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
         unit[b] = weft_rng_unit(rng.v[b % 4]);
     }
-    if (fed->options.eval_mode && round == FED_EVALUATION)
-        weft_mix_best(mix, pick);
-    else
-        weft_mix_pick(mix, unit, pick);
+    weft_mix_pick(mix, unit, pick);
     weft_mix_compose(mix, pick, conf);
     const weft_kind *kind = &fed->algorithm->kind;
     client->options = fed->client;

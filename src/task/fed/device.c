@@ -24,8 +24,6 @@ static const weft_opt device_opts[] = {
         "speed", weft_device, speed, "constant", "constant|exponential|lognormal|trace",
         "differences between devices. constant: none; exponential, lognormal: distribution "
         "of the time of work, with the mean of speed 1; trace: from a table"),
-    WEFT_BOOL_OPT("redraw", weft_device, redraw, "no",
-                  "a client's speed is drawn in every round, not once"),
     WEFT_REAL_OPT("sigma", weft_device, sigma, "1", 0, 10,
                   "lognormal: standard deviation of the logarithm of the time"),
     WEFT_REAL_OPT("sample_seconds", weft_device, sample_seconds, "0", 0, 1e9,
@@ -294,14 +292,13 @@ int64_t weft_device_started(const weft_device *device, int64_t m, int64_t client
 
 /* ---- rounds ---- */
 
-/* The speed, network and chances of a client in a round, into p[WEFT_PROFILE]. */
-static void profile(const weft_device *device, int64_t client, int64_t round, double *p)
+/* The speed, network and chances of a client, into p[WEFT_PROFILE]. */
+static void profile(const weft_device *device, int64_t client, double *p)
 {
     fill_profile(device, p);
     if (device->speed == CONSTANT) return;
-    uint64_t when = device->redraw ? (uint64_t)round + 1 : 0;
     weft_rng4 rng =
-        weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, when);
+        weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, 0);
     double unit = weft_rng_unit(rng.v[0]);
     double z[2];
     if (device->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
@@ -324,7 +321,7 @@ weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t ro
                            const weft_work *work)
 {
     double p[WEFT_PROFILE];
-    profile(device, client, round, p);
+    profile(device, client, p);
     double busy =
         (work->samples * device->sample_seconds + lasting(work->flops, device->flops)) /
         p[WEFT_SPEED];

@@ -570,8 +570,8 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
  * mixture after its job. */
 static int fed_mixes(const void *self)
 {
-    const fed_task *fed = self;
-    return !fed->options.eval_mode;
+    (void)self;
+    return 1;
 }
 
 static weft_status fed_score(void *self, const weft_job *job, const weft_state *state,

@@ -16,7 +16,6 @@ enum { WEFT_SPEED, WEFT_UP, WEFT_DOWN, WEFT_AVAILABLE, WEFT_DROPOUT, WEFT_PROFIL
 /* Section [device]. */
 typedef struct weft_device {
     int speed;                 /* constant, exponential, lognormal or trace */
-    int redraw;                /* 1: speeds are drawn anew in every round */
     double sigma;              /* lognormal: s.d. of the logarithm */
     double sample_seconds;     /* to train on one sample at speed 1 */
     double flops;              /* operations a second at speed 1; 0: any */
@@ -233,7 +232,7 @@ typedef struct fed_options {
     const char *net_name, *algorithm_name;
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
-    int replacement, average, score, score_weights, select, target, score_both, eval_mode;
+    int replacement, average, score, score_weights, select, target, score_both;
     double new_share; /* of clients that are kept out of training */
     int new_epochs;   /* passes over their samples before they are scored */
 } fed_options;

@@ -62,9 +62,6 @@ const weft_opt fed_task_opts[] = {
         "new_epochs", fed_task, options.new_epochs, "1", 1, 1e6,
         "passes of these clients over their samples before they are scored; cpg: as "
         "many turns, of which the embedding learns alone; knn: none"),
-    WEFT_BOOL_OPT("eval_mode", fed_task, options.eval_mode, "no",
-                  "in evaluations, also of the winner, all clients train with the most "
-                  "probable configuration in place of a drawn one"),
     WEFT_CHOICE_OPT("target", fed_task, options.target, "last", "last|all",
                     "characters of a window that are predicted: the last, or all"),
     {0},

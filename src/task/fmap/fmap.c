@@ -221,7 +221,7 @@ static struct work work_of(const fmap_task *fmap, const weft_job *job,
     double passes = fmap->opts.unit == FMAP_ITERATIONS ? job->resource + 2 : PASSES;
     struct work work = {0};
     for (int i = 0; i < arms->k; i++) {
-        work.maps += job->score_eliminated || arms->p[i] > 0;
+        work.maps += arms->p[i] > 0;
         if (!(arms->p[i] > 0)) continue;
         double flops, bytes, n;
         fmap->feature->estimate(arms->fold->map, arms->arm[i], train, job->feature_fraction,

@@ -156,7 +156,7 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     int *todo = WEFT_NEW(tmp, int, arms->k);
     int n = 0;
     for (int i = 0; i < arms->k; i++)
-        if (job->score_eliminated || arms->p[i] > 0) {
+        if (arms->p[i] > 0) {
             int at = n++;
             int64_t mine = fmap->feature->affinity(arms->fold->map, arms->arm[i]);
             for (; at > 0 &&

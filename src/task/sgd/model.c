@@ -50,8 +50,8 @@ static const weft_opt train_opts[] = {
         "schedule", sgd_train, descent.schedule, "constant",
         "constant|exponential|inverse|linear|cosine|step",
         "the rate in epoch e. constant: lr; exponential: lr (1 - decay)^e; inverse: lr / "
-        "(1 + decay e); linear, cosine: down to 0 after `horizon` epochs; step: times "
-        "`factor` at `reductions` equal distances within the horizon",
+        "(1 + decay e); linear, cosine: down to 0 after `horizon` epochs; step: a "
+        "tenth at each of `reductions` equal distances within the horizon",
         .role = WEFT_PER_TRIAL),
     WEFT_REAL_OPT("decay", sgd_train, descent.decay, "0", 0, 0.9999,
                   "schedules exponential and inverse: decay per epoch",
@@ -61,10 +61,8 @@ static const weft_opt train_opts[] = {
                   "of a training",
                   .role = WEFT_PER_TRIAL),
     WEFT_INT_OPT("reductions", sgd_train, descent.reductions, "2", 0, 1000,
-                 "schedule step: number of times that the rate is reduced",
+                 "schedule step: number of times that the rate becomes a tenth",
                  .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("factor", sgd_train, descent.factor, "0.1", 1e-6, 1,
-                  "schedule step: what the rate is multiplied by", .role = WEFT_PER_TRIAL),
     WEFT_INT_OPT("batch", sgd_train, batch, "50", 1, 1 << 20, "samples per step",
                  .role = WEFT_PER_TRIAL),
     WEFT_REAL_OPT("dropout", sgd_train, dropout, "0", 0, 0.9999,
@@ -89,7 +87,6 @@ static const weft_when train_when[] = {{"momentum", "optimizer", "sgd"},
                                        {"decay", "schedule", "exponential|inverse"},
                                        {"horizon", "schedule", "linear|cosine|step"},
                                        {"reductions", "schedule", "step"},
-                                       {"factor", "schedule", "step"},
                                        {0}};
 
 const weft_kind sgd_train_kind = {.name = "train",
