@@ -291,7 +291,7 @@ static inline void minimizer_tell(struct minimizer *minimizer, const weft_job *j
 static inline void sampler_sees(struct minimizer *minimizer, int64_t n, const double *conf,
                                 double loss)
 {
-    weft_observation seen = {.conf = conf, .resource = 1, .seconds = 1, .loss = loss};
+    weft_observation seen = {.conf = conf, .resource = 1, .loss = loss};
     minimizer->search.sampler->pending(minimizer->search.sampler_self, n, conf, 1);
     if (!isnan(loss))
         minimizer->search.sampler->told(minimizer->search.sampler_self, n, &seen);
@@ -341,30 +341,6 @@ static inline void minimizer_run(const struct function *function, const char *op
         }
     }
     weft_arena_reset(mem, mark);
-}
-
-/* Two equal minima, x0 = 1/4 and x0 = 3/4, of which the trials near the second take `ratio`
- * times as long: the share of trials that go there after the first ten, over some seeds.
- * conf  [60][2] of the last one, or NULL. */
-static inline double costly_share(const char *options, double ratio, int seeds,
-                                  double *conf, weft_arena *mem)
-{
-    enum { FIRST = 10, ALL = 60 };
-    double costly = 0;
-    for (int s = 1; s <= seeds; s++) {
-        struct minimizer minimizer;
-        weft_job job;
-        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL,
-                                   (uint64_t)s, mem) == WEFT_OK,
-                   "%s", weft_error());
-        while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
-            const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
-            costly += job.trial >= FIRST && v[0] > .5;
-            if (conf) memcpy(conf + 2 * job.trial, v, 2 * sizeof *v);
-            minimizer_tell(&minimizer, &job, x * x + y * y, v[0] > .5 ? ratio : 1);
-        }
-    }
-    return costly / seeds / (ALL - FIRST);
 }
 
 /* ---- statistics ---- */

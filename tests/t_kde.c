@@ -141,18 +141,6 @@ static void test_edges(weft_arena *mem)
     ok(inside, "axes of one value, and trials that all diverge");
 }
 
-static void test_per_cost(weft_arena *mem)
-{
-    double share[2];
-    for (int per = 0; per < 2; per++)
-        share[per] =
-            costly_share(weft_arena_text(mem, "%s[kde]\nrandom = 0\nper_cost = %s\n",
-                                         "[run]\nsampler = kde\n", per ? "yes" : "no"),
-                         10, 20, NULL, mem);
-    ok(share[1] < .5 * share[0], "per cost the cheap half is preferred: %.2g, not %.2g",
-       share[1], share[0]);
-}
-
 /* ---- the two sets ---- */
 
 static void begin(struct minimizer *minimizer, const char *axes, const char *options,
@@ -242,7 +230,6 @@ int main(void)
     test_rungs(mem);
     test_overlap(mem);
     test_edges(mem);
-    test_per_cost(mem);
     test_when(mem);
     weft_arena_free(mem);
     return tap_done();

@@ -88,10 +88,6 @@ refused 'in.ini:7: run.data.*line 2' "a key twice in a file"
 # ---- samplers -----------------------------------------------------------------------------
 
 set -- run.tuner=random space.configs=20
-input '[forest]
-criterion = ei
-t = 2'
-refused 'in.ini:8: forest.t = 2: .*forest.criterion = mgfi' "a temperature without mgfi" "$@" run.sampler=forest
 input ''
 taken '^task fmap' "a search of 20 trials" "$@" run.sampler=tpe
 ! grep -q 'learns nothing' "$tmp/log"

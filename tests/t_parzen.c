@@ -53,9 +53,8 @@ static void test_densities(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof golds / sizeof *golds; i++) {
         const struct gold *gold = &golds[i];
-        weft_parzen_rule rule = {0};
         const double weight[3] = {1, 1, 1};
-        weft_parzen parzen = weft_parzen_new(gold->n, gold->at, weight, &rule, mem);
+        weft_parzen parzen = weft_parzen_new(gold->n, gold->at, weight, 0, mem);
         double sigma = 0, density = 0;
         for (int j = 0; j + 1 < parzen.n; j++) {
             int e = 0;
@@ -85,20 +84,21 @@ static void test_integral(weft_arena *mem)
 {
     enum { N = 40, STEPS = 20000 };
     double at[N], weight[N], off = 0;
-    for (int whole = 0; whole < 2; whole++)
-        for (int n = 0; n < N; n += 13) {
-            weft_parzen_rule rule = {.normal = 1, .whole = whole};
-            for (int j = 0; j < n; j++) {
-                at[j] = pow((j + .5) / n, 3);
-                weight[j] = weft_parzen_weight(j, n);
-            }
-            weft_parzen parzen = weft_parzen_new(n, at, weight, &rule, mem);
-            double sum = 0;
-            for (int i = 0; i < STEPS; i++)
-                sum += exp(weft_parzen_log(&parzen, (i + .5) / STEPS)) / STEPS;
-            off = worse(off, fabs(sum - 1));
+    for (int n = 0; n < N; n += 13) {
+        for (int j = 0; j < n; j++) {
+            at[j] = pow((j + .5) / n, 3);
+            weight[j] = weft_parzen_weight(j, n);
+        }
+        weft_parzen parzen = weft_parzen_new(n, at, weight, 1, mem);
+        double sum = 0;
+        for (int i = 0; i < STEPS; i++)
+            sum += exp(weft_parzen_log(&parzen, (i + .5) / STEPS)) / STEPS;
+        off = worse(off, fabs(sum - 1));
+        for (int whole = 0; whole < 2; whole++) {
+            parzen = weft_parzen_new(n, at, weight, whole, mem);
             off = worse(off, fabs(weft_parzen_log_mass(&parzen, 0, 1)));
         }
+    }
     is_near(off, 0, 1e-6, "densities integrate to 1");
     const double rising[5] = {1. / 30, .275, .516667, .758333, 1};
     double weights = 0;
@@ -117,20 +117,16 @@ static void test_good(void)
 {
     static const int64_t n[8] = {10, 11, 20, 21, 50, 100, 250, 300};
     static const int64_t good[8] = {1, 2, 2, 3, 5, 10, 25, 25};
-    int usual_rule = 1, given = 1, hyperopt = 1;
-    for (int i = 0; i < 8; i++) usual_rule &= weft_parzen_good(n[i], 0, 0, 0) == good[i];
+    int usual_rule = 1, hyperopt = 1;
+    for (int i = 0; i < 8; i++) usual_rule &= weft_parzen_good(n[i], 0, 0) == good[i];
     for (int64_t m = 1; m <= 400; m++) {
         int64_t tenth = up(m, 10), quarter = 1; /* the least with (4 quarter)^2 >= m */
-        usual_rule &= weft_parzen_good(m, 7, 0, 0) == (tenth < 25 ? tenth : 25);
-        for (int64_t p = 1; p <= 100; p++)
-            given &= weft_parzen_good(m, 7, (double)p / 100, 0) == up(m * p, 100);
+        usual_rule &= weft_parzen_good(m, 7, 0) == (tenth < 25 ? tenth : 25);
         while (16 * quarter * quarter < m + 3) quarter++;
-        hyperopt &= weft_parzen_good(m, 3, 0, 1) == (quarter < m ? quarter : m);
+        hyperopt &= weft_parzen_good(m, 3, 1) == (quarter < m ? quarter : m);
     }
-    hyperopt &=
-        weft_parzen_good(10001, 0, 0, 1) == 25 && weft_parzen_good(3, 300, 0, 1) == 3;
+    hyperopt &= weft_parzen_good(10001, 0, 1) == 25 && weft_parzen_good(3, 300, 1) == 3;
     ok(usual_rule, "a tenth of the results is good, at most 25");
-    ok(given, "the share gamma of them, whatever its rounding in binary");
     ok(hyperopt, "a quarter of the square root by hyperopt's rule, at most 25");
 }
 
@@ -143,8 +139,7 @@ static void test_draws(weft_arena *mem)
     const double at[4] = {.02, .3, .32, .9}, weight[4] = {.5, 1, 1, 1};
     double critical = 1.63; /* of Kolmogorov and Smirnov's sqrt(n) D, at 1 % */
     for (int whole = 0; whole < 2; whole++) {
-        weft_parzen_rule rule = {.whole = whole};
-        weft_parzen parzen = weft_parzen_new(4, at, weight, &rule, mem);
+        weft_parzen parzen = weft_parzen_new(4, at, weight, whole, mem);
         double *x = WEFT_NEW(mem, double, DRAWS), off = 0;
         for (int i = 0; i < DRAWS; i++) {
             weft_rng4 rng = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
@@ -196,11 +191,10 @@ static void test_levels(weft_arena *mem)
     for (int whole = 0; whole < 2; whole++)
         for (int a = 0; a < 2; a++) {
             const weft_axis *axis = &minimizer.space.axis[a];
-            weft_parzen_rule rule = {.whole = whole, .normal = whole};
             double at[4], log_p[MOST], sum = 0, lo, hi;
             int n[MOST] = {0};
             for (int i = 0; i < 4; i++) at[i] = weft_axis_unit(axis, seen[i]);
-            weft_parzen parzen = weft_parzen_new(4, at, weight, &rule, mem);
+            weft_parzen parzen = weft_parzen_new(4, at, weight, whole, mem);
             for (int v = 0; v < values[a]; v++) {
                 weft_axis_cell(axis, v + 1, &lo, &hi);
                 log_p[v] = weft_parzen_log_mass(&parzen, lo, hi);

@@ -1,5 +1,5 @@
 /* Tree-structured Parzen estimators: regret of searches on functions with known minimum,
- * predicted durations, and cost.
+ * and cost.
  * RUN: np=1 */
 #include "functions.h"
 #include "sampler/learn.h"
@@ -202,95 +202,6 @@ static void test_cost(weft_arena *mem)
        seconds);
 }
 
-/* ---- durations ---- */
-
-/* The effect of a number, by its definition. */
-static double effect_of(int n, const double *at, const double *y, double x)
-{
-    double mean = 0, above = 0, below = 1, h = .2 * pow(n, -.2);
-    for (int i = 0; i < n; i++) mean += y[i] / n;
-    for (int i = 0; i < n; i++) {
-        double k = exp(-(x - at[i]) * (x - at[i]) / (2 * h * h));
-        above += k * (y[i] - mean);
-        below += k;
-    }
-    return above / below;
-}
-
-/* Trials take exp(2 u) seconds at position u of a log axis, e times that for level q, e
- * times that again where x1 exists. */
-static void test_pace(weft_arena *mem)
-{
-    enum { N = 40 };
-    struct minimizer minimizer;
-    weft_past past;
-    double at[N], y[N], level[2] = {0}, count[2] = {0}, worst = 0, all = 0;
-    weft_check(minimizer_begin(&minimizer,
-                               "x0 = log 1e-4 .. 1\nx1 = 0 .. 1 when b = q\nb = p | q\n",
-                               "", N, 1, mem) == WEFT_OK,
-               "%s", weft_error());
-    weft_past_setup(&past, &minimizer.space, mem);
-    for (int i = 0; i < N; i++) {
-        int b = i % 3 == 0;
-        at[i] = fmod(.618 * i, 1);
-        y[i] = 2 * at[i] + b;
-        all += y[i] / N;
-        level[b] += y[i];
-        count[b]++;
-        const double conf[3] = {pow(10, 4 * at[i] - 4), b ? .5 : NAN, b};
-        weft_observation seen = {conf, 1, 3 * exp(y[i]), i == 7 ? (double)INFINITY : i, 0};
-        weft_past_pending(&past, i, conf, 1);
-        weft_past_told(&past, i, &seen);
-    }
-    const weft_durations *durations =
-        weft_durations_new(&past, weft_past_highest(&past, N), mem);
-    for (double x = 0; x <= 1; x += .125)
-        worst = fmax(worst, fabs(weft_durations_effect(durations, 0, pow(10, 4 * x - 4)) -
-                                 effect_of(N, at, y, x)));
-    ok(worst < 1e-12, "the effect of a number is the mean of the durations near it");
-    for (int b = 0; b < 2; b++)
-        is_near(weft_durations_effect(durations, 2, b),
-                (level[b] - count[b] * all) / (1 + count[b]), 1e-12,
-                "the effect of level %d", b);
-    const double some[3] = {.01, NAN, 0}, more[3] = {.01, .3, 1};
-    is_near(weft_durations_effect(durations, 0, .1) -
-                weft_durations_effect(durations, 0, .001),
-            1, .2, "which is that of the durations, but for the width of a kernel");
-    is_near(weft_durations_log(durations, some),
-            weft_durations_effect(durations, 0, .01) +
-                weft_durations_effect(durations, 2, 0),
-            1e-15, "an axis that a configuration does not have does not count");
-    is_near(weft_durations_log(durations, more) - weft_durations_log(durations, some),
-            weft_durations_effect(durations, 1, .3) +
-                weft_durations_effect(durations, 2, 1) -
-                weft_durations_effect(durations, 2, 0),
-            1e-15, "those that it has are added");
-    is_near(weft_durations_gain(log(3), .25, log(2)), log(1 / (.25 + .75 / 3) / 2), 1e-15,
-            "expected improvement per second");
-}
-
-static void test_per_cost(weft_arena *mem)
-{
-    static const char *const form[] = {"independent", "joint", "hyperopt"};
-    for (int f = 0; f < 3; f++) {
-        double share[2], conf[2][120];
-        const char *options[2];
-        for (int per = 0; per < 2; per++) {
-            options[per] = weft_arena_text(
-                mem,
-                "[run]\nsampler = tpe\n[tpe]\nstartup = 10\nform = %s\nper_cost = %s\n",
-                form[f], per ? "yes" : "no");
-            share[per] = costly_share(options[per], 10, 20, NULL, mem);
-        }
-        ok(share[1] < .5 * share[0],
-           "%s, per cost: the cheap half is preferred: %.2g, not %.2g", form[f], share[1],
-           share[0]);
-        for (int per = 0; per < 2; per++) costly_share(options[per], 1, 1, conf[per], mem);
-        ok(memcmp(conf[0], conf[1], sizeof conf[0]) == 0,
-           "%s, per cost: no difference where all take equally long", form[f]);
-    }
-}
-
 /* Axes that only some configurations have. */
 static void test_when(weft_arena *mem)
 {
@@ -314,8 +225,6 @@ int main(void)
     test_edges(mem);
     test_when(mem);
     test_rungs(mem);
-    test_pace(mem);
-    test_per_cost(mem);
     test_cost(mem);
     weft_arena_free(mem);
     return tap_done();

@@ -1,5 +1,5 @@
-/* Random forests: against scikit-learn's, their splits of numbers and of categories, and
- * predictions by a table of leaves. RUN: np=1 */
+/* Random forests: against scikit-learn's, and their splits of numbers and of categories.
+ * RUN: np=1 */
 #include "functions.h"
 #include "sampler/forest.h"
 #include "tap.h"
@@ -165,15 +165,13 @@ static double by_nodes(const weft_trees *trees, int tree, const double *x)
     return trees->value[at];
 }
 
-/* 1: mean and variance of m points are those of their predictions one by one, to the bit;
- * by the table where there is one. */
-static int exact(const weft_trees *trees, const weft_leaves *leaves, int m, const double *x,
-                 weft_arena *mem)
+/* 1: mean and variance of m points are those of their predictions one by one, to the
+ * bit. */
+static int exact(const weft_trees *trees, int m, const double *x, weft_arena *mem)
 {
     double *mean = WEFT_NEW(mem, double, 2 * m), *variance = mean + m, b = trees->ntree;
     int same = 1;
-    if (leaves) weft_leaves_ask(leaves, m, x, mean, variance, mem);
-    if (!leaves) weft_trees_ask(trees, m, x, mean, variance, mem);
+    weft_trees_ask(trees, m, x, mean, variance, mem);
     for (int i = 0; i < m; i++) {
         double sum = 0, square = 0, root = trees->value[trees->start[0]];
         for (int t = 0; t < trees->ntree; t++) {
@@ -187,16 +185,6 @@ static int exact(const weft_trees *trees, const weft_leaves *leaves, int m, cons
                 memcmp(&variance[i], &spread, sizeof spread) == 0;
     }
     return same;
-}
-
-static int most_leaves(const weft_trees *trees)
-{
-    int most = 0;
-    for (int t = 0; t < trees->ntree; t++) {
-        int leaves = (trees->start[t + 1] - trees->start[t] + 1) / 2;
-        most = leaves > most ? leaves : most;
-    }
-    return most;
 }
 
 /* Two numbers, the first with few values and of either sign, and categories of six and 64
@@ -228,17 +216,9 @@ static void test_exact(weft_arena *mem)
             if (i % 2 && node->feature < 2 && &trees.node[node->child] != node)
                 v[node->feature] = number_of_cut(node->cut);
         }
-        ok(exact(&trees, NULL, ASKED, asked, mem),
+        ok(exact(&trees, ASKED, asked, mem),
            "%d points, leaves of %d: predictions are those of the nodes", m, rule.leaf);
-        weft_leaves *l = weft_leaves_new(&trees, mem);
-        int leaves = most_leaves(&trees);
-        ok(!l == (leaves > 64) && (!l || exact(&trees, l, ASKED, asked, mem)),
-           "and so are those by a table, if a tree has no more than 64 leaves: %d", leaves);
     }
-    weft_trees_rule rule = {5000, 3, 1};
-    weft_trees trees;
-    weft_trees_grow(&trees, &rule, 60, AXES, levels, x, y, 7, mem);
-    ok(!weft_leaves_new(&trees, mem), "a table may be too large");
 }
 
 int main(void)

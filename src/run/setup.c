@@ -289,56 +289,10 @@ int weft_run_may_grow(const weft_run *run)
     return grows && may && weft_search_jobs(&run->search) == 1;
 }
 
-/* ---- prices ---- */
-
-/* 1: the sampler prefers cheap configurations. */
-static int counts_cost(const weft_run *run)
-{
-    for (const weft_opt *opt = run->search.sampler->kind.opts; opt->name; opt++)
-        if (weft_opt_is(opt, "per_cost"))
-            return weft_opt_value(opt, run->search.sampler_self) > 0;
-    return 0;
-}
-
-static double operations(const void *own, const weft_job *job)
-{
-    const weft_run *run = own;
-    weft_cost cost = {0};
-    run->task->cost(run->task_self, job, &cost);
-    return cost.flops;
-}
-
-static weft_price price_of(const weft_run *run)
-{
-    if (run->task->timing.price) return run->task->timing.price(run->task_self);
-    return run->task->timing.seconds ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
-}
-
 double weft_run_used(const weft_run *run, const weft_job *job, double seconds)
 {
-    int shares = run->task->timing.price && price_of(run) == WEFT_PRICE_OPERATIONS;
-    return shares && job->resource > 0 ? fmax(seconds / job->resource, 1) : 1;
-}
-
-/* Has the sampler told the operations of jobs in place of virtual seconds if it counts
- * costs and those are no measure of them; after the task's setup. ECONF: there is no
- * measure. */
-static weft_status set_price(weft_run *run)
-{
-    if (!counts_cost(run)) return WEFT_OK;
-    weft_price price = price_of(run);
-    const char *sampler = run->search.sampler->kind.name;
-    if (price == WEFT_PRICE_UNKNOWN && run->fresh)
-        return weft_fail(
-            WEFT_ECONF,
-            "%s.per_cost = yes would change nothing: all jobs of a resource last "
-            "equally long, as far as task %s knows before they are run; set "
-            "%s.per_cost = no",
-            sampler, run->task->kind.name, sampler);
-    if (price != WEFT_PRICE_OPERATIONS) return WEFT_OK;
-    run->search.operations = operations;
-    run->search.own = run;
-    return WEFT_OK;
+    int more = run->task->timing.repeats && job->resource > 0;
+    return more ? fmax(seconds / job->resource, 1) : 1;
 }
 
 /* ---- data ---- */
@@ -470,7 +424,6 @@ static weft_status open_team(weft_run *run, const char *data)
     TRY(weft_agree(run->task->setup(run->task_self, &env), run->team));
     TRY(weft_agree(check_setup(run), run->team));
     TRY(weft_agree(weft_run_start_from(run), run->team));
-    if (!run->like) TRY(weft_agree(set_price(run), run->team));
     run->space.samples = run->task->units ? 0 : run->data.part[WEFT_TRAIN].total;
     run->space.guess = run->data.classes > 1 ? 1 - 1. / run->data.classes : 0;
     return weft_agree(

@@ -1,12 +1,12 @@
-/* Acquisition functions, and the mixed-integer evolution strategy that maximises them; see
- * forest.h. */
+/* The acquisition function, and the mixed-integer evolution strategy that maximises them;
+ * see forest.h. */
 #include "forest.h"
 #include "learn.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- acquisition functions ---- */
+/* ---- the acquisition function ---- */
 
 /* log Phi(z); for very negative z by the first terms of its asymptotic series. */
 static double log_cdf(double z)
@@ -16,23 +16,19 @@ static double log_cdf(double z)
     return -0.5 * z * z - log(-z) - log_sqrt_2pi + log1p(-1 / (z * z));
 }
 
-double weft_gain_log(weft_gain what, double mean, double sd, double best, double t)
+double weft_gain_log(double mean, double sd, double t)
 {
-    double least = 1e-10, below = best - mean;
+    double least = 1e-10;
     if (!(sd >= least)) return -INFINITY;
-    if (what == WEFT_GAIN_PI) return log_cdf(below / sd);
-    if (what == WEFT_GAIN_EI)
-        return log(fmax(
-            below * weft_normal_cdf(below / sd) + sd * weft_normal_density(below / sd), 0));
-    return log_cdf((below + sd * sd * t) / sd) + (below - 1) * t + sd * sd * t * t / 2;
+    return log_cdf((sd * sd * t - mean) / sd) - (mean + 1) * t + sd * sd * t * t / 2;
 }
 
-double weft_gain_spread(double t, double spread, const weft_rng4 *rng)
+double weft_gain_spread(double spread, const weft_rng4 *rng)
 {
     double most = 22.36; /* exp(t^2 / 2) is finite */
     double z[2];
     weft_rng_normal_pair(rng, z);
-    return fmin(t * exp(spread * z[0]), most);
+    return fmin(exp(spread * z[0]), most);
 }
 
 /* ---- the evolution strategy ---- */

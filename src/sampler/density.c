@@ -15,11 +15,6 @@ double weft_normal_cdf(double z)
     return 0.5 * erfc(-z * SQRT_HALF);
 }
 
-double weft_normal_density(double z)
-{
-    return exp(-0.5 * z * z) / WEFT_SQRT_2PI;
-}
-
 static double normal_mass(double lo, double hi)
 {
     if (lo > 0) return weft_normal_cdf(-lo) - weft_normal_cdf(-hi);
@@ -143,10 +138,9 @@ double weft_bumps(int64_t n, const double *mu, const double *narrow, const doubl
 
 /* ---- one axis ---- */
 
-int64_t weft_parzen_good(int64_t n, int64_t in_flight, double gamma, int hyperopt)
+int64_t weft_parzen_good(int64_t n, int64_t in_flight, int hyperopt)
 {
-    double most = 25, rounding = 1e-9; /* 0.07 of 100 is 7, though 0.07 * 100 > 7 */
-    if (gamma > 0) return (int64_t)fmax(ceil(gamma * (double)n - rounding), 1);
+    double most = 25;
     if (hyperopt)
         return (int64_t)fmin(fmin(ceil(0.25 * sqrt((double)(n + in_flight))), most),
                              (double)n);
@@ -200,7 +194,7 @@ static double mass_inside(double mu, double sigma)
 
 /* Adds the wide kernel, converts weights to shares and computes the coefficients of the
  * sums. */
-static void finish_mixture(weft_parzen *parzen, const weft_parzen_rule *rule)
+static void finish_mixture(weft_parzen *parzen, int hyperopt)
 {
     int64_t n = parzen->n++;
     double sum = 0;
@@ -208,7 +202,7 @@ static void finish_mixture(weft_parzen *parzen, const weft_parzen_rule *rule)
     parzen->sigma[n] = parzen->share[n] = 1;
     for (int64_t j = 0; j <= n; j++) {
         parzen->part[j] = mass_inside(parzen->mu[j], parzen->sigma[j]);
-        parzen->share[j] *= rule->whole ? parzen->part[j] : 1;
+        parzen->share[j] *= hyperopt ? parzen->part[j] : 1;
         sum += parzen->share[j];
     }
     for (int64_t j = 0; j <= n; j++) {
@@ -216,7 +210,7 @@ static void finish_mixture(weft_parzen *parzen, const weft_parzen_rule *rule)
         parzen->part[j] = parzen->share[j] / parzen->part[j];
         parzen->narrow[j] = 1 / parzen->sigma[j];
         parzen->coef[j] =
-            parzen->part[j] * (rule->normal ? parzen->narrow[j] : 1) / WEFT_SQRT_2PI;
+            parzen->part[j] * (hyperopt ? parzen->narrow[j] : 1) / WEFT_SQRT_2PI;
     }
 }
 
@@ -240,8 +234,8 @@ static void add_kernels(weft_parzen *parzen, int64_t n, const double *at,
     }
 }
 
-weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
-                            const weft_parzen_rule *rule, weft_arena *mem)
+weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight, int hyperopt,
+                            weft_arena *mem)
 {
     int64_t m = n + 1;
     double *all = WEFT_NEW(mem, double, 8 * m), *sorted = all + 6 * m, *sigma = sorted + m;
@@ -252,13 +246,13 @@ weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
                           .part = all + 4 * m,
                           .coef = all + 5 * m};
     set_widths(n, sorted, insert_wide(n, at, sorted), sigma);
-    if (rule->whole && n == 1) sigma[0] = 0.5;
+    if (hyperopt && n == 1) sigma[0] = 0.5;
     double least = 1;
     for (int64_t j = 0; j < n; j++) least = fmin(least, sigma[j]);
     add_kernels(&parzen, n, at, sigma, weight, least, 1);
     parzen.nleast = parzen.n;
     add_kernels(&parzen, n, at, sigma, weight, least, 0);
-    finish_mixture(&parzen, rule);
+    finish_mixture(&parzen, hyperopt);
     return parzen;
 }
 
@@ -331,14 +325,14 @@ double weft_parzen_log_mass(const weft_parzen *parzen, double lo, double hi)
                sum_masses(parzen, parzen->nleast, parzen->n, lo, hi));
 }
 
-void weft_parzen_levels(int64_t n, int levels, const double *sum, int whole, double *p)
+void weft_parzen_levels(int64_t n, int levels, const double *sum, int hyperopt, double *p)
 {
     double total = 0;
     for (int c = 0; c < levels; c++) total += sum[c];
     double a = 1. / (double)(n + 1), all = 1 + a * levels;
     for (int c = 0; c < levels; c++)
-        p[c] = whole ? (sum[c] + 1) / (total + levels)
-                     : ((sum[c] + total * a) / all + 1. / levels) / (total + 1);
+        p[c] = hyperopt ? (sum[c] + 1) / (total + levels)
+                        : ((sum[c] + total * a) / all + 1. / levels) / (total + 1);
 }
 
 /* ---- all axes ---- */
@@ -381,7 +375,7 @@ void weft_product_reference(weft_product *product, double least)
         axis->other = c > 1 ? off / (c - 1) : 0;
         for (int64_t j = 0; j < product->n; j++) {
             axis->sigma[j] = h;
-            axis->part[j] = weft_normal_density(0) / h;
+            axis->part[j] = 1 / WEFT_SQRT_2PI / h;
         }
     }
 }
@@ -404,7 +398,6 @@ static void join_numbers(weft_product_axis *axis, int64_t n, double width)
         if (wide) axis->mu[j] = 0.5;
         axis->sigma[j] = wide ? 1 : width;
         axis->part[j] = 1 / mass_inside(axis->mu[j], axis->sigma[j]);
-        if (axis->density) axis->part[j] /= axis->sigma[j];
     }
 }
 

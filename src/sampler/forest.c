@@ -24,11 +24,9 @@ typedef struct forest_sampler {
                         number */
     /* options */
     int64_t design, trees, generations;
-    double t;
-    int criterion, liar, per_cost, scale;
+    int scale;
 } forest_sampler;
 
-enum { OFF, BELIEVER };
 enum { LINEAR, RANK };
 /* Of the evolution strategy, as in Hader's thesis; generations without improvement after
  * which it restarts. */
@@ -37,7 +35,8 @@ enum { PARENTS = 4, CHILDREN = 10, STALL = 50 };
  * rounded up, and the least number of results in a leaf. */
 static const double features = 5. / 6;
 enum { LEAF = 2 };
-/* Standard deviation of log t over proposals, so that parallel proposals differ. */
+/* Standard deviation of the logarithm of the temperature over proposals, so that parallel
+ * proposals differ. */
 static const double spread = 0.5;
 
 static const weft_opt forest_opts[] = {
@@ -45,14 +44,6 @@ static const weft_opt forest_opts[] = {
                   "number of initial trials, a Latin hypercube; also the number of results "
                   "that a resource must have to be learnt from"),
     WEFT_LONG_OPT("trees", forest_sampler, trees, "110", 2, 10000, "trees of the forest"),
-    WEFT_CHOICE_OPT("criterion", forest_sampler, criterion, "mgfi", "ei|pi|mgfi",
-                    "acquisition: expected improvement, its probability, or its "
-                    "moment-generating function"),
-    WEFT_REAL_OPT("t", forest_sampler, t, "1", 1e-3, 22.36,
-                  "temperature of mgfi: a larger one explores more"),
-    WEFT_CHOICE_OPT("liar", forest_sampler, liar, "believer", "off|believer",
-                    "trials in flight: count with the loss that the forest predicts "
-                    "(believer), or not (off)"),
     WEFT_CHOICE_OPT(
         "scale", forest_sampler, scale, "rank", "linear|rank",
         "how losses become 0 .. 1 before a fit. rank: by their order alone, so that a few "
@@ -60,14 +51,8 @@ static const weft_opt forest_opts[] = {
     WEFT_LONG_OPT(
         "generations", forest_sampler, generations, "500", 1, 1e6,
         "generations of the evolution strategy that maximises the acquisition function"),
-    WEFT_BOOL_OPT(
-        "per_cost", forest_sampler, per_cost, "no",
-        "divide the acquisition function by the predicted virtual seconds of the "
-        "configuration, or by its operations where virtual seconds are the resource"),
     {0},
 };
-
-static const weft_when forest_when[] = {{"t", "criterion", "mgfi"}, {0}};
 
 /* ---- axes ---- */
 
@@ -155,15 +140,14 @@ static void propose_design(const forest_sampler *forest, int64_t at, double *con
 
 /* ---- the model ---- */
 
-/* A forest for losses and one for the logarithms of seconds. */
+/* A forest for losses. */
 struct model {
     const forest_sampler *own;
-    weft_trees loss, seconds;
-    weft_leaves *loss_leaves, *seconds_leaves; /* NULL: too many */
+    weft_trees trees;
     double t;
     double *x;    /* [children][dim] scratch */
     double *conf; /* [dim] scratch */
-    double *mean, *variance, *cost;
+    double *mean, *variance;
 };
 
 static void fill_row(const forest_sampler *forest, int64_t trial, double *row)
@@ -177,7 +161,7 @@ static int add_in_flight(const forest_sampler *forest, const weft_past_level *le
                          double *x)
 {
     char *known = WEFT_NEW(forest->past.mem, char, forest->past.n);
-    for (int64_t i = 0; i < level->n; i++) known[level->result[i].rank.id] = 1;
+    for (int64_t i = 0; i < level->n; i++) known[level->result[i].id] = 1;
     for (int64_t i = 0; i < forest->past.n; i++)
         if (!known[i] && forest->past.trial[i].in_flight)
             fill_row(forest, i, x + (size_t)n++ * (size_t)forest->past.space->dim);
@@ -201,33 +185,16 @@ static void learn(const forest_sampler *forest, const weft_past_level *level,
     double *x = WEFT_NEW(forest->past.mem, double, (size_t)forest->past.n *(size_t)dim);
     double *y = WEFT_NEW(forest->past.mem, double, forest->past.n);
     for (int i = 0; i < n; i++)
-        fill_row(forest, level->result[i].rank.id, x + (size_t)i * (size_t)dim);
-    if (forest->per_cost) {
-        weft_durations_observed(level, y);
-        weft_trees_grow(&model->seconds, &rule, n, dim, forest->levels, x, y, seed + 1,
-                        forest->past.mem);
-        model->seconds_leaves = weft_leaves_new(&model->seconds, forest->past.mem);
-    }
+        fill_row(forest, level->result[i].id, x + (size_t)i * (size_t)dim);
     if (forest->scale == RANK)
         weft_past_ranked(level, y);
     else
         weft_past_scaled(level, y);
-    weft_trees_grow(&model->loss, &rule, n, dim, forest->levels, x, y, seed,
+    weft_trees_grow(&model->trees, &rule, n, dim, forest->levels, x, y, seed,
                     forest->past.mem);
-    int all = forest->liar == BELIEVER ? add_in_flight(forest, level, n, x) : n;
+    int all = add_in_flight(forest, level, n, x);
     if (all > n)
-        weft_trees_believe(&model->loss, &rule, n, all, x, y, seed, forest->past.mem);
-    model->loss_leaves = weft_leaves_new(&model->loss, forest->past.mem);
-}
-
-/* Predicts n points model->x. */
-static void ask(const struct model *model, const weft_trees *trees,
-                const weft_leaves *leaves, int n, double *mean)
-{
-    if (leaves)
-        weft_leaves_ask(leaves, n, model->x, mean, model->variance, model->own->past.mem);
-    else
-        weft_trees_ask(trees, n, model->x, mean, model->variance, model->own->past.mem);
+        weft_trees_believe(&model->trees, &rule, n, all, x, y, seed, forest->past.mem);
 }
 
 /* Sets the features of the axes that a point does not have. */
@@ -253,20 +220,17 @@ static void acquire(void *own, int n, const double *gene, double *value)
             model->x[at + (size_t)a] = feature_of_gene(forest, a, gene[at + (size_t)a]);
         if (forest->conditional) hide_missing(forest, model, gene + at, model->x + at);
     }
-    ask(model, &model->loss, model->loss_leaves, n, model->mean);
+    weft_trees_ask(&model->trees, n, model->x, model->mean, model->variance,
+                   forest->past.mem);
     for (int i = 0; i < n; i++)
-        value[i] = weft_gain_log((weft_gain)forest->criterion, model->mean[i],
-                                 sqrt(model->variance[i]), 0, model->t);
-    if (!forest->per_cost) return;
-    ask(model, &model->seconds, model->seconds_leaves, n, model->cost);
-    for (int i = 0; i < n; i++) value[i] -= model->cost[i];
+        value[i] = weft_gain_log(model->mean[i], sqrt(model->variance[i]), model->t);
 }
 
 /* The temperature of a proposal. */
 static double temperature(const forest_sampler *forest, int64_t number)
 {
     weft_rng4 rng = weft_rng_at(forest->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
-    return weft_gain_spread(forest->t, spread, &rng);
+    return weft_gain_spread(spread, &rng);
 }
 
 /* ---- proposals ---- */
@@ -294,9 +258,8 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
                           .t = temperature(forest, number),
                           .x = WEFT_NEW(forest->past.mem, double, most *(size_t)dim),
                           .conf = WEFT_NEW(forest->past.mem, double, dim),
-                          .mean = WEFT_NEW(forest->past.mem, double, 3 * most)};
+                          .mean = WEFT_NEW(forest->past.mem, double, 2 * most)};
     model.variance = model.mean + most;
-    model.cost = model.variance + most;
     learn(forest, level, number, &model);
     weft_mies search = {.dim = dim,
                         .gene = forest->gene,
@@ -337,8 +300,7 @@ const weft_sampler weft_sampler_forest = {
              .about =
                  "random forest and evolution strategy: MiP-EGO, for spaces of all kinds",
              .size = sizeof(forest_sampler),
-             .opts = forest_opts,
-             .when = forest_when},
+             .opts = forest_opts},
     .setup = forest_setup,
     .propose = forest_propose,
     .told = weft_past_told,

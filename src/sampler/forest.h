@@ -56,39 +56,19 @@ void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, i
 void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mean,
                     double *variance, weft_arena *tmp);
 
-/* The leaves of all trees that a value of an axis leaves possible, by intervals between the
- * cuts of numbers and by levels of categories. */
-typedef struct weft_leaves weft_leaves;
+/* ---- the acquisition function ---- */
 
-/* Makes the table of a forest, which it keeps borrowed; NULL if a tree has more than 64
- * leaves or the table would have more than 2^20 words. Owned by mem. Cost O(nodes (trees
- * + log nodes)). */
-weft_leaves *weft_leaves_new(const weft_trees *trees, weft_arena *mem);
-/* As weft_trees_ask, with the same bits. Cost O(m trees dim). */
-void weft_leaves_ask(const weft_leaves *leaves, int m, const double *x, double *mean,
-                     double *variance, weft_arena *tmp);
+/* Logarithm of the moment-generating function of the improvement below 0 of a point with
+ * prediction N(mean, sd^2),
+ *     Phi((sd^2 t - mean) / sd) exp(-(mean + 1) t + sd^2 t^2 / 2),
+ * for a temperature 0 < t <= 22.36; a larger t gives more weight to a high sd. -INFINITY if
+ * sd < 1e-10. Wang, van Stein, Emmerich, Back, "A new acquisition function for Bayesian
+ * optimization based on the moment-generating function", SMC 2017. */
+double weft_gain_log(double mean, double sd, double t);
 
-/* ---- acquisition functions of a point for which a model predicts mean and deviation ----
- */
-
-typedef enum weft_gain { WEFT_GAIN_EI, WEFT_GAIN_PI, WEFT_GAIN_MGFI } weft_gain;
-
-/* Logarithm of an acquisition function of a point with prediction N(mean, sd^2), to be
- * minimised below the best value so far, with u = (best - mean) / sd:
- *     PI    Phi(u), the probability of improvement,
- *     EI    (best - mean) Phi(u) + sd phi(u), the expected improvement,
- *     MGFI  Phi((best - mean + sd^2 t) / sd) exp((best - mean - 1) t + sd^2 t^2 / 2), the
- *           moment-generating function of the improvement, 0 < t <= 22.36; a larger t
- *           gives more weight to a high sd.
- * -INFINITY if sd < 1e-10. Jones, Schonlau, Welch, "Efficient global optimization of
- * expensive black-box functions", 1998; Wang, van Stein, Emmerich, Back, "A new
- * acquisition function for Bayesian optimization based on the moment-generating
- * function", SMC 2017. */
-double weft_gain_log(weft_gain what, double mean, double sd, double best, double t);
-
-/* The temperature of one of several proposals at a time: t exp(spread z), z ~ N(0, 1) by
- * the random numbers r, at most 22.36. van Stein, Wang, Back, 2018. */
-double weft_gain_spread(double t, double spread, const weft_rng4 *rng);
+/* The temperature of one of several proposals at a time: exp(spread z), z ~ N(0, 1) by the
+ * random numbers r, at most 22.36. van Stein, Wang, Back, 2018. */
+double weft_gain_spread(double spread, const weft_rng4 *rng);
 
 /* ---- the mixed-integer evolution strategy ---- */
 

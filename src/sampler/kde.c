@@ -10,7 +10,6 @@
 #include "weft/base/random.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct kde_sampler {
     weft_past past;
@@ -18,7 +17,6 @@ typedef struct kde_sampler {
     /* options */
     double random;
     int64_t points;
-    int per_cost;
 } kde_sampler;
 
 /* As in HpBandSter: the share of the results that counts as the best; how many candidates
@@ -33,7 +31,6 @@ static const weft_opt kde_opts[] = {
     WEFT_LONG_OPT("points", kde_sampler, points, "0", 0, 1e9,
                   "least number of results of a density; auto: number of axes + 1",
                   .words = "auto"),
-    WEFT_PER_COST_OPT(kde_sampler),
     {0},
 };
 
@@ -110,10 +107,9 @@ static void divide(const kde_sampler *kde, const weft_past_level *level, weft_pr
     int64_t ngood = share > (double)kde->points ? (int64_t)share : kde->points;
     int64_t nbad = level->n - ngood > kde->points ? level->n - ngood : kde->points;
     int64_t *trial = WEFT_NEW(kde->past.mem, int64_t, level->n);
-    for (int64_t i = 0; i < level->n; i++) trial[i] = level->result[i].rank.id;
+    for (int64_t i = 0; i < level->n; i++) trial[i] = level->result[i].id;
     *good = fit(kde, ngood, trial);
-    for (int64_t i = 0; i < nbad; i++)
-        trial[i] = level->result[level->n - nbad + i].rank.id;
+    for (int64_t i = 0; i < nbad; i++) trial[i] = level->result[level->n - nbad + i].id;
     *bad = fit(kde, nbad, trial);
 }
 
@@ -152,21 +148,16 @@ static void propose_from(const kde_sampler *kde, int64_t number,
     weft_product good, bad;
     divide(kde, level, &good, &bad);
     weft_product_point *point = WEFT_NEW(kde->past.mem, weft_product_point, space->dim);
-    const weft_durations *durations =
-        kde->per_cost ? weft_durations_new(&kde->past, level, kde->past.mem) : NULL;
-    double *own = WEFT_NEW(kde->past.mem, double, space->dim), most = 0;
+    double most = 0;
     for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 rng = random_at(kde, number, DRAW_KERNEL, 0, c);
         draw(kde, number, c, (int64_t)(weft_rng_unit(rng.v[0]) * (double)good.n), &good,
              point);
         double gain = fmax(weft_product_log(&good, point), least) -
                       fmax(weft_product_log(&bad, point), least);
-        value_of(kde, point, own);
-        if (durations)
-            gain = weft_durations_gain(gain, best, weft_durations_log(durations, own));
         if (c > 0 && !(gain > most)) continue;
         most = gain;
-        memcpy(conf, own, (size_t)space->dim * sizeof *conf);
+        value_of(kde, point, conf);
     }
 }
 

@@ -1,4 +1,4 @@
-/* What the samplers that learn have in common: trials and results, durations, densities. */
+/* What the samplers that learn have in common: trials and results, densities. */
 #ifndef WEFT_SAMPLER_LEARN_H
 #define WEFT_SAMPLER_LEARN_H
 
@@ -31,16 +31,11 @@ typedef struct weft_past_trial {
     int in_flight; /* 1: in flight: a job is asked for and not told */
 } weft_past_trial;
 
-typedef struct weft_past_result {
-    weft_rank rank; /* with the index in weft_past.trial as id */
-    double seconds;
-} weft_past_result;
-
 /* The results of one resource. */
 typedef struct weft_past_level {
     double resource;
     int64_t n, room;
-    weft_past_result *result; /* [n] the best first */
+    weft_rank *result; /* [n] the best first, with the index in weft_past.trial as id */
 } weft_past_level;
 
 /* The first member of a sampler's state. */
@@ -76,52 +71,12 @@ void weft_past_ranked(const weft_past_level *level, double *y);
 double weft_past_place(const weft_past *past, int a, double value);
 double weft_past_value(const weft_past *past, int a, double at);
 
-/* ---- durations, for samplers that prefer configurations which cost less ---- */
-
-/* Row of an option table. */
-#define WEFT_PER_COST_OPT(object)                                                          \
-    WEFT_BOOL_OPT(                                                                         \
-        "per_cost", object, per_cost, "no",                                                \
-        "maximise the expected improvement per virtual second, or per operation where "    \
-        "virtual seconds are the resource; both are predicted from earlier trials")
-
-/* A model of the logarithm of the virtual seconds of a configuration: a sum over its axes.
- */
-typedef struct weft_durations weft_durations;
-
-/* Writes y[n] = ln(seconds of result i / the least ones) of the n results of one resource;
- * a duration of 0 counts as the least other one. Returns 1 if not all are equal. */
-int weft_durations_observed(const weft_past_level *level, double *y);
-/* Learns from the results of one resource. On axis a, with y_i as above for
- * the n results that have the axis, and their mean m,
- *     effect_a(v) = sum_i K(v, v_i) (y_i - m) / (1 + sum_i K(v, v_i)),
- * K(v, v_i) = exp(-(u - u_i)^2 / (2 h^2)), u = the position of v in 0 .. 1 and
- * h = n^(-1/5) / 5 for numbers, and 1 for the same and 0 for another level of a category.
- * NULL if all took equally long: there is nothing to predict. Owned by mem. Cost O(n
- * dim). */
-weft_durations *weft_durations_new(const weft_past *past, const weft_past_level *level,
-                                   weft_arena *mem);
-/* effect_a(value); 0 if value is NAN. Cost O(n). */
-double weft_durations_effect(const weft_durations *durations, int a, double value);
-/* The sum of the effects of conf[dim], the logarithm of the predicted duration relative to
- * the mean. Cost O(n dim). */
-double weft_durations_log(const weft_durations *durations, const double *conf);
-/* Logarithm of the expected improvement per second, but for a constant:
- *     -ln(good + (1 - good) exp(-ratio)) - cost,
- * where ratio = ln l - ln g compares the densities of good and bad results at a point, good
- * is the share of the good ones and cost the logarithm of its duration. Bergstra et al.,
- * "Algorithms for hyper-parameter optimization", NeurIPS 2011, section 4.1; per second:
- * Snoek, Larochelle, Adams, "Practical Bayesian optimization of machine learning
- * algorithms", NeurIPS 2012, section 3.2. */
-double weft_durations_gain(double ratio, double good, double cost);
-
 /* ---- the normal distribution, and sums of Gaussian kernels ---- */
 
 #define WEFT_SQRT_2PI 2.50662827463100050242
 
-double weft_normal_cdf(double z);     /* P(Z < z), with full relative precision in the lower
-                                         tail */
-double weft_normal_density(double z); /* exp(-z^2 / 2) / sqrt(2 pi) */
+double weft_normal_cdf(double z); /* P(Z < z), with full relative precision in the lower
+                                     tail */
 /* z with P(Z < z) = p, 0 < p < 1; relative error about 1e-16. Wichura, "Algorithm AS 241:
  * the percentage points of the normal distribution", Applied Statistics 37, 1988. */
 double weft_normal_quantile(double p);
@@ -141,15 +96,11 @@ double weft_bumps(int64_t n, const double *mu, const double *narrow, const doubl
 
 /* Densities of one axis, on [0, 1], from the values of some trials: a kernel on each and a
  * wide one for regions without observations. Bergstra, Bardenet, Bengio, Kegl, "Algorithms
- * for hyper-parameter optimization", NeurIPS 2011, section 4; the details are Optuna's. */
-
-/* How kernels are made. */
-typedef struct weft_parzen_rule {
-    int whole;  /* 1: the mixture as a whole is truncated to the axis, not each kernel; a
-                   single value has a kernel of half the axis: as in hyperopt */
-    int normal; /* 1: kernels on numbers are densities; 0: all have the height of one with
-                   sigma 1, so that wide ones have more mass than their share */
-} weft_parzen_rule;
+ * for hyper-parameter optimization", NeurIPS 2011, section 4; the details are Optuna's: all
+ * kernels on numbers have the height of one with sigma 1, so that wide ones have more mass
+ * than their share. Or, with `hyperopt`, they are that program's: densities; the mixture as
+ * a whole is truncated to the axis, not each kernel; a single value has a kernel of half
+ * the axis. */
 
 /* A mixture of n normal distributions truncated to [0, 1]: first those of the least sigma,
  * by increasing mu, of which only those near a point need be evaluated there; the last one
@@ -163,10 +114,9 @@ typedef struct weft_parzen {
     double *coef;   /* part / (sigma sqrt(2 pi)), or without sigma */
 } weft_parzen;
 
-/* The number of good ones of n > 0 results: gamma n, rounded up; gamma = 0: n / 10, rounded
- * up, at most 25. hyperopt: sqrt(n + in_flight) / 4, rounded up, at most 25 and at most n,
- * where gamma = 0. */
-int64_t weft_parzen_good(int64_t n, int64_t in_flight, double gamma, int hyperopt);
+/* The number of good ones of n > 0 results: n / 10, rounded up, at most 25. hyperopt:
+ * sqrt(n + in_flight) / 4, rounded up, at most 25 and at most n. */
+int64_t weft_parzen_good(int64_t n, int64_t in_flight, int hyperopt);
 /* The weight of the value of that rank by age among n, 0 the oldest: 1 for the 25 newest;
  * for those before them it increases linearly from 1 / n to 1. */
 double weft_parzen_weight(int64_t age_rank, int64_t n);
@@ -175,13 +125,12 @@ double weft_parzen_weight(int64_t age_rank, int64_t n);
  *               extreme ones to the one that they have; at least 1 / min(100, n + 2), at
  *               most 1.
  * Equal values with the same sigma are merged. Arrays are owned by mem. Cost O(n). */
-weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
-                            const weft_parzen_rule *rule, weft_arena *mem);
+weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight, int hyperopt,
+                            weft_arena *mem);
 /* A draw from the mixture by two random numbers in [0, 1): `which` selects the component.
  */
 double weft_parzen_draw(const weft_parzen *parzen, double which, double unit);
-/* Logarithm of the density at x (of a sum of kernels that are not densities if not
- * `normal`). */
+/* Logarithm of the density at x (without `hyperopt` of a sum of kernels that are none). */
 double weft_parzen_log(const weft_parzen *parzen, double x);
 /* Logarithm of the probability of the interval lo .. hi. */
 double weft_parzen_log_mass(const weft_parzen *parzen, double lo, double hi);
@@ -191,8 +140,8 @@ int64_t weft_parzen_pick(int64_t n, const double *share, double unit);
 /* Probabilities p[levels] of a category from n values with sums of weight sum[levels]:
  * each value adds, by its weight, (1 + a) / (1 + a levels) to its own level and a / (1 + a
  * levels) to the others, a = 1 / (n + 1); one more value of weight 1 adds the same to all
- * levels. whole: as in hyperopt, (sum + 1) / (total + levels). */
-void weft_parzen_levels(int64_t n, int levels, const double *sum, int whole, double *p);
+ * levels. hyperopt: (sum + 1) / (total + levels). */
+void weft_parzen_levels(int64_t n, int levels, const double *sum, int hyperopt, double *p);
 
 /* ---- densities of configurations: sums of kernels, each a product over axes ---- */
 
@@ -201,8 +150,6 @@ typedef struct weft_product_axis {
     int levels; /* of a category; 0: a number on [0, 1] */
     double *mu; /* [n] centre, or level; level -1: the same probability for all levels */
     /* numbers */
-    int density;   /* 1: the kernels of weft_product_joint are densities; 0: all have the
-                      height of one with sigma 1, so that wide ones have more mass */
     double *sigma; /* [n] */
     double *part;  /* [n] factor of exp(-z^2 / 2), or of the probability of an interval */
     /* categories */
@@ -233,7 +180,7 @@ weft_product weft_product_new(int dim, int64_t n, weft_arena *mem);
  * equally among the others. As KDEMultivariate of statsmodels. */
 void weft_product_reference(weft_product *product, double least);
 /* Fills in shares and widths of kernels on m = n - 1 trials, the oldest first, and of the
- * wide kernel, which is the last; levels, `density` and mu[m] must be set, mu NAN where a
+ * wide kernel, which is the last; levels and mu[m] must be set, mu NAN where a
  * trial lacks the axis: it has the wide kernel there, N(1/2, 1) or equal probabilities of
  * levels. The others have sigma = 0.2 m^(-1 / (4 + dim)), at least 1 / min(100, m + 2);
  * numbers are truncated to [0, 1]. Shares are by age, as those of weft_parzen_weight. A

@@ -8,7 +8,7 @@
  * "Making a science of model search", ICML 2013 (hyperopt); Akiba, Sano, Yanase, Ohta,
  * Koyama, "Optuna", KDD 2019, whose kernels are the default. Trials in flight as bad ones:
  * Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
- * 2010 (constant liar). Per cost, durations are predicted by axis, too (learn.h). */
+ * 2010 (constant liar). */
 #include "learn.h"
 #include "weft/base/random.h"
 
@@ -18,8 +18,6 @@
 enum { CANDIDATES = 24 }; /* of which the best is proposed */
 
 typedef enum tpe_form { INDEPENDENT, JOINT, HYPEROPT } tpe_form;
-
-typedef enum tpe_kernels { AUTO, EQUAL, NORMAL } tpe_kernels;
 
 /* A trial with its position on a numeric axis. */
 typedef struct tpe_place {
@@ -40,18 +38,15 @@ typedef struct tpe_sampler {
     tpe_axis *axis; /* [dim] */
     uint64_t seed;
     /* options */
-    int form, kernels, normal, per_cost;
+    int form;
     int64_t startup;
-    double gamma;
 } tpe_sampler;
 
 /* What a proposal is made from. */
 struct step {
     const tpe_sampler *tpe;
-    int64_t number;                  /* of the trial */
-    tpe_set *set;                    /* [trials] */
-    double good;                     /* share of the good ones */
-    const weft_durations *durations; /* predicts durations; NULL: they do not count */
+    int64_t number; /* of the trial */
+    tpe_set *set;   /* [trials] */
 };
 
 static const weft_opt tpe_opts[] = {
@@ -62,14 +57,6 @@ static const weft_opt tpe_opts[] = {
                   "number of initial random trials, and of results that a resource must "
                   "have to be learnt from; auto: 10, hyperopt 20",
                   .words = "auto"),
-    WEFT_REAL_OPT("gamma", tpe_sampler, gamma, "0", 0, 1,
-                  "share of the results that counts as good; auto: 0.1, hyperopt 0.25 "
-                  "times the square root of their number, at most 25",
-                  .words = "auto"),
-    WEFT_CHOICE_OPT("kernels", tpe_sampler, kernels, "auto", "auto|equal|normal",
-                    "height of numeric kernels: equal for all widths, as in Optuna 3.1, or "
-                    "normal, that of a density; auto: equal, hyperopt normal"),
-    WEFT_PER_COST_OPT(tpe_sampler),
     {0},
 };
 
@@ -78,7 +65,6 @@ static weft_status tpe_setup(void *self, const weft_space *space, uint64_t seed,
 {
     tpe_sampler *tpe = self;
     if (tpe->startup == 0) tpe->startup = tpe->form == HYPEROPT ? 20 : 10;
-    tpe->normal = tpe->kernels == NORMAL || (tpe->kernels == AUTO && tpe->form == HYPEROPT);
     tpe->seed = weft_hash("tpe", 3, seed);
     weft_past_setup(&tpe->past, space, mem);
     tpe->axis = WEFT_NEW(mem, tpe_axis, space->dim);
@@ -119,27 +105,20 @@ static int64_t tpe_enough(const void *self, const char **option)
 
 /* ---- good and bad trials ---- */
 
-/* Sets set[trial] of all trials, and the share of the good ones. */
+/* Sets set[trial] of all trials. */
 static void divide(struct step *step, const weft_past_level *level)
 {
     const tpe_sampler *tpe = step->tpe;
     tpe_set *set = step->set;
     int64_t in_flight = 0;
-    for (int64_t i = 0; i < level->n; i++) set[level->result[i].rank.id] = BAD;
+    for (int64_t i = 0; i < level->n; i++) set[level->result[i].id] = BAD;
     for (int64_t i = 0; i < tpe->past.n; i++)
         if (set[i] == NEITHER && tpe->past.trial[i].in_flight) {
             set[i] = BAD;
             in_flight++;
         }
-    int64_t good = weft_parzen_good(level->n, in_flight, tpe->gamma, tpe->form == HYPEROPT);
-    for (int64_t i = 0; i < good; i++) set[level->result[i].rank.id] = GOOD;
-    step->good = (double)good / (double)(level->n + in_flight);
-}
-
-/* What is maximised, from ln l - ln g at a point and the logarithm of its duration. */
-static double gain_of(const struct step *step, double ratio, double cost)
-{
-    return step->durations ? weft_durations_gain(ratio, step->good, cost) : ratio;
+    int64_t good = weft_parzen_good(level->n, in_flight, tpe->form == HYPEROPT);
+    for (int64_t i = 0; i < good; i++) set[level->result[i].id] = GOOD;
 }
 
 /* 1: trial i is of the set and has axis a. */
@@ -165,7 +144,6 @@ static int64_t weigh(const tpe_sampler *tpe, const tpe_set *set, tpe_set which, 
 
 static weft_parzen fit(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_set which)
 {
-    weft_parzen_rule rule = {.whole = tpe->form == HYPEROPT, .normal = tpe->normal};
     const tpe_axis *axis = &tpe->axis[a];
     double *weight = WEFT_NEW(tpe->past.mem, double, tpe->past.n);
     int64_t n = weigh(tpe, set, which, a, weight);
@@ -175,7 +153,7 @@ static weft_parzen fit(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_se
             at[j] = axis->place[i].at;
             own[j++] = weight[axis->place[i].trial];
         }
-    return weft_parzen_new(n, at, own, &rule, tpe->past.mem);
+    return weft_parzen_new(n, at, own, tpe->form == HYPEROPT, tpe->past.mem);
 }
 
 static weft_rng4 draw_at(const tpe_sampler *tpe, int64_t number, int a, int64_t draw)
@@ -209,9 +187,7 @@ static double propose_number(const struct step *step, int a)
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
         if (e < c) continue; /* the same value as an earlier candidate */
-        double cost =
-            step->durations ? weft_durations_effect(step->durations, a, tried[c]) : 0;
-        double gain = gain_of(step, compare(axis, type, tried[c], at, &l, &g), cost);
+        double gain = compare(axis, type, tried[c], at, &l, &g);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         best = tried[c];
@@ -233,18 +209,6 @@ static void fit_levels(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_se
     weft_parzen_levels(n, axis->nvalue, sum, tpe->form == HYPEROPT, p);
 }
 
-/* 1: level c of a category is better than level `than`. */
-static int is_better(const struct step *step, int a, const double *l, const double *g,
-                     int64_t c, int64_t than)
-{
-    const double *value = step->tpe->past.space->axis[a].value;
-    if (!step->durations) return l[c] * g[than] > l[than] * g[c];
-    return gain_of(step, log(l[c] / g[c]),
-                   weft_durations_effect(step->durations, a, value[c])) >
-           gain_of(step, log(l[than] / g[than]),
-                   weft_durations_effect(step->durations, a, value[than]));
-}
-
 static double propose_level(const struct step *step, int a)
 {
     const tpe_sampler *tpe = step->tpe;
@@ -257,7 +221,7 @@ static double propose_level(const struct step *step, int a)
     for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 rng = draw_at(tpe, step->number, a, c);
         int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(rng.v[0]));
-        if (best < 0 || is_better(step, a, l, g, at, best)) best = at;
+        if (best < 0 || l[at] * g[best] > l[best] * g[at]) best = at;
     }
     return axis->value[best];
 }
@@ -275,7 +239,6 @@ static weft_product join(const tpe_sampler *tpe, const tpe_set *set, tpe_set whi
         weft_product_axis *kernels = &product.axis[a];
         int category = past->type[a] == WEFT_AXIS_CATEGORY;
         kernels->levels = category ? past->space->axis[a].nvalue : 0;
-        kernels->density = tpe->normal && past->type[a] == WEFT_AXIS_REAL;
         for (int64_t i = 0, j = 0; i < past->n; i++) {
             double value = past->trial[i].conf[a];
             if (set[i] != which) continue;
@@ -314,9 +277,7 @@ static void propose_jointly(const struct step *step, double *conf)
             own[a] = weft_past_value(&tpe->past, a, weft_product_draw(&l.axis[a], j, &rng));
             point[a] = point_of(&tpe->past, a, own[a]);
         }
-        double cost = step->durations ? weft_durations_log(step->durations, own) : 0;
-        double gain =
-            gain_of(step, weft_product_log(&l, point) - weft_product_log(&g, point), cost);
+        double gain = weft_product_log(&l, point) - weft_product_log(&g, point);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         memcpy(conf, own, (size_t)space->dim * sizeof *conf);
@@ -337,8 +298,6 @@ static void tpe_propose(void *self, int64_t number, double *conf)
     size_t mark = weft_arena_mark(tpe->past.mem);
     struct step step = {
         .tpe = tpe, .number = number, .set = WEFT_NEW(tpe->past.mem, tpe_set, tpe->past.n)};
-    if (tpe->per_cost)
-        step.durations = weft_durations_new(&tpe->past, level, tpe->past.mem);
     divide(&step, level);
     if (tpe->form == JOINT) propose_jointly(&step, conf);
     for (int i = 0; tpe->form != JOINT && i < space->dim; i++) {

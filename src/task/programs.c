@@ -215,9 +215,3 @@ void weft_programs_cost(const void *self, const weft_job *job, weft_cost *out)
     (void)self;
     *out = (weft_cost){.flops = job->resource};
 }
-
-weft_price weft_programs_price(const void *self)
-{
-    (void)self;
-    return WEFT_PRICE_UNKNOWN;
-}

@@ -70,6 +70,5 @@ int64_t weft_trial_seed(const weft_env *env, const weft_job *job);
 weft_status weft_programs_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n);
 void weft_programs_nstate(const void *self, const weft_job *job, weft_state *size);
 void weft_programs_cost(const void *self, const weft_job *job, weft_cost *out);
-weft_price weft_programs_price(const void *self);
 
 #endif

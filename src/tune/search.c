@@ -174,13 +174,11 @@ static void fill_trial(weft_search *search, weft_job *job)
     if (job->trial == search->trials) begin_trial(search, job);
     weft_search_trial *trial = &search->trial[job->trial];
     trial->resource += job->resource;
-    trial->more = job->resource;
     trial->last = job->last;
     if (search->sampler->pending)
         search->sampler->pending(search->sampler_self, number_of(search, job->trial),
                                  trial->conf, trial->resource);
     search->mixing->make(search->mixing_self, trial->id, trial->conf, job);
-    if (search->operations) trial->next = search->operations(search->own, job);
 }
 
 /* ---- public ---- */
@@ -196,14 +194,6 @@ weft_asked weft_search_ask(weft_search *search, weft_job *job)
     return WEFT_JOB;
 }
 
-/* What samplers are told that a job costs. */
-static double cost_of(const weft_search *search, const weft_search_trial *trial,
-                      const weft_result *res)
-{
-    if (!search->operations) return res->cost;
-    return trial->more > 0 ? trial->next * (res->cost / trial->more) : trial->next;
-}
-
 void weft_search_tell(weft_search *search, const weft_result *res)
 {
     search->tuner->tell(search->tuner_self, res);
@@ -211,10 +201,8 @@ void weft_search_tell(weft_search *search, const weft_result *res)
     if (search->mixing->told) search->mixing->told(search->mixing_self, res);
     if (!has_trials(search)) return;
     weft_search_trial *trial = &search->trial[res->trial];
-    trial->seconds += cost_of(search, trial, res);
     weft_observation observed = {.conf = trial->conf,
                                  .resource = trial->resource,
-                                 .seconds = trial->seconds,
                                  .loss = res->loss,
                                  .tie = weft_result_tie(res)};
     if (search->sampler->told)

@@ -11,7 +11,6 @@ typedef struct weft_observation {
     const double *conf; /* [dim] configuration of the trial, or the centre of its mixture;
                            borrowed */
     double resource;    /* total of the trial so far */
-    double seconds;     /* virtual seconds that the trial took so far, or its operations */
     double loss;        /* INFINITY if it diverged, never NaN */
     double tie;         /* decides between equal losses: weft_result_tie */
 } weft_observation;

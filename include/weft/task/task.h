@@ -56,15 +56,6 @@ typedef struct weft_cost {
     double passes;       /* number of products with the matrix that the estimate assumes */
 } weft_cost;
 
-/* What a job of a configuration costs, for samplers that prefer cheap ones (per_cost). */
-typedef enum weft_price {
-    WEFT_PRICE_SECONDS,    /* its virtual seconds */
-    WEFT_PRICE_OPERATIONS, /* the operations of weft_task.cost, since its virtual seconds
-                              are its resource, or the share of it that was used: then that
-                              share of the operations */
-    WEFT_PRICE_UNKNOWN     /* as much as other jobs of its resource, as far as is known */
-} weft_price;
-
 /* How a task uses the packed data that run.data names. */
 typedef enum weft_need {
     WEFT_DATA_NEEDED,   /* a run without data is refused */
@@ -179,16 +170,14 @@ typedef struct weft_task_winner {
                            weft_part part, weft_predictions *out, weft_arena *mem);
 } weft_task_winner;
 
-/* What jobs take in virtual time. Each function may be NULL. */
+/* What jobs take in virtual time. */
 typedef struct weft_task_timing {
     /* A lower bound of the virtual seconds of the job (result.cost), for a trial with a
      * total of `before` resource so far: as tight as is possible before the job is run, at
      * best exact. Depends only on its arguments. NULL: the resource of the job, exactly. */
     double (*seconds)(const void *self, const weft_job *job, double before);
-    /* By what samplers compare the costs of configurations. Operations of `cost` must then
-     * be a function of options, data and job alone, the same on any ranks and machine.
-     * NULL: WEFT_PRICE_OPERATIONS if seconds is NULL, else WEFT_PRICE_SECONDS. */
-    weft_price (*price)(const void *self);
+    int repeats; /* 1: a job of more virtual seconds than its resource does so much of its
+                    trial's work once more, and has in proportion more operations */
 } weft_task_timing;
 
 /* Jobs that others do: programs, workers, whoever asks. Each function may be NULL. */

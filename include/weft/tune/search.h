@@ -14,9 +14,6 @@ typedef struct weft_search_trial {
     int64_t id;      /* number of its configuration */
     double *conf;    /* [dim] */
     double resource; /* total asked for so far */
-    double seconds;  /* virtual seconds, or operations, of its jobs that were told */
-    double next;     /* operations of the job in flight */
-    double more;     /* resource of that job */
     int last;        /* 1: a job marked `last` was asked for */
 } weft_search_trial;
 
@@ -28,11 +25,6 @@ typedef struct weft_search {
     void *sampler_self;
     const weft_mixing *mixing;
     void *mixing_self;
-    /* What a job costs if it uses its resource, which samplers are told in place of its
-     * virtual seconds, in proportion to the share of the resource that these are; NULL: its
-     * virtual seconds. A function of the job alone. */
-    double (*operations)(const void *own, const weft_job *job);
-    const void *own;
     /* set by weft_search_setup */
     const weft_space *space;
     weft_arena *mem;

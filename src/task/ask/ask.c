@@ -435,7 +435,6 @@ const weft_task weft_task_ask = {
     .setup = ask_setup,
     .nstate = weft_programs_nstate,
     .cost = weft_programs_cost,
-    .timing = {.price = weft_programs_price},
     .step = ask_step,
     .remote = {.trade = ask_trade},
 };

@@ -339,7 +339,6 @@ const weft_task weft_task_command = {
     .setup = command_setup,
     .nstate = weft_programs_nstate,
     .cost = weft_programs_cost,
-    .timing = {.price = weft_programs_price},
     .remote = {.retries = command_retries,
                .probe = command_probe,
                .repeats = command_repeats},

@@ -636,7 +636,7 @@ const weft_task weft_task_fed = {
                .predict = fed_predict},
     .start = fed_start,
     .cost = fed_cost,
-    .timing = {.seconds = fed_seconds, .price = fed_price},
+    .timing = {.seconds = fed_seconds},
     .units = fed_units,
     .step = fed_step,
     .remote = {.repeats = fed_worker_repeats},

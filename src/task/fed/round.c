@@ -134,12 +134,6 @@ static int is_timed(const weft_device *device)
            device->down > 0 || device->latency > 0 || device->rows > 0;
 }
 
-weft_price fed_price(const void *self)
-{
-    const fed_task *fed = self;
-    return is_timed(&fed->device) ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
-}
-
 double fed_seconds(const void *self, const weft_job *job, double before)
 {
     const fed_task *fed = self;

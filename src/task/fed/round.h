@@ -394,7 +394,5 @@ WEFT_CHECKED weft_status fed_round(fed_task *fed, const weft_job *job,
  * devices is known when a cohort is drawn; for a mixture it is a lower bound, with the
  * fastest configuration for each client. Cost O(rounds cohort). */
 double fed_seconds(const void *self, const weft_job *job, double before);
-/* Operations where no device has a speed or delay, so that all rounds last equally long. */
-weft_price fed_price(const void *self);
 
 #endif

@@ -253,12 +253,6 @@ static double seconds_of(const flow_task *flow, const weft_job *job)
     return job->resource * flow->seconds * exp(flow->spread * (z - flow->spread / 2));
 }
 
-static weft_price flow_price(const void *self)
-{
-    const flow_task *flow = self;
-    return flow->spread > 0 ? WEFT_PRICE_SECONDS : WEFT_PRICE_UNKNOWN;
-}
-
 static double flow_seconds(const void *self, const weft_job *job, double before)
 {
     (void)before;
@@ -384,6 +378,6 @@ const weft_task weft_task_flow = {
     .nstate = flow_nstate,
     .winner = {.tensors = flow_tensors, .optimum = flow_optimum_of, .score = flow_score},
     .cost = flow_cost,
-    .timing = {.seconds = flow_seconds, .price = flow_price},
+    .timing = {.seconds = flow_seconds},
     .step = flow_step,
 };

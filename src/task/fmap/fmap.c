@@ -349,12 +349,6 @@ static double fmap_seconds(const void *self, const weft_job *job, double before)
                                                              : job->resource;
 }
 
-static weft_price fmap_price(const void *self)
-{
-    (void)self;
-    return WEFT_PRICE_OPERATIONS;
-}
-
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
                              weft_state *state, double *row, weft_result *res)
 {
@@ -498,7 +492,7 @@ const weft_task weft_task_fmap = {
     .nstate = fmap_nstate,
     .affinity = fmap_affinity,
     .cost = fmap_cost,
-    .timing = {.seconds = fmap_seconds, .price = fmap_price},
+    .timing = {.seconds = fmap_seconds, .repeats = 1},
     .ahead = fmap_ahead,
     .step = fmap_step,
 };

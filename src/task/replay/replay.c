@@ -526,14 +526,6 @@ static double time_at(const replay_task *replay, int64_t row, double resource)
     return last.seconds;
 }
 
-static weft_price replay_price(const void *self)
-{
-    const replay_table *table = &((const replay_task *)self)->table;
-    for (int64_t i = 0; i < table->first[table->n]; i++)
-        if (!isnan(table->point[i].seconds)) return WEFT_PRICE_SECONDS;
-    return WEFT_PRICE_UNKNOWN;
-}
-
 static double replay_seconds(const void *self, const weft_job *job, double before)
 {
     const replay_task *replay = self;
@@ -734,7 +726,7 @@ const weft_task weft_task_replay = {
     .setup = replay_setup,
     .nstate = replay_nstate,
     .cost = replay_cost,
-    .timing = {.seconds = replay_seconds, .price = replay_price},
+    .timing = {.seconds = replay_seconds},
     .step = replay_step,
     .winner = {.optimum = replay_optimum},
 };

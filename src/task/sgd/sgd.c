@@ -306,12 +306,6 @@ static double sgd_seconds(const void *self, const weft_job *job, double before)
     return before > 0 || epochs_of(job) == 0 ? 0 : 1;
 }
 
-static weft_price sgd_price(const void *self)
-{
-    (void)self;
-    return WEFT_PRICE_OPERATIONS;
-}
-
 static int64_t sgd_units(const void *self, const weft_job *job)
 {
     const sgd_task *sgd = self;
@@ -577,7 +571,7 @@ const weft_task weft_task_sgd = {
     .nstate = sgd_nstate,
     .start = sgd_start,
     .cost = sgd_cost,
-    .timing = {.seconds = sgd_seconds, .price = sgd_price},
+    .timing = {.seconds = sgd_seconds},
     .units = sgd_units,
     .step = sgd_step,
 };
