@@ -45,10 +45,7 @@ static double time_of(const char *options, int64_t jobs)
 int main(void)
 {
     printf("name,results,us\n");
-    for (int64_t n = 10000; n <= 1000000; n *= 10) {
+    for (int64_t n = 10000; n <= 1000000; n *= 10)
         printf("asha,%lld,%.3g\n", (long long)n, 1e6 * time_of("", n) / (double)n);
-        printf("asha brackets=0,%lld,%.3g\n", (long long)n,
-               1e6 * time_of("brackets = 0", n) / (double)n);
-    }
     return 0;
 }

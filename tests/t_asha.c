@@ -449,45 +449,10 @@ static void test_budget(weft_arena *mem)
     sim_run(&sim, NULL, mem);
     ok(!sim.fault && sim.spent <= 1000 && sim.spent > 1000 - 192, "a budget ends it: %g",
        sim.spent);
-    sim.options = "trials = 50\njobs = 40\nwinner = best";
+    sim.options = "trials = 50\njobs = 40";
     sim.n = sim.tells = sim.flying = sim.trials = 0;
     sim_run(&sim, NULL, mem);
     ok(!sim.fault && sim.n == 40, "or a number of jobs");
-    ok(sim.sim_job[7].job.eligibility == WEFT_WINS_LOSS && sim.tuner->early(sim.self) &&
-           strstr(sim.tuner->early(sim.self), "winner"),
-       "any may win by its loss, where that is asked for");
-}
-
-/* Asynchronous Hyperband: brackets begin at 1, 3, 9, 27 and get the same resource. */
-static void test_brackets(weft_arena *mem)
-{
-    struct sim sim = {.tuner = &weft_tuner_asha,
-                      .options =
-                          "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
-                      .configs = 1,
-                      .workers = 5,
-                      .max_jobs = 2000,
-                      .watch = 1,
-                      .loss = rough,
-                      .cost = uneven};
-    sim_run(&sim, NULL, mem);
-    double spent[4] = {0}, most = 0, least = INFINITY;
-    int begin[400], jobs = 1;
-    for (int64_t i = 0; i < sim.n; i++) {
-        const weft_job *job = &sim.sim_job[i].job;
-        if (job->index == 0) begin[job->trial] = (int)lround(log(job->resource) / log(3));
-        spent[begin[job->trial]] += job->resource;
-        double at = pow(3, begin[job->trial] + job->index);
-        jobs &= fabs(sim.sim_job[i].resource - at) < 1e-9 && job->last == (at > 26);
-    }
-    for (int b = 0; b < 4; b++) {
-        most = fmax(most, spent[b]);
-        least = fmin(least, spent[b]);
-    }
-    ok(!sim.fault && sim.trials == 400, "with brackets: %s",
-       sim.fault ? sim.fault : "no fault");
-    ok(jobs, "each of them begins a rung later");
-    ok(most - least <= 27 + 18, "and gets the same resource: %g to %g", least, most);
 }
 
 static void refused(const char *options, const char *space, const char *says,
@@ -502,7 +467,6 @@ static void test_refused(weft_arena *mem)
 {
     refused("trials = 0", NULL, "asha.trials = 0", mem);
     refused("min_resource = 300", NULL, "min_resource", mem);
-    refused("brackets = 6", NULL, "brackets", mem);
     refused("trials = 0\nbudget = 3\nmin_resource = 4", NULL, "asha.budget", mem);
     refused("trials = 6", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
 }
@@ -535,7 +499,6 @@ int main(void)
     test_guesses(mem);
     test_highest(mem);
     test_budget(mem);
-    test_brackets(mem);
     test_refused(mem);
     test_time(mem);
     weft_arena_free(mem);

@@ -109,7 +109,7 @@ cat >"$tmp/breaks" <<END
 echo loss=\$PARAM_x
 END
 "$weft" tune "$tmp/in.ini" command.run="sh $tmp/breaks" run.tuner=pbt pbt.population=5 pbt.interval=1 pbt.max_resource=2 \
-    pbt.exploit=none run.workers=1 -o "$tmp/breaks.h5" >"$tmp/out" 2>"$tmp/log"
+    pbt.quantile=0 run.workers=1 -o "$tmp/breaks.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 75 ]
 result $? "a trial that failed before and goes on is no sign that programs work"
 

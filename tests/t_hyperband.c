@@ -251,14 +251,12 @@ static void test_workers(weft_arena *mem)
 
 static void test_diverged(weft_arena *mem)
 {
-    struct sim sim = sim_of("winner = best", 4);
+    struct sim sim = sim_of("", 4);
     sim.loss = diverging;
     sim_run(&sim, NULL, mem);
     ok(!sim.fault && the_best_went_on(&sim), "one that diverged does not go on: %s",
        sim.fault ? sim.fault : "no fault");
-    ok(sim.n < 206 && sim.sim_job[0].job.eligibility == WEFT_WINS_LOSS &&
-           strstr(sim.tuner->early(sim.self), "hyperband.winner"),
-       "any may win by its loss, where that is asked for");
+    ok(sim.n < 206, "rungs have fewer trials where many diverged");
 }
 
 /* ---- one bracket: successive halving ---- */
@@ -299,11 +297,8 @@ static void test_halving(weft_arena *mem)
         {27, "max_resource = 27", "27x1 9x3 3x9 1x27", 108, 81},
         {256, "reduction = 4\nmax_resource = 256", "256x1 64x4 16x16 4x64 1x256", 5 * 256,
          4 * 256},
-        {27, "max_resource = 80\nmin_resource = 6\nwinner_resource = rung",
-         "27x6 9x18 3x54", 486, 27 * 6 + 9 * 12 + 3 * 36},
         {27, "max_resource = 80\nmin_resource = 6", "27x6 9x18 3x54 1x80", 486 + 80,
          27 * 6 + 9 * 12 + 3 * 36 + 26},
-        {10, "max_resource = 27\nwinner_resource = rung", "10x1 3x3 1x9", 28, 10 + 6 + 6},
         {10, "max_resource = 27", "10x1 3x3 1x9 1x27", 28 + 27, 10 + 6 + 6 + 18},
         {6, "reduction = 6\nmin_resource = 10\nmax_resource = 450", "6x10 1x60 1x450", 570,
          60 + 50 + 390},

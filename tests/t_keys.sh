@@ -184,14 +184,8 @@ result $? "the log names the defaults, the run file has them"
 awk '$1 == "valid" { exit !($5 < 25) }' "$tmp/out"
 result $? "and the model has learnt"
 
-# ---- winners that were scored alike -------------------------------------------------------
+# ---- mixings ------------------------------------------------------------------------------
 
-for mixing in none fedex; do
-    set -- run.tuner=sha run.mixing=$mixing sha.winner=best sha.max_resource=9 'client.lr=log 0.01 .. 1' space.configs=9
-    refused "sha.winner = best .*fed.select = eval.*fed.select = bound" "mixing $mixing: a short job does not win by a few clients" "$@"
-    taken '^jobs' "but by an evaluation" "$@" fed.select=eval fed.eval_clients=9
-    taken '^jobs' "or by its bound" "$@" fed.select=bound
-done
 taken '^task fed, tuner sha with mixing fedex,' "a plan names the mixing" 'client.lr=log 0.01 .. 1' run.mixing=fedex
 refused 'run.tuner = ws_one .*run.mixing = mw or fedex' "one mixture needs a mixing" 'client.lr=log 0.01 .. 1' run.tuner=ws_one
 refused 'run.mixing = mw with run.tuner = ws_sha.*run.mixing = none' "and a mixture of its own takes none" \

@@ -84,7 +84,6 @@ static void test_toy(weft_arena *mem)
         double median, least;
     } ways[] = {
         {"two members", "population = 2", 1.19, 1.1},
-        {"two members in tournaments", "population = 2\nexploit = tournament", 1.19, 1.1},
         {"ten members", "population = 10", 1.19, 1.19},
     };
     const char *fault = NULL;
@@ -99,9 +98,8 @@ static void test_toy(weft_arena *mem)
         ok(median > ways[i].median && q[0] > ways[i].least,
            "the toy problem, %s: median %.4f, least %.4f", ways[i].about, median, q[0]);
     }
-    double none =
-        toy_best("population = 2\ninterval = 4\nmax_resource = 200\nexploit = none", 1, 2,
-                 &fault, mem);
+    double none = toy_best("population = 2\ninterval = 4\nmax_resource = 200\nquantile = 0",
+                           1, 2, &fault, mem);
     is_near(none, 1.2 - .81 - .81 * pow(.98, 400), 1e-12, "without copies Q is %.4f", none);
     ok(fabs(none - .3897) < 5e-5, "as published");
     ok(!fault, "on the way: %s", fault ? fault : "no fault");
@@ -242,7 +240,7 @@ static double uneven(struct sim *sim, const sim_job *job)
 
 static void test_contract(weft_arena *mem)
 {
-    static const char *const options[] = {"", "exploit = tournament",
+    static const char *const options[] = {"", "quantile = 0",
                                           "quantile = 0.5\nwinner = best"};
     static const int population[] = {1, 2, 3, 20}, workers[] = {1, 3, 50};
     const char *fault = NULL;

@@ -79,9 +79,8 @@ tuner = sha
 [space]
 configs = 12
 [sha]
-rungs = geometric
+eliminations = 1
 max_resource = 4
-winner_resource = rung
 [fed]
 cohort = 3
 max_valid = 4

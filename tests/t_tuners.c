@@ -87,7 +87,6 @@ static const struct schedule schedules[] = {
     {"ws_eg", "rounds = 30\neta = 100", 0, NULL},
     {"ws_one", "resource = 4", 0, "n = 1 .. 5"},
     {"sha", "", 3, fed},
-    {"sha", "winner = best", 2, fed},
     {"sha", "", 5, fed},
     {"sha", "eliminations = 0\nmax_resource = 4\nbudget = 100", 0, fed},
     {"sha", "rungs = geometric\nmax_resource = 9", 0, fed},
@@ -95,12 +94,11 @@ static const struct schedule schedules[] = {
     {"hyperband", "max_resource = 9\nrepeats = 3", 0, fed},
     {"hyperband", "reduction = 2\nmin_resource = 2\nmax_resource = 17", 0, fed},
     {"asha", "", 0, fed},
-    {"asha", "reduction = 2\nmax_resource = 8\nvariant = stopping\nwinner = best", 0, fed},
-    {"asha", "trials = 0\nbudget = 500\nbrackets = 0\nmax_resource = 64", 0, fed},
+    {"asha", "reduction = 2\nmax_resource = 8\nvariant = stopping", 0, fed},
+    {"asha", "trials = 0\nbudget = 500\nmax_resource = 64", 0, fed},
     {"asha", "jobs = 30\nmin_resource = 4", 0, fed},
     {"pbt", "population = 5\ninterval = 2\nmax_resource = 11", 0, fed},
-    {"pbt", "population = 4\nmax_resource = 50\nexploit = tournament\nwinner = best", 0,
-     fed},
+    {"pbt", "population = 4\nmax_resource = 50\nquantile = 0.5\nwinner = best", 0, fed},
     {"one", "", 0, fed},
     {"one", "resource = 100", 0, fed},
     {"one", "resource = 77\neach = 3\nexplore = 0.6\nparts = 3\nothers = 5", 0, fed},
@@ -230,8 +228,6 @@ static void test_ties(weft_arena *mem)
         {"asha", "", 0},
         {"asha", "reduction = 2\nmax_resource = 8\nvariant = stopping", 0},
         {"pbt", "population = 10\ninterval = 2\nmax_resource = 20", 0},
-        {"pbt", "population = 10\ninterval = 2\nmax_resource = 20\nexploit = tournament",
-         0},
     };
     static const char *const samplers[] = {"tpe\nstartup = 3", "kde\npoints = 3"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

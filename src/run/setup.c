@@ -134,21 +134,6 @@ static weft_status bind_tuner(weft_run *run)
     return bind_parts(run);
 }
 
-/* Jobs of different resource may compete only if their scores are equally precise. */
-static weft_status check_early(const weft_run *run)
-{
-    const weft_search *search = &run->search;
-    const char *early =
-        search->tuner->early ? search->tuner->early(search->tuner_self) : NULL;
-    const char *unsure =
-        run->task->plan.unsure ? run->task->plan.unsure(run->task_self) : NULL;
-    if (!early || !unsure) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "%s lets a short job win by the scores of a few clients; set %s, "
-                     "or let the winner be one of the last survivors (last)",
-                     early, unsure);
-}
-
 /* Warns if the space has fewer configurations than space.configs: no error, because one
  * file may be used with several lists and ranges. */
 static void warn_fewer(const weft_space *space)
@@ -225,7 +210,6 @@ static weft_status bind(weft_run *run, int fresh)
     TRY(bind_tuner(run));
     TRY(weft_run_keys(run, fresh));
     if (fresh) {
-        TRY(check_early(run));
         warn_fewer(&run->space);
     }
     TRY(check_data(run));

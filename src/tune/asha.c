@@ -1,14 +1,13 @@
 /* Asynchronous successive halving: whenever a worker is free, a trial that ranks among the
  * best 1 / reduction of its rung is promoted to the next rung; if there is none, a new
- * trial starts. No worker waits for a rung to be complete. With several brackets, each of
- * which starts one rung higher than the one before, this is asynchronous Hyperband. Li,
- * Jamieson, Rostamizadeh, Gonina, Ben-tzur, Hardt, Recht, Talwalkar, "A system for
- * massively parallel hyperparameter tuning", MLSys 2020, algorithm 2. In the stopping
- * variant, whether a trial is promoted is decided once, when its result of the rung is
- * told: Liaw et al., "Tune: a research platform for distributed model selection and
- * training", AutoML workshop at ICML 2018. A trial that is no better than guesses is not
- * promoted where the best of its rung is. At the end the best of the trials with the most
- * resource is trained up to max_resource. */
+ * trial starts. No worker waits for a rung to be complete. Li, Jamieson, Rostamizadeh,
+ * Gonina, Ben-tzur, Hardt, Recht, Talwalkar, "A system for massively parallel
+ * hyperparameter tuning", MLSys 2020, algorithm 2. In the stopping variant, whether a trial
+ * is promoted is decided once, when its result of the rung is told: Liaw et al., "Tune: a
+ * research platform for distributed model selection and training", AutoML workshop at ICML
+ * 2018. A trial that is no better than guesses is not promoted where the best of its rung
+ * is. At the end the best of the trials with the most resource is trained up to
+ * max_resource. */
 #include "schedule.h"
 #include "weft/base/base.h"
 
@@ -30,28 +29,23 @@ struct rung {
     int learnt;         /* 1: a result is better than guesses */
 };
 
-struct bracket {
-    int top; /* its last rung */
-    int64_t spent;
-    struct rung rung[WEFT_MAX_RUNGS];
-};
-
 struct trial {
-    int bracket, rung; /* bracket and rung of its last job */
-    int open;          /* 1: a job is asked and not told yet */
-    int final;         /* 1: its last job goes beyond the rungs, up to max_resource */
-    int stopped;       /* 1: it cannot be promoted any more */
-    int guesses;       /* 1: the result told last is no better than guesses */
-    weft_rank rank;    /* of the result told last */
+    int rung;       /* of its last job */
+    int open;       /* 1: a job is asked and not told yet */
+    int final;      /* 1: its last job goes beyond the rungs, up to max_resource */
+    int stopped;    /* 1: it cannot be promoted any more */
+    int guesses;    /* 1: the result told last is no better than guesses */
+    weft_rank rank; /* of the result told last */
 };
 
 typedef struct asha_tuner {
     /* options */
-    int reduction, variant, brackets, winner_resource, best;
+    int reduction, variant;
     int64_t min_resource, max_resource, trials, budget, most_jobs;
     /* state */
-    struct bracket *bracket; /* [brackets] */
-    struct trial *trial;     /* [begun] */
+    int top; /* the last rung */
+    struct rung rung[WEFT_MAX_RUNGS];
+    struct trial *trial; /* [begun] */
     int64_t begun, room;
     int64_t jobs, spent, open; /* number asked for; resource asked for; jobs asked for and
                                   not told */
@@ -64,13 +58,7 @@ typedef struct asha_tuner {
 } asha_tuner;
 
 static const weft_opt asha_opts[] = {
-    WEFT_INT_OPT("reduction", asha_tuner, reduction, "4", 2, 1000,
-                 "one in this many trials is promoted to the next rung"),
-    WEFT_LONG_OPT("min_resource", asha_tuner, min_resource, "1", 1, 1e9,
-                  "resource of a trial in the first rung, in the task's unit: rounds"),
-    WEFT_LONG_OPT("max_resource", asha_tuner, max_resource, "256", 1, 1e9,
-                  "upper bound of a trial's resource in the last rung; each rung has "
-                  "`reduction` times that of the one before"),
+    WEFT_RUNG_OPTS(asha_tuner, "4", "256"),
     WEFT_LONG_OPT("trials", asha_tuner, trials, "-1", -1, 1e9,
                   "trials that start; auto: space.configs; 0: no bound", .words = "auto",
                   .role = WEFT_GROWS),
@@ -81,13 +69,6 @@ static const weft_opt asha_opts[] = {
     WEFT_CHOICE_OPT("variant", asha_tuner, variant, "promotion", "promotion|stopping",
                     "promotion: a trial pauses until it ranks among the best of its rung; "
                     "stopping: it continues at once or never"),
-    WEFT_INT_OPT("brackets", asha_tuner, brackets, "1", 0, WEFT_MAX_RUNGS,
-                 "number of brackets, each without one more of the lowest rungs, all of "
-                 "the same resource; 0: as many as rungs"),
-    WEFT_WINNER_RESOURCE_OPT(asha_tuner, winner_resource),
-    WEFT_CHOICE_OPT(
-        "winner", asha_tuner, best, "last", "last|best",
-        "last: best of the jobs with the most resource; best: lowest loss of any job"),
     {0},
 };
 
@@ -135,37 +116,23 @@ static int64_t least_bound(int64_t a, int64_t b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-/* Sets the rungs of a bracket. The first has at most n results; at most n - reduction + 1
- * of these are promoted, because each result from the reduction-th on allows one promotion
- * more. */
-static void plan_bracket(const asha_tuner *asha, struct bracket *bracket, int leave_out)
+/* Sets the rungs. The first has at most n results; at most n - reduction + 1 of these are
+ * promoted, because each result from the reduction-th on allows one promotion more. */
+static void plan(asha_tuner *asha)
 {
     int64_t at = asha->min_resource;
-    for (int k = 0; k < leave_out; k++) at *= asha->reduction;
     int64_t n = least_bound(asha->trials, asha->most_jobs);
     n = least_bound(n, asha->budget / at);
     int known = asha->variant == PROMOTION && n > 0;
-    bracket->top = weft_rungs_top(at, asha->max_resource, asha->reduction);
-    for (int k = 0; k <= bracket->top; k++, at *= asha->reduction) {
-        bracket->rung[k].resource = at;
-        bracket->rung[k].keep = known ? n / asha->reduction : -1;
-        bracket->rung[k].best = bracket->rung[k].possible = ranks(is_worse);
-        bracket->rung[k].rest = bracket->rung[k].waiting = ranks(is_better);
+    asha->top = weft_rungs_top(at, asha->max_resource, asha->reduction);
+    for (int k = 0; k <= asha->top; k++, at *= asha->reduction) {
+        struct rung *rung = &asha->rung[k];
+        rung->resource = at;
+        rung->keep = known ? n / asha->reduction : -1;
+        rung->best = rung->possible = ranks(is_worse);
+        rung->rest = rung->waiting = ranks(is_better);
         n = n >= asha->reduction ? n - asha->reduction + 1 : 0;
     }
-}
-
-/* The number of rungs; ECONF if the options allow none. */
-static weft_status count_rungs(const asha_tuner *asha, int *rungs)
-{
-    TRY(weft_resources_fit("asha", asha->min_resource, asha->max_resource));
-    *rungs = weft_rungs_top(asha->min_resource, asha->max_resource, asha->reduction) + 1;
-    if (asha->brackets <= *rungs) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "asha.brackets = %d needs as many rungs, but from min_resource = %lld "
-                     "to max_resource = %lld there are %d; expected less, or a wider range",
-                     asha->brackets, (long long)asha->min_resource,
-                     (long long)asha->max_resource, *rungs);
 }
 
 static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed,
@@ -173,9 +140,7 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
 {
     asha_tuner *asha = self;
     (void)seed;
-    int rungs = 0;
-    TRY(count_rungs(asha, &rungs));
-    if (asha->brackets == 0) asha->brackets = rungs;
+    TRY(weft_resources_fit("asha", asha->min_resource, asha->max_resource));
     if (asha->trials < 0 || (asha->trials == 0 && space->source != 0))
         asha->trials = space->count;
     TRY(weft_trials_fit(space, "asha", asha->trials));
@@ -183,23 +148,20 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
         return weft_fail(WEFT_ECONF,
                          "asha.trials = 0 would never end; expected a bound there, or "
                          "asha.budget or asha.jobs");
-    asha->bracket = WEFT_NEW(mem, struct bracket, asha->brackets);
-    for (int i = 0; i < asha->brackets; i++) plan_bracket(asha, &asha->bracket[i], i);
-    int64_t first = asha->bracket[0].rung[0].resource;
+    plan(asha);
+    int64_t first = asha->min_resource;
     if (asha->budget > 0 && asha->budget < first)
         return weft_fail(WEFT_ECONF,
                          "asha.budget = %lld is less than a trial takes in the first rung; "
                          "expected at least %lld",
                          (long long)asha->budget, (long long)first);
     if (asha->variant == PROMOTION && asha->trials > 0 && asha->trials < asha->reduction &&
-        rungs > 1)
-        weft_log(
-            WEFT_WARN,
-            "asha: of %lld trials, fewer than asha.reduction = %lld, none is promoted: "
-            "%s end at %lld of asha.max_resource = %lld",
-            (long long)asha->trials, (long long)asha->reduction,
-            asha->winner_resource == WEFT_WINNER_MAX ? "all but the winner" : "they",
-            (long long)first, (long long)asha->max_resource);
+        asha->top > 0)
+        weft_log(WEFT_WARN,
+                 "asha: of %lld trials, fewer than asha.reduction = %lld, none is "
+                 "promoted: all but the winner end at %lld of asha.max_resource = %lld",
+                 (long long)asha->trials, (long long)asha->reduction, (long long)first,
+                 (long long)asha->max_resource);
     asha->leader.id = -1;
     asha->guess = space->guess;
     asha->mem = mem;
@@ -227,37 +189,23 @@ static int can_promote(const asha_tuner *asha, const struct rung *rung)
             !weft_rank_before(first(&rung->best), first(&rung->waiting)));
 }
 
-/* The rung from which a trial can be promoted, the highest of each bracket first; NULL:
- * there is none. */
-static struct rung *find_promotion(const asha_tuner *asha)
+/* The highest rung from which a trial can be promoted; NULL: there is none. */
+static struct rung *find_promotion(asha_tuner *asha)
 {
-    for (int i = 0; i < asha->brackets; i++)
-        for (int k = asha->bracket[i].top - 1; k >= 0; k--)
-            if (can_promote(asha, &asha->bracket[i].rung[k]))
-                return &asha->bracket[i].rung[k];
+    for (int k = asha->top - 1; k >= 0; k--)
+        if (can_promote(asha, &asha->rung[k])) return &asha->rung[k];
     return NULL;
-}
-
-/* The bracket that a new trial starts in: the one that was given the least resource. */
-static int least_spent(const asha_tuner *asha)
-{
-    int at = 0;
-    for (int i = 1; i < asha->brackets; i++)
-        if (asha->bracket[i].spent < asha->bracket[at].spent) at = i;
-    return at;
 }
 
 /* 1: the leader goes on up to max_resource if nothing else is to be done. */
 static int may_be_crowned(const asha_tuner *asha)
 {
-    return asha->leader.id >= 0 && !asha->crowned &&
-           asha->winner_resource == WEFT_WINNER_MAX &&
-           asha->leader_done < asha->max_resource;
+    return asha->leader.id >= 0 && !asha->crowned && asha->leader_done < asha->max_resource;
 }
 
 /* The trial of the next job, new or promoted, at the end the leader, and its state with
  * that job in *next; -1: there is none. */
-static int64_t next_trial(const asha_tuner *asha, struct trial *next)
+static int64_t next_trial(asha_tuner *asha, struct trial *next)
 {
     const struct rung *from = find_promotion(asha);
     if (from) {
@@ -266,7 +214,7 @@ static int64_t next_trial(const asha_tuner *asha, struct trial *next)
         next->rung++;
         return id;
     }
-    *next = (struct trial){.bracket = least_spent(asha)};
+    *next = (struct trial){0};
     if (asha->trials == 0 || asha->begun < asha->trials) return asha->begun;
     if (asha->open > 0 || !may_be_crowned(asha)) return -1;
     *next = asha->trial[asha->leader.id];
@@ -278,15 +226,13 @@ static int64_t next_trial(const asha_tuner *asha, struct trial *next)
 /* The total resource of a trial at the end of its last job. */
 static int64_t reached(const asha_tuner *asha, const struct trial *trial)
 {
-    return trial->final ? asha->max_resource
-                        : asha->bracket[trial->bracket].rung[trial->rung].resource;
+    return trial->final ? asha->max_resource : asha->rung[trial->rung].resource;
 }
 
 /* The resource of a trial's next job. */
 static int64_t added(const asha_tuner *asha, const struct trial *next)
 {
-    const struct rung *rung = asha->bracket[next->bracket].rung;
-    return reached(asha, next) - (next->rung > 0 ? rung[next->rung - 1].resource : 0);
+    return reached(asha, next) - (next->rung > 0 ? asha->rung[next->rung - 1].resource : 0);
 }
 
 /* 1: the job would exceed the number of jobs or the budget. */
@@ -299,18 +245,13 @@ static int exceeds_bounds(const asha_tuner *asha, const struct trial *next)
 /* Asks for a job up to the end of the trial's next rung. */
 static void begin_job(asha_tuner *asha, int64_t id, const struct trial *next, weft_job *job)
 {
-    struct bracket *bracket = &asha->bracket[next->bracket];
     int64_t more = added(asha, next);
     asha->jobs++;
     asha->open++;
     asha->spent += more;
-    bracket->spent += more;
     *job = weft_job_new(id, (double)more, NULL);
     job->index = next->rung;
-    int top = next->rung == bracket->top;
-    job->last = reached(asha, next) == asha->max_resource ||
-                (top && asha->winner_resource == WEFT_WINNER_RUNG);
-    if (asha->best) job->eligibility = WEFT_WINS_LOSS;
+    job->last = reached(asha, next) == asha->max_resource;
 }
 
 static weft_asked asha_ask(void *self, weft_job *job)
@@ -323,8 +264,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
     if (asha->over) return WEFT_DONE;
     if (id < 0) return WEFT_WAIT;
     asha->crowned |= next.final;
-    if (id < asha->begun && !next.final)
-        pop(&asha->bracket[next.bracket].rung[next.rung - 1].waiting);
+    if (id < asha->begun && !next.final) pop(&asha->rung[next.rung - 1].waiting);
     if (id == asha->begun)
         asha->trial = weft_regrow(asha->mem, asha->trial, sizeof *asha->trial,
                                   asha->begun++, &asha->room);
@@ -367,14 +307,14 @@ static void follow(asha_tuner *asha, weft_rank rank)
 static void add_result(asha_tuner *asha, weft_rank rank, int guesses)
 {
     struct trial *trial = &asha->trial[rank.id];
-    const struct bracket *bracket = &asha->bracket[trial->bracket];
-    struct rung *rung = &asha->bracket[trial->bracket].rung[trial->rung];
+    struct rung *rung = &asha->rung[trial->rung];
+    int over = trial->rung >= asha->top || trial->final;
     trial->open = 0;
     trial->rank = rank;
     trial->guesses = guesses;
-    trial->stopped = trial->rung >= bracket->top || trial->final || !(rank.loss < INFINITY);
+    trial->stopped = over || !(rank.loss < INFINITY);
     follow(asha, rank);
-    if (trial->rung >= bracket->top || trial->final) return;
+    if (over) return;
     enter(asha, rung, rank);
     rung->learnt |= !guesses;
     if (asha->variant == STOPPING && weft_rank_before(first(&rung->best), rank))
@@ -403,7 +343,7 @@ static int asha_ended(const void *self, int64_t id)
     if (asha->over) return 1;
     if (id == asha->leader.id && may_be_crowned(asha)) return 0;
     if (trial->stopped) return 1;
-    const struct rung *rung = &asha->bracket[trial->bracket].rung[trial->rung];
+    const struct rung *rung = &asha->rung[trial->rung];
     if (rung->keep < 0 || rung->possible.n < rung->keep) return 0;
     return rung->keep == 0 || weft_rank_before(first(&rung->possible), trial->rank);
 }
@@ -414,34 +354,22 @@ static int64_t asha_jobs(const void *self)
 {
     const asha_tuner *asha = self;
     if (asha->over) return asha->jobs;
-    const struct bracket *bracket = &asha->bracket[0];
     int64_t n = 0, k = asha->trials;
     int rung = 0;
-    for (; k > 0 && rung <= bracket->top; k /= asha->reduction, rung++) n += k;
-    int short_of = rung > 0 && bracket->rung[rung - 1].resource < asha->max_resource;
-    n += short_of && asha->winner_resource == WEFT_WINNER_MAX;
-    if (asha->trials == 0 && asha->most_jobs == 0)
-        n = asha->budget / asha->bracket[asha->brackets - 1].rung[0].resource;
+    for (; k > 0 && rung <= asha->top; k /= asha->reduction, rung++) n += k;
+    n += rung > 0 && asha->rung[rung - 1].resource < asha->max_resource;
+    if (asha->trials == 0 && asha->most_jobs == 0) n = asha->budget / asha->min_resource;
     n = least_bound(n, asha->most_jobs);
     return n >= asha->jobs ? n : asha->jobs + asha->open;
-}
-
-static const char *asha_early(const void *self)
-{
-    const asha_tuner *asha = self;
-    return asha->best ? "asha.winner = best" : NULL;
 }
 
 /* The number of trials is known if nothing else ends the search. */
 static void asha_extent(const void *self, weft_extent *out)
 {
     const asha_tuner *asha = self;
-    const struct bracket *bracket = &asha->bracket[0];
-    *out = (weft_extent){.trials =
-                             asha->budget == 0 && asha->most_jobs == 0 ? asha->trials : 0,
-                         .resource = (double)(asha->winner_resource == WEFT_WINNER_MAX
-                                                  ? asha->max_resource
-                                                  : bracket->rung[bracket->top].resource)};
+    int ends_by_trials = asha->budget == 0 && asha->most_jobs == 0;
+    *out = (weft_extent){.trials = ends_by_trials ? asha->trials : 0,
+                         .resource = (double)asha->max_resource};
 }
 
 extern const weft_tuner weft_tuner_asha;
@@ -456,6 +384,5 @@ const weft_tuner weft_tuner_asha = {
     .jobs = asha_jobs,
     .grows = "space.configs asha.trials asha.jobs",
     .ended = asha_ended,
-    .early = asha_early,
     .extent = asha_extent,
 };

@@ -9,7 +9,7 @@
 
 typedef struct hyperband_tuner {
     /* options */
-    int reduction, best, repeats;
+    int reduction, repeats;
     int64_t min_resource, max_resource;
     /* state */
     int once;            /* brackets of a repetition */
@@ -22,19 +22,11 @@ typedef struct hyperband_tuner {
 enum { MAX_TRIALS = 1000000 };
 
 static const weft_opt hyperband_opts[] = {
-    WEFT_INT_OPT("reduction", hyperband_tuner, reduction, "3", 2, 1000,
-                 "one in this many trials is promoted to the next rung"),
-    WEFT_LONG_OPT("min_resource", hyperband_tuner, min_resource, "1", 1, 1e9,
-                  "least resource of a trial in a first rung, in the task's unit: rounds"),
-    WEFT_LONG_OPT("max_resource", hyperband_tuner, max_resource, "81", 1, 1e9,
-                  "resource of a trial in the last rungs"),
+    WEFT_RUNG_OPTS(hyperband_tuner, "3", "81"),
     WEFT_INT_OPT("repeats", hyperband_tuner, repeats, "1", 1, 10000,
                  "how often all brackets are run, one after the other. With a sampler that "
                  "learns, such as kde (BOHB), a repetition learns from those before it",
                  .role = WEFT_GROWS),
-    WEFT_CHOICE_OPT(
-        "winner", hyperband_tuner, best, "last", "last|best",
-        "last: best of the jobs with the full resource; best: lowest loss of any job"),
     {0},
 };
 
@@ -72,7 +64,6 @@ static weft_status hyperband_setup(void *self, const weft_space *space, uint64_t
         weft_rungs *rungs = &hyperband->bracket[i];
         int s = s_max - i % hyperband->once;
         rungs->first = first;
-        rungs->best = hyperband->best;
         rungs->guess = space->guess;
         weft_rungs_plan(rungs, bracket_trials(hyperband, s_max, s), s, hyperband->reduction,
                         hyperband->max_resource);
@@ -124,12 +115,6 @@ static int64_t hyperband_jobs(const void *self)
     return n;
 }
 
-static const char *hyperband_early(const void *self)
-{
-    const hyperband_tuner *hyperband = self;
-    return hyperband->best ? "hyperband.winner = best" : NULL;
-}
-
 /* Rung k of bracket i ends at the resource of rung k - 1 of bracket i + 1, and all of them
  * are repeated. */
 static int64_t most_results(const hyperband_tuner *hyperband)
@@ -164,7 +149,6 @@ const weft_tuner weft_tuner_hyperband = {
     .tell = hyperband_tell,
     .jobs = hyperband_jobs,
     .ended = hyperband_ended,
-    .early = hyperband_early,
     .extent = hyperband_extent,
     .grows = "hyperband.repeats",
     .sizes = "hyperband.max_resource, min_resource, reduction and repeats",

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TRUNCATION, TOURNAMENT, NOTHING };
 enum { NOBODY = -1 };
 /* A copy draws an option anew with probability RESAMPLE; else a number is multiplied by 1 +
  * or 1 - CHANGE. */
@@ -34,7 +33,7 @@ struct member {
 
 typedef struct pbt_tuner {
     /* options */
-    int population, exploit, best;
+    int population, best;
     int64_t interval, max_resource;
     double quantile;
     /* state */
@@ -57,12 +56,9 @@ static const weft_opt pbt_opts[] = {
         "max_resource", pbt_tuner, max_resource, "100", 1, 1e9,
         "resource of a member, and of a trial with that of what it copied: whichever "
         "is used up first ends the member"),
-    WEFT_CHOICE_OPT(
-        "exploit", pbt_tuner, exploit, "truncation", "truncation|tournament|none",
-        "truncation: a member of the worst share copies one of the best. tournament: a "
-        "member copies one drawn at random if that is better. none: no copies"),
     WEFT_REAL_OPT("quantile", pbt_tuner, quantile, "0.2", 0, 0.5,
-                  "share of the members that counts as the best, and as the worst"),
+                  "share of the members that counts as the best, and as the worst, which "
+                  "copy one of the best; 0: no copies"),
     WEFT_CHOICE_OPT("winner", pbt_tuner, best, "last", "last|best",
                     "last: best member at the end; best: lowest loss of any job"),
     {0},
@@ -115,37 +111,18 @@ static int64_t rank_members(pbt_tuner *pbt)
     return n;
 }
 
-/* The trial that a member in the worst share copies, drawn from the best share. A trial
- * that diverged is never copied. */
-static int64_t truncation(const pbt_tuner *pbt, const struct member *member, int64_t n,
-                          int64_t at)
+/* The trial whose weights the next job of a member copies: one drawn from the best share if
+ * the member is in the worst, but never one that diverged; NOBODY: it continues its own. */
+static int64_t exploit(pbt_tuner *pbt, const struct member *member)
 {
+    int64_t n = pbt->quantile > 0 ? rank_members(pbt) : 0, at = 0;
+    if (n < 2) return NOBODY;
+    while (pbt->ranked[at].id != member->told.id) at++;
     int64_t share = (int64_t)ceil(pbt->quantile * (double)n);
-    if (share < 1) share = 1;
     if (share > n / 2) share = n / 2;
     if (at < n - share) return NOBODY;
     while (share > 0 && !(pbt->ranked[share - 1].loss < INFINITY)) share--;
     return share > 0 ? pbt->ranked[draw(pbt, member, share)].id : NOBODY;
-}
-
-/* A trial drawn from those of the other members, if it is better; else NOBODY. */
-static int64_t tournament(const pbt_tuner *pbt, const struct member *member, int64_t n,
-                          int64_t at)
-{
-    int64_t other = draw(pbt, member, n - 1);
-    weft_rank rank = pbt->ranked[other < at ? other : at];
-    return other < at && rank.loss < INFINITY ? rank.id : NOBODY;
-}
-
-/* The trial whose weights the next job of a member copies; NOBODY: it continues its own. */
-static int64_t exploit(pbt_tuner *pbt, const struct member *member)
-{
-    int64_t n = pbt->exploit == NOTHING ? 0 : rank_members(pbt);
-    if (n < 2) return NOBODY;
-    int64_t at = 0;
-    while (pbt->ranked[at].id != member->told.id) at++;
-    return pbt->exploit == TRUNCATION ? truncation(pbt, member, n, at)
-                                      : tournament(pbt, member, n, at);
 }
 
 /* ---- explore ---- */

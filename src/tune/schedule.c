@@ -33,6 +33,34 @@ weft_status weft_resources_fit(const char *schedule, int64_t low, int64_t high)
                      (long long)low, schedule, (long long)high);
 }
 
+/* ---- one job for each trial ---- */
+
+weft_asked weft_sweep_ask(void *self, weft_job *job)
+{
+    weft_sweep *sweep = self;
+    if (sweep->next == sweep->n) return WEFT_DONE;
+    *job = weft_job_new(sweep->next++, (double)sweep->resource, NULL);
+    job->last = 1;
+    return WEFT_JOB;
+}
+
+void weft_sweep_tell(void *self, const weft_result *res)
+{
+    (void)self;
+    (void)res;
+}
+
+int64_t weft_sweep_jobs(const void *self)
+{
+    return ((const weft_sweep *)self)->n;
+}
+
+void weft_sweep_extent(const void *self, weft_extent *out)
+{
+    const weft_sweep *sweep = self;
+    *out = (weft_extent){.trials = sweep->n, .resource = (double)sweep->resource};
+}
+
 /* ---- brackets of successive halving ---- */
 
 void weft_rungs_plan(weft_rungs *rungs, int64_t n, int s, int64_t eta, int64_t most)
@@ -72,7 +100,6 @@ weft_asked weft_rungs_ask(void *self, weft_job *job)
         *job = weft_job_new(rungs->first + rungs->next, (double)more, NULL);
         job->index = trial->jobs++;
         job->last = trial->done == rungs->until[rungs->count - 1];
-        if (rungs->best) job->eligibility = WEFT_WINS_LOSS;
         return WEFT_JOB;
     }
     return rungs->rung == rungs->count - 1 && rungs->unasked == 0 ? WEFT_DONE : WEFT_WAIT;
@@ -165,7 +192,7 @@ weft_status weft_share_setup(weft_share *share, const weft_space *space, weft_ar
     return WEFT_OK;
 }
 
-weft_asked weft_share_round(weft_share *share, weft_job *job)
+static weft_asked ask_round(weft_share *share, weft_job *job)
 {
     share->open = 1;
     share->trials = 1;
@@ -182,7 +209,7 @@ static int alive_from(const weft_share *share, int i)
     return i;
 }
 
-weft_asked weft_share_final(weft_share *share, weft_job *job)
+static weft_asked ask_final(weft_share *share, weft_job *job)
 {
     share->next = alive_from(share, share->next);
     if (share->next == share->mix.k) return WEFT_DONE;
@@ -197,6 +224,12 @@ weft_asked weft_share_final(weft_share *share, weft_job *job)
     return WEFT_JOB;
 }
 
+weft_asked weft_share_ask(weft_share *share, int no_more, weft_job *job)
+{
+    if (share->open) return WEFT_WAIT;
+    return no_more ? ask_final(share, job) : ask_round(share, job);
+}
+
 int weft_share_ended(const void *self, int64_t trial)
 {
     const weft_share *share = self;
@@ -204,8 +237,12 @@ int weft_share_ended(const void *self, int64_t trial)
     return share->untold == 0 && alive_from(share, share->next) == share->mix.k;
 }
 
-int weft_share_ranks(weft_share *share, const weft_result *res)
+int weft_share_tell(weft_share *share, const weft_result *res)
 {
+    if (!share->open) {
+        share->untold--;
+        return 0;
+    }
     weft_check(res->k == share->mix.k, "result of %lld configurations, expected %d",
                (long long)res->k, share->mix.k);
     share->open = 0;
@@ -216,5 +253,5 @@ int weft_share_ranks(weft_share *share, const weft_result *res)
         share->rank[i] = scored ? weft_result_rank_of(res, i) : weft_result_rank(res);
         share->rank[i].id = i;
     }
-    return sound;
+    return 1;
 }

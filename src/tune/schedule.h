@@ -1,5 +1,5 @@
-/* What schedules have in common: rungs, the resources at which trials are compared, and
- * rounds of shared weights. */
+/* What schedules have in common: one job for each trial; rungs, the resources at which
+ * trials are compared; rounds of shared weights. */
 #ifndef WEFT_TUNE_SCHEDULE_H
 #define WEFT_TUNE_SCHEDULE_H
 
@@ -7,13 +7,16 @@
 
 #define WEFT_MAX_RUNGS 31
 
-/* Row of an option table: what becomes of the best trial where its last rung ends below
- * max_resource. */
-enum { WEFT_WINNER_MAX, WEFT_WINNER_RUNG };
-#define WEFT_WINNER_RESOURCE_OPT(object, member)                                           \
-    WEFT_CHOICE_OPT("winner_resource", object, member, "max", "max|rung",                  \
-                    "max: the best trial of the last rung is trained up to max_resource, " \
-                    "if the rung ends before; rung: it ends there")
+/* Rows of an option table, of members of these names. */
+#define WEFT_RUNG_OPTS(object, usual_reduction, usual_max)                                 \
+    WEFT_INT_OPT("reduction", object, reduction, usual_reduction, 2, 1000,                 \
+                 "one in this many trials goes on to the next rung"),                      \
+        WEFT_LONG_OPT(                                                                     \
+            "min_resource", object, min_resource, "1", 1, 1e9,                             \
+            "resource of a trial in the first rung, in the task's unit: rounds"),          \
+        WEFT_LONG_OPT("max_resource", object, max_resource, usual_max, 1, 1e9,             \
+                      "most resource of a trial; each rung has `reduction` times that of " \
+                      "the one before")
 
 /* The largest k with low eta^k <= high, for 1 <= low <= high and eta >= 2. Computed in
  * integers, because floor(log(high / low) / log(eta)) is one too small for 3^5 and 10^3. */
@@ -26,6 +29,19 @@ WEFT_CHECKED weft_status weft_trials_fit(const weft_space *space, const char *sc
 /* ECONF if min_resource is more than max_resource. */
 WEFT_CHECKED weft_status weft_resources_fit(const char *schedule, int64_t low,
                                             int64_t high);
+
+/* ---- one job for each trial, without waiting ---- */
+
+/* The first member of a schedule, whose functions the following are. */
+typedef struct weft_sweep {
+    int64_t resource;
+    int64_t n, next; /* number of jobs; number asked for */
+} weft_sweep;
+
+weft_asked weft_sweep_ask(void *self, weft_job *job);
+void weft_sweep_tell(void *self, const weft_result *res);
+int64_t weft_sweep_jobs(const void *self);
+void weft_sweep_extent(const void *self, weft_extent *out);
 
 /* ---- synchronous brackets of successive halving ---- */
 
@@ -48,8 +64,6 @@ typedef struct weft_rungs {
     int64_t until[WEFT_MAX_RUNGS];  /* total resource of a trial at the end of each rung,
                                         increasing */
     int64_t first;                  /* number of the first trial; the others follow */
-    int best;                       /* 1: the lowest loss of any job wins, whatever its
-                                       resource */
     double guess;                   /* error rate of guesses; 0: not known */
     /* the state */
     int rung;
@@ -103,17 +117,18 @@ WEFT_CHECKED weft_status weft_share_mix(const weft_space *space, weft_arena *mem
 /* Sets up with that mixture. ELIMIT, ECONF. */
 WEFT_CHECKED weft_status weft_share_setup(weft_share *share, const weft_space *space,
                                           weft_arena *mem);
-/* Fills the job of the next round; all rounds continue trial 0. */
-weft_asked weft_share_round(weft_share *share, weft_job *job);
-/* Fills the final job of the next configuration that is not eliminated; WEFT_DONE after the
- * last one. It is fitted alone in a new trial, which copies the shared weights. */
-weft_asked weft_share_final(weft_share *share, weft_job *job);
+/* Fills the job of the next round, which continues trial 0; if there are no more, the final
+ * job of the next configuration that is not eliminated, WEFT_DONE after the last one. It is
+ * fitted alone in a new trial, which copies the shared weights. WEFT_WAIT while a round is
+ * open. */
+weft_asked weft_share_ask(weft_share *share, int no_more, weft_job *job);
 /* 1: no pending job and no later one continues or copies the trial. */
 int weft_share_ended(const void *self, int64_t trial);
-/* Ends the round and writes the ranks of its configurations to share->rank, all with a loss
- * of INFINITY if the fit diverged. A configuration without scored samples gets the means
- * over the mixture as its best estimate, so that it is neither preferred nor eliminated
- * only because no sample drew it. Returns 0 if the fit diverged. */
-int weft_share_ranks(weft_share *share, const weft_result *res);
+/* Returns 0 for the result of a final job. Else it ends the round and writes the ranks of
+ * its configurations to share->rank, all with a loss of INFINITY if the fit diverged. A
+ * configuration without scored samples gets the means over the mixture as its best
+ * estimate, so that it is neither preferred nor eliminated only because no sample drew
+ * it. */
+int weft_share_tell(weft_share *share, const weft_result *res);
 
 #endif

@@ -26,34 +26,25 @@ enum { FEDEX, GEOMETRIC };          /* how rungs are placed */
 typedef struct sha_tuner {
     weft_rungs rungs;
     /* options */
-    int reduction, placing, eliminations, winner_resource, best;
+    int reduction, placing, eliminations;
     int64_t min_resource, max_resource, budget;
 } sha_tuner;
 
 static const weft_opt sha_opts[] = {
-    WEFT_INT_OPT("reduction", sha_tuner, reduction, "3", 2, 1000,
-                 "one in this many trials survives an elimination"),
+    WEFT_RUNG_OPTS(sha_tuner, "3", "800"),
     WEFT_CHOICE_OPT("rungs", sha_tuner, placing, "fedex", "fedex|geometric",
                     "fedex: equally long, such that the budget is spent; geometric: each "
                     "ends at `reduction` times the resource of the one before"),
-    WEFT_LONG_OPT("min_resource", sha_tuner, min_resource, "1", 1, 1e9,
-                  "resource of a trial in the first rung"),
     WEFT_INT_OPT("eliminations", sha_tuner, eliminations, "-1", -1, WEFT_MAX_RUNGS - 1,
                  "number of eliminations; 0: random search; -1: 3, or as many as the "
                  "configurations allow"),
-    WEFT_LONG_OPT("max_resource", sha_tuner, max_resource, "800", 1, 1e9,
-                  "resource of the last survivors, in the task's unit: rounds"),
     WEFT_LONG_OPT("budget", sha_tuner, budget, "0", 0, 1e12,
                   "resource of all trials together; 0: 5 max_resource, as published, or if "
                   "that is less the budget of equally long rungs"),
-    WEFT_WINNER_RESOURCE_OPT(sha_tuner, winner_resource),
-    WEFT_CHOICE_OPT("winner", sha_tuner, best, "last", "last|best",
-                    "last: best of the last survivors; best: lowest loss of any job"),
     {0},
 };
 
 static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
-                                     {"winner_resource", "rungs", "geometric"},
                                      {"eliminations", "rungs", "fedex"},
                                      {"budget", "rungs", "fedex"},
                                      {NULL, NULL, NULL}};
@@ -168,16 +159,9 @@ static weft_status plan_geometric(sha_tuner *sha, int64_t n)
     }
     int64_t end = rungs->until[rungs->count - 1];
     if (end == sha->max_resource) return WEFT_OK;
-    if (sha->winner_resource == WEFT_WINNER_RUNG && rungs->count <= top)
-        weft_log(WEFT_WARN,
-                 "sha: %lld trials are too few for %d rungs: they end at %lld of "
-                 "sha.max_resource = %lld",
-                 (long long)rungs->trials[0], top + 1, (long long)end,
-                 (long long)sha->max_resource);
-    if (sha->winner_resource == WEFT_WINNER_RUNG) return WEFT_OK;
     weft_log(WEFT_INFO,
              "sha: the last rung ends at %lld; the best of it is trained up to "
-             "sha.max_resource = %lld (sha.winner_resource)",
+             "sha.max_resource = %lld",
              (long long)end, (long long)sha->max_resource);
     rungs->trials[rungs->count] = 1;
     rungs->until[rungs->count++] = sha->max_resource;
@@ -191,16 +175,9 @@ static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
     (void)seed;
     TRY(sha->placing == FEDEX ? plan_equal(sha, space->count)
                               : plan_geometric(sha, space->count));
-    sha->rungs.best = sha->best;
     sha->rungs.guess = space->guess;
     weft_rungs_begin(&sha->rungs, mem);
     return WEFT_OK;
-}
-
-static const char *sha_early(const void *self)
-{
-    const sha_tuner *sha = self;
-    return sha->best ? "sha.winner = best" : NULL;
 }
 
 static void sha_extent(const void *self, weft_extent *out)
@@ -222,7 +199,6 @@ const weft_tuner weft_tuner_sha = {
     .tell = weft_rungs_tell,
     .jobs = weft_rungs_jobs,
     .ended = weft_rungs_ended,
-    .early = sha_early,
     .extent = sha_extent,
     .grows = "space.configs",
     .waits = 1,

@@ -51,9 +51,7 @@ static weft_asked gradient_ask(void *self, weft_job *job)
 {
     struct gradient *gradient = self;
     weft_share *share = &gradient->share;
-    if (share->open) return WEFT_WAIT;
-    if (share->round == gradient->rounds) return weft_share_final(share, job);
-    return weft_share_round(share, job);
+    return weft_share_ask(share, share->round == gradient->rounds, job);
 }
 
 /* The number of samples scored; *split 1: they were split among the maps. If not, all maps
@@ -111,11 +109,8 @@ static void gradient_tell(void *self, const weft_result *res)
 {
     struct gradient *gradient = self;
     weft_share *share = &gradient->share;
-    if (!share->open) { /* the result of a final job */
-        share->untold--;
-        return;
-    }
-    if (weft_share_ranks(share, res)) {
+    if (!weft_share_tell(share, res)) return;
+    if (isfinite(res->loss)) {
         find_gradient(gradient, res);
         weft_mix_step(&share->mix, gradient->eta, gradient->grad);
     }

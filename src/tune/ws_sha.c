@@ -122,19 +122,13 @@ static int search_ended(const struct halving *halving)
 static weft_asked halving_ask(void *self, weft_job *job)
 {
     struct halving *halving = self;
-    if (halving->share.open) return WEFT_WAIT;
-    if (search_ended(halving)) return weft_share_final(&halving->share, job);
-    return weft_share_round(&halving->share, job);
+    return weft_share_ask(&halving->share, search_ended(halving), job);
 }
 
 static void halving_tell(void *self, const weft_result *res)
 {
     struct halving *halving = self;
-    if (!halving->share.open) { /* the result of a final job */
-        halving->share.untold--;
-        return;
-    }
-    weft_share_ranks(&halving->share, res);
+    if (!weft_share_tell(&halving->share, res)) return;
     weft_mix *mix = &halving->share.mix;
     for (int i = 0; i < halving->known; i++) halving->share.rank[i].loss = -INFINITY;
     weft_mix_halve(mix, halving->share.rank,

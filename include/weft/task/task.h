@@ -123,10 +123,6 @@ typedef struct weft_task_plan {
      * "fmap.resource = iterations"; returns NULL if jobs may train mixtures. Depends on the
      * options only; called before setup. NULL: always NULL. */
     const char *(*single)(const void *self);
-    /* The setting that would make scores of jobs with little resource as precise as those
-     * with much, such as "fed.select = eval"; returns NULL if they are so already. Depends
-     * on the options only; called before setup. NULL: always NULL. */
-    const char *(*unsure)(const void *self);
     /* 1: the units of a job are the same whatever its resource, so that a resume may give
      * it more, after its last unit, too. By the options only. NULL: they are not. */
     int (*grows)(const void *self);

@@ -78,11 +78,6 @@ typedef struct weft_tuner {
     /* 1: no later job continues or copies this trial, although none of its jobs was marked
      * `last`. NULL: always 0. */
     int (*ended)(const void *self, int64_t trial);
-    /* The text of the setting, such as "sha.winner = best", by which a job can win against
-     * one of more resource, so that both need scores of equal precision; returns NULL if it
-     * is not set. Depends on the options only; may be called before setup. NULL: the
-     * schedule has no such option. */
-    const char *(*early)(const void *self);
     /* Changes the configuration conf[dim] that a new trial, which copies none, was given by
      * the list of known ones or the sampler. NULL: it keeps that. */
     void (*place)(void *self, int64_t trial, double *conf);

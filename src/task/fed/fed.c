@@ -37,15 +37,6 @@ static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
     return WEFT_OK;
 }
 
-/* The score of a job of one round is of one cohort only, except with evaluations or
- * bounds. */
-static const char *fed_unsure(const void *self)
-{
-    const fed_task *fed = self;
-    if (fed->options.select == FED_EVAL || fed->options.select == FED_BOUND) return NULL;
-    return "fed.select = eval and fed.eval_clients (0: all), or fed.select = bound";
-}
-
 /* The axis of an option, or NULL. */
 static const weft_axis *axis_of(const weft_space *space, const weft_kind *kind,
                                 const char *name)
@@ -624,7 +615,7 @@ const weft_task weft_task_fed = {
              "was to be scored"},
     .parts = fed_parts,
     .tuner = "sha",
-    .plan = {.resource = fed_resource, .unsure = fed_unsure, .grows = fed_grows},
+    .plan = {.resource = fed_resource, .grows = fed_grows},
     .choices = fed_choices,
     .tuned = fed_tuned,
     .setup = fed_setup,
