@@ -135,7 +135,7 @@ wrong 'tsv:2: resource 0 .* above 0' "a resource of 0" 'a 1 u 0 .9 1 1'
 wrong 'tsv:3: t 1 of configuration a come after 5' "times that go back" 'a 1 u 1 .9 5 1' 'a 1 u 2 .8 1 1'
 wrong 'tsv:4: configuration a has lines above' "lines that are not together" \
     'a 1 u 1 .9 1 1' 'b 1 u 1 .8 1 1' 'a 1 u 2 .7 2 1'
-wrong 'tsv:2: 3 fields; expected 7' "a line that is short" 'a 1 u'
+wrong 'tsv:2: 3 fields, expected the 7' "a line that is short" 'a 1 u'
 wrong 'tsv:2: loss is "0,9"' "a decimal comma" 'a 1 u 1 0,9 1 1'
 twice() # COLUMN: small.tsv with that column again at its end, and what asks for it
 {

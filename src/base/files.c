@@ -1,11 +1,14 @@
 /* Files: directory trees that are copied, written through to the disk, removed; the names
  * of a run's files; files that are no text, known by their first bytes; texts of CSV files
- * (RFC 4180). */
+ * (RFC 4180); tables of text, read with libcsv line by line, so that every message can name
+ * the line. */
 #ifdef __linux__
 #define _GNU_SOURCE /* syncfs */
 #endif
 #include "weft/base/files.h"
 #include "weft/base/base.h"
+
+#include <csv.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -379,4 +382,70 @@ void weft_csv_text(FILE *file, const char *text)
         weft_csv_quote(file, text);
     else
         fputs(text, file);
+}
+
+/* ---- tables ---- */
+
+static void on_field(void *text, size_t n, void *self)
+{
+    weft_lines *rows = self;
+    (void)n;
+    rows->field =
+        weft_grow(rows->mem, rows->field, sizeof *rows->field, rows->n, &rows->room);
+    rows->field[rows->n++] = weft_arena_text(rows->mem, "%s", (const char *)text);
+}
+
+static void on_row(int end, void *self)
+{
+    (void)end;
+    ((weft_lines *)self)->whole = 1;
+}
+
+static weft_status take_row(weft_lines *rows,
+                            weft_status (*take)(void *own, const weft_lines *row),
+                            void *own)
+{
+    if (!rows->whole) return WEFT_OK;
+    if (rows->width == 0) rows->width = rows->n;
+    if (rows->n != rows->width)
+        return weft_fail(rows->wrong, "%s:%d: %d fields, expected the %d of the first line",
+                         rows->path, rows->line, rows->n, rows->width);
+    TRY(take(own, rows));
+    rows->n = rows->whole = 0;
+    rows->room = 0;
+    weft_arena_reset(rows->mem, 0);
+    return WEFT_OK;
+}
+
+weft_status weft_lines_read(weft_lines *rows, FILE *in,
+                            weft_status (*take)(void *own, const weft_lines *row),
+                            void *own)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors write it */
+    struct csv_parser csv;
+    char *text = NULL;
+    size_t room = 0;
+    weft_status st = WEFT_OK;
+    weft_check(csv_init(&csv, CSV_APPEND_NULL) == 0, "libcsv does not start");
+    rows->mem = weft_arena_new();
+    errno = 0;
+    for (ssize_t n; st == WEFT_OK && (n = getline(&text, &room, in)) > 0;) {
+        int first = rows->line++ == 0, marked = first && strncmp(text, mark, 3) == 0;
+        const char *from = marked ? text + strlen(mark) : text;
+        size_t bytes = (size_t)(text + n - from);
+        if (first)
+            csv_set_delim(&csv, rows->commas && !strchr(text, '\t') ? CSV_COMMA : CSV_TAB);
+        weft_check(csv_parse(&csv, from, bytes, on_field, on_row, rows) == bytes,
+                   "libcsv: %s", csv_strerror(csv_error(&csv)));
+        st = take_row(rows, take, own);
+    }
+    if (st == WEFT_OK && ferror(in))
+        st = weft_fail(WEFT_EFILE, "%s: %s", rows->path, strerror(errno));
+    csv_fini(&csv, on_field, on_row, rows);
+    if (st == WEFT_OK) st = take_row(rows, take, own);
+    csv_free(&csv);
+    free(text);
+    fclose(in);
+    weft_arena_free(rows->mem);
+    return st;
 }

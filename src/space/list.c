@@ -1,11 +1,8 @@
-/* Lists of configurations: TAB separated text, read with libcsv line by line, so that every
- * message can name the line; those that stand in the input itself; and those that a random
- * search begins with, of space.first. */
+/* Lists of configurations: TAB separated text; those that stand in the input itself; and
+ * those that a random search begins with, of space.first. */
 #include "axes.h"
+#include "weft/base/files.h"
 #include "weft/base/random.h"
-
-#include <csv.h>
-#include <stdio.h>
 
 #include <errno.h>
 #include <math.h>
@@ -20,14 +17,13 @@ struct table {
     const weft_kind *const *kinds;
     int nkind;
     weft_arena *mem;
-    int line, column; /* of the field that comes next; lines from 1 */
+    int line, column; /* of the present field; lines from 1 */
     int ncolumn;      /* fields of the first line; 0: not read yet */
     int room;         /* upper bound of the number of columns */
     int *axis;        /* [room] axis of each column; -1: a label */
     int64_t rows;     /* that sp->list has room for */
     int *at;          /* [sp->count] line of each configuration */
     int64_t nat;      /* entries that `at` has room for */
-    weft_status st;
 };
 
 enum { LABELS = 3 };
@@ -119,9 +115,6 @@ static weft_status read_name(struct table *table, const char *name)
 static weft_status read_value(struct table *table, const char *text)
 {
     weft_space *space = table->space;
-    if (table->column >= table->ncolumn)
-        return weft_fail(WEFT_ECONF, "%s:%d: more fields than the %d of the first line",
-                         space->file, table->line, table->ncolumn);
     int a = table->axis[table->column];
     if (a < 0) return WEFT_OK;
     space->list =
@@ -137,62 +130,23 @@ static weft_status read_value(struct table *table, const char *text)
                      weft_error());
 }
 
-/* Called by libcsv for each field: a text that ends with NUL. */
-static void on_field(void *text, size_t n, void *self)
+/* The first row has names, every further one is a configuration. */
+static weft_status read_row(void *self, const weft_lines *row)
 {
     struct table *table = self;
-    (void)n;
-    if (table->st != WEFT_OK) return;
-    table->st = table->ncolumn == 0 ? read_name(table, text) : read_value(table, text);
-    table->column++;
-}
-
-static void add_row(struct table *table)
-{
-    table->at = weft_grow(table->mem, table->at, sizeof *table->at, table->space->count,
-                          &table->nat);
-    table->at[table->space->count++] = table->line;
-}
-
-/* Called by libcsv at the end of each line that is not empty. */
-static void on_row(int end, void *self)
-{
-    struct table *table = self;
-    (void)end;
-    if (table->st != WEFT_OK) return;
-    if (table->ncolumn == 0)
-        table->ncolumn = table->column;
-    else if (table->column == table->ncolumn)
-        add_row(table);
-    else
-        table->st =
-            weft_fail(WEFT_ECONF, "%s:%d: %d fields, expected the %d of the first line",
-                      table->space->file, table->line, table->column, table->ncolumn);
-    table->column = 0;
-}
-
-static weft_status read_lines(struct table *table, FILE *in)
-{
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors write it */
-    struct csv_parser csv;
-    weft_check(csv_init(&csv, CSV_APPEND_NULL) == 0, "libcsv does not start");
-    csv_set_delim(&csv, CSV_TAB);
-    char *text = NULL;
-    size_t room = 0;
-    errno = 0;
-    for (ssize_t n; table->st == WEFT_OK && (n = getline(&text, &room, in)) > 0;) {
-        int marked = table->line++ == 0 && strncmp(text, mark, strlen(mark)) == 0;
-        const char *from = marked ? text + strlen(mark) : text;
-        size_t bytes = (size_t)(text + n - from);
-        weft_check(csv_parse(&csv, from, bytes, on_field, on_row, table) == bytes,
-                   "libcsv: %s", csv_strerror(csv_error(&csv)));
+    weft_space *space = table->space;
+    table->line = row->line;
+    for (table->column = 0; table->column < row->n; table->column++) {
+        const char *text = row->field[table->column];
+        TRY(table->ncolumn == 0 ? read_name(table, text) : read_value(table, text));
     }
-    if (table->st == WEFT_OK && ferror(in))
-        table->st = weft_fail(WEFT_EFILE, "%s: %s", table->space->file, strerror(errno));
-    csv_fini(&csv, on_field, on_row, table);
-    csv_free(&csv);
-    free(text);
-    return table->st;
+    if (table->ncolumn > 0) {
+        table->at =
+            weft_grow(table->mem, table->at, sizeof *table->at, space->count, &table->nat);
+        table->at[space->count++] = table->line;
+    }
+    table->ncolumn = row->n;
+    return WEFT_OK;
 }
 
 /* A configuration's hash and its row in the list. */
@@ -363,9 +317,8 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
     space->count = 0;
     FILE *in;
     TRY(open_list(space, &in, mem));
-    weft_status st = read_lines(&table, in);
-    fclose(in);
-    TRY(st);
+    weft_lines rows = {.path = space->file, .wrong = WEFT_ECONF};
+    TRY(weft_lines_read(&rows, in, read_row, &table));
     if (space->dim == 0 || space->count == 0)
         return weft_fail(WEFT_ECONF,
                          "%s: holds %d options and %lld configurations; expected "

@@ -2,6 +2,7 @@
 #include "programs.h"
 #include "weft/base/random.h"
 
+#include <yajl/yajl_gen.h>
 #include <yajl/yajl_parse.h>
 
 #include <math.h>
@@ -11,19 +12,21 @@
 
 /* ---- JSON ---- */
 
-yajl_gen weft_yajl_new(void)
+/* A text, in quotes. */
+static void put_text(yajl_gen json, const char *text)
+{
+    yajl_gen_string(json, (const unsigned char *)text, strlen(text));
+}
+
+static yajl_gen begin_json(void)
 {
     yajl_gen json = yajl_gen_alloc(NULL);
     weft_check(json != NULL, "no memory for JSON");
     return json;
 }
 
-void weft_yajl_put(yajl_gen json, const char *text)
-{
-    yajl_gen_string(json, (const unsigned char *)text, strlen(text));
-}
-
-const char *weft_yajl_end(yajl_gen json, weft_arena *mem)
+/* What was made. Frees json. Owned by mem. */
+static const char *end_json(yajl_gen json, weft_arena *mem)
 {
     const unsigned char *text;
     size_t n;
@@ -31,6 +34,13 @@ const char *weft_yajl_end(yajl_gen json, weft_arena *mem)
     const char *copy = weft_arena_text(mem, "%.*s", (int)n, (const char *)text);
     yajl_gen_free(json);
     return copy;
+}
+
+const char *weft_json_quote(const char *text, weft_arena *mem)
+{
+    yajl_gen json = begin_json();
+    put_text(json, text);
+    return end_json(json, mem);
 }
 
 yajl_val weft_yajl_find(yajl_val in, const char *key)
@@ -122,17 +132,17 @@ static int is_plain(const char *text)
 const char *weft_parameters_json(int n, const char *const *name, const char *const *value,
                                  weft_arena *mem)
 {
-    yajl_gen json = weft_yajl_new();
+    yajl_gen json = begin_json();
     yajl_gen_map_open(json);
     for (int i = 0; i < n; i++) {
-        weft_yajl_put(json, name[i]);
+        put_text(json, name[i]);
         if (is_plain(value[i]))
             yajl_gen_number(json, value[i], strlen(value[i])); /* as it is written */
         else
-            weft_yajl_put(json, value[i]);
+            put_text(json, value[i]);
     }
     yajl_gen_map_close(json);
-    return weft_yajl_end(json, mem);
+    return end_json(json, mem);
 }
 
 const char *weft_values_json(const weft_env *env, const double *conf, weft_arena *mem)
@@ -192,6 +202,18 @@ int64_t weft_trial_seed(const weft_env *env, const weft_job *job)
 {
     weft_rng4 rng = weft_rng_at(env->seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
     return (int64_t)(rng.v[0] >> 33);
+}
+
+const char *weft_job_json(const weft_env *env, const weft_job *job, double done,
+                          weft_arena *mem)
+{
+    return weft_arena_text(
+        mem,
+        "\"job\":%lld,\"trial\":%lld,\"seed\":%lld,\"done\":%.17g,\"resource\":%.17g,"
+        "\"total\":%.17g,\"values\":%s",
+        (long long)job->id, (long long)job->trial, (long long)weft_trial_seed(env, job),
+        done, job->resource, done + job->resource,
+        weft_values_json(env, job->mix.conf, mem));
 }
 
 weft_status weft_programs_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)

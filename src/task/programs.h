@@ -5,16 +5,12 @@
 
 #include "weft/task/task.h"
 
-#include <yajl/yajl_gen.h>
 #include <yajl/yajl_tree.h>
 
 /* ---- JSON ---- */
 
-yajl_gen weft_yajl_new(void);
-/* A text, in quotes. */
-void weft_yajl_put(yajl_gen json, const char *text);
-/* What was made. Frees json. Owned by mem. */
-const char *weft_yajl_end(yajl_gen json, weft_arena *mem);
+/* A text, in quotes. Owned by mem. */
+const char *weft_json_quote(const char *text, weft_arena *mem);
 /* The value of a key; NULL: there is none. */
 yajl_val weft_yajl_find(yajl_val in, const char *key);
 /* A number; NAN for null or nothing. Returns 0 for anything else. */
@@ -64,6 +60,10 @@ void weft_trace_put(const weft_trace *trace, weft_state *state);
 weft_trace weft_trace_after(const weft_trace *before, const weft_job *job);
 /* A seed for the trial of a job, below 2^31. */
 int64_t weft_trial_seed(const weft_env *env, const weft_job *job);
+/* "job":3,"trial":3,"seed":92,"done":1,"resource":2,"total":3,"values":{...} for a job
+ * whose trial has that much resource `done`. Owned by mem. */
+const char *weft_job_json(const weft_env *env, const weft_job *job, double done,
+                          weft_arena *mem);
 
 /* As the functions of weft_task: [parameters] is what is tuned; the state is a weft_trace;
  * a job of more resource is assumed to cost more, how much is not known. */

@@ -82,6 +82,29 @@ void weft_csv_quote(FILE *file, const char *text);
 /* The same where it has a comma, a quotation mark or an end of line, else as it is. */
 void weft_csv_text(FILE *file, const char *text);
 
+/* ---- tables ---- */
+
+/* A row of a table of text: lines of fields between TABs, in quotation marks where they
+ * need them (RFC 4180); empty lines do not count. */
+typedef struct weft_lines {
+    const char *path;  /* for messages */
+    weft_status wrong; /* status where a row has another number of fields than the first */
+    int commas;        /* 1: fields are between commas where the first line has no TAB */
+    int line;          /* of the row, from 1 */
+    int n;             /* fields */
+    char **field;      /* [n] valid until the next row */
+    /* of weft_lines_read */
+    int width, whole; /* fields of the first row; 1: the row is complete */
+    int64_t room;
+    weft_arena *mem;
+} weft_lines;
+/* Passes the rows of a file, which it closes, to `take`, the names of columns first, until
+ * that fails. Path, status and commas are set by the caller, all else is 0. EFILE. */
+WEFT_CHECKED weft_status weft_lines_read(weft_lines *rows, FILE *in,
+                                         weft_status (*take)(void *own,
+                                                             const weft_lines *row),
+                                         void *own);
+
 /* ---- tree ---- */
 
 /* Directories with all that is in them. */

@@ -1,8 +1,8 @@
 /* Task ask: a search whose jobs are done by the program that started it. That asks for jobs
  * and tells their losses, by lines of JSON, as many at once and in any order:
  *
- *     {"ask":true}                 {"job":3,"trial":3,"parent":null,"resource":1,"done":0,
- *                                   "total":1,"seed":92,"values":{"rate":0.1}}
+ *     {"ask":true}                 {"job":3,"trial":3,"seed":92,"done":0,"resource":1,
+ *                                   "total":1,"values":{"rate":0.1},"parent":null}
  *                                  or {"wait":true}: until a result is told
  *     {"tell":3,"loss":0.5}        {"told":3}, once that is in the journal
  *
@@ -246,16 +246,10 @@ static weft_status ask_setup(void *self, const weft_env *env)
 
 /* ---- what is said ---- */
 
-static const char *quoted(const char *text, weft_arena *tmp)
-{
-    yajl_gen json = weft_yajl_new();
-    weft_yajl_put(json, text);
-    return weft_yajl_end(json, tmp);
-}
-
 static void say_error(ask_task *ask, const char *why, weft_arena *tmp)
 {
-    say_line(&ask->channel, weft_arena_text(tmp, "{\"error\":%s}", quoted(why, tmp)));
+    say_line(&ask->channel,
+             weft_arena_text(tmp, "{\"error\":%s}", weft_json_quote(why, tmp)));
 }
 
 /* {"NAME":"0.1 .. 1",...}: the section as it was written. */
@@ -266,8 +260,8 @@ static const char *written(const ask_task *ask, weft_arena *tmp)
     for (int i = 0; i < conf->n; i++)
         if (strcmp(conf->entry[i].section, WEFT_PARAMETERS) == 0)
             text = weft_arena_text(tmp, "%s%s%s:%s", text, *text ? "," : "",
-                                   quoted(conf->entry[i].key, tmp),
-                                   quoted(conf->entry[i].value, tmp));
+                                   weft_json_quote(conf->entry[i].key, tmp),
+                                   weft_json_quote(conf->entry[i].value, tmp));
     return text;
 }
 
@@ -304,15 +298,9 @@ static void say_job(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
     const weft_job *job = offer->job;
     const char *parent = "null";
     if (offer->parent >= 0) parent = weft_arena_text(tmp, "%lld", (long long)offer->parent);
-    say_line(
-        &ask->channel,
-        weft_arena_text(tmp,
-                        "{\"job\":%lld,\"trial\":%lld,\"parent\":%s,\"resource\":%.17g,"
-                        "\"done\":%.17g,\"total\":%.17g,\"seed\":%lld,\"values\":%s}",
-                        (long long)job->id, (long long)job->trial, parent, job->resource,
-                        offer->before, offer->before + job->resource,
-                        (long long)weft_trial_seed(&ask->env, job),
-                        weft_values_json(&ask->env, job->mix.conf, tmp)));
+    say_line(&ask->channel,
+             weft_arena_text(tmp, "{%s,\"parent\":%s}",
+                             weft_job_json(&ask->env, job, offer->before, tmp), parent));
 }
 
 /* ---- what is heard ---- */

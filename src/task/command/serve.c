@@ -346,88 +346,41 @@ void command_serve_new(command_task *command)
 
 /* ---- requests ---- */
 
-static void put_text(yajl_gen json, const char *key, const char *text)
+/* Sends the text, a line, and waits for another. */
+static weft_status ask_line(command_serve *serve, const char *text, const char **line)
 {
-    weft_yajl_put(json, key);
-    weft_yajl_put(json, text);
+    return weft_link_ask(serve->link, text, strlen(text), line);
 }
 
-static void put_raw(yajl_gen json, const char *key, const char *text)
+/* [trial,job] */
+static const char *name_of(int64_t trial, int64_t job, weft_arena *tmp)
 {
-    weft_yajl_put(json, key);
-    yajl_gen_number(json, text, strlen(text)); /* as it is written */
+    return weft_arena_text(tmp, "[%lld,%lld]", (long long)trial, (long long)job);
 }
 
-static void put_whole(yajl_gen json, const char *key, int64_t x)
+/* "drop":[...] */
+static const char *take_drop(command_serve *serve, weft_arena *tmp)
 {
-    weft_yajl_put(json, key);
-    yajl_gen_integer(json, x);
-}
-
-static void put_real(yajl_gen json, const char *key, double x)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", x);
-    put_raw(json, key, text);
-}
-
-static yajl_gen begin_request(const char *ask, int64_t job)
-{
-    yajl_gen json = weft_yajl_new();
-    yajl_gen_map_open(json);
-    put_text(json, "ask", ask);
-    put_whole(json, "job", job);
-    return json;
-}
-
-/* Sends it, and waits for a line. */
-static weft_status send_request(command_serve *serve, yajl_gen json, const char **line)
-{
-    weft_arena *tmp = weft_arena_new();
-    yajl_gen_map_close(json);
-    const char *text = weft_arena_text(tmp, "%s\n", weft_yajl_end(json, tmp));
-    weft_status st = weft_link_ask(serve->link, text, strlen(text), line);
-    weft_arena_free(tmp);
-    return st;
-}
-
-/* [trial, job] */
-static void put_name(yajl_gen json, int64_t trial, int64_t job)
-{
-    yajl_gen_array_open(json);
-    yajl_gen_integer(json, trial);
-    yajl_gen_integer(json, job);
-    yajl_gen_array_close(json);
-}
-
-static void put_drop(command_serve *serve, yajl_gen json)
-{
-    weft_yajl_put(json, "drop");
-    yajl_gen_array_open(json);
+    const char *text = "";
     for (int64_t i = 0; i < serve->ndrop; i++)
-        put_name(json, serve->drop[i].trial, serve->drop[i].job);
-    yajl_gen_array_close(json);
+        text = weft_arena_text(tmp, "%s%s%s", text, i > 0 ? "," : "",
+                               name_of(serve->drop[i].trial, serve->drop[i].job, tmp));
     serve->ndrop = 0;
+    return weft_arena_text(tmp, "\"drop\":[%s]", text);
 }
 
 /* What a job begins with: a state in memory, the directory of one, or nothing, as of a
  * program that keeps none. */
-static void put_begin(const command_task *command, const weft_trace *before, yajl_gen json,
-                      weft_arena *tmp)
+static const char *begin_of(const command_task *command, const weft_trace *before,
+                            weft_arena *tmp)
 {
     const char *path = attempt_path(command->dir, before->trial, before->job, tmp);
     int here = find_held(command->serve, before->trial, before->job) >= 0;
     int loads = before->jobs > 0 && !here && access(path, F_OK) == 0;
-    weft_yajl_put(json, "from");
-    if (before->jobs > 0 && (here || loads))
-        put_name(json, before->trial, before->job);
-    else
-        yajl_gen_null(json);
-    weft_yajl_put(json, "load");
-    if (loads)
-        weft_yajl_put(json, path);
-    else
-        yajl_gen_null(json);
+    int goes_on = before->jobs > 0 && (here || loads);
+    return weft_arena_text(tmp, "\"from\":%s,\"load\":%s",
+                           goes_on ? name_of(before->trial, before->job, tmp) : "null",
+                           loads ? weft_json_quote(path, tmp) : "null");
 }
 
 static weft_status ask_job(command_task *command, const weft_job *job,
@@ -435,18 +388,13 @@ static weft_status ask_job(command_task *command, const weft_job *job,
 {
     command_serve *serve = command->serve;
     weft_arena *tmp = weft_arena_new();
-    yajl_gen json = begin_request("job", job->id);
-    put_whole(json, "trial", job->trial);
-    put_whole(json, "seed", weft_trial_seed(&command->env, job));
-    put_real(json, "done", before->resource);
-    put_real(json, "resource", job->resource);
-    put_real(json, "total", before->resource + job->resource);
-    put_raw(json, "values", weft_values_json(&command->env, job->mix.conf, tmp));
-    put_drop(serve, json);
-    put_begin(command, before, json, tmp);
+    const char *text =
+        weft_arena_text(tmp, "{\"ask\":\"job\",%s,%s,%s}\n",
+                        weft_job_json(&command->env, job, before->resource, tmp),
+                        take_drop(serve, tmp), begin_of(command, before, tmp));
     int64_t from = before->jobs > 0 ? find_held(serve, before->trial, before->job) : -1;
     if (from >= 0 && before->trial == job->trial) remove_held(serve, from);
-    weft_status st = send_request(serve, json, line);
+    weft_status st = ask_line(serve, text, line);
     weft_arena_free(tmp);
     return st;
 }
@@ -466,8 +414,7 @@ static weft_status take_reports(command_task *command, const weft_job *job,
         if (reply->kind == ANSWERED) add_report(command, &serve->reports, job, reply);
         if (reply->kind != REPORTED) return WEFT_OK;
         add_report(command, &serve->reports, job, reply);
-        const char *answer = go[halt_is_asked(&command->env)];
-        TRY(weft_link_ask(serve->link, answer, strlen(answer), &line));
+        TRY(ask_line(serve, go[halt_is_asked(&command->env)], &line));
     }
 }
 
@@ -478,15 +425,16 @@ static weft_status start_program(command_task *command)
 {
     command_serve *serve = command->serve;
     const char *line;
+    char text[128];
     if (weft_link_runs(serve->link)) return WEFT_OK;
     serve->n = serve->ndrop = 0;
     TRY(weft_link_start(serve->link));
     weft_link_mark(serve->link);
     weft_link_within(serve->link, command->time_limit);
-    yajl_gen json = begin_request("describe", 0);
-    put_whole(json, "protocol", WEFT_PROTOCOL);
-    put_text(json, "role", "programs");
-    TRY(send_request(serve, json, &line));
+    snprintf(text, sizeof text,
+             "{\"ask\":\"describe\",\"job\":0,\"protocol\":%d,\"role\":\"programs\"}\n",
+             WEFT_PROTOCOL);
+    TRY(ask_line(serve, text, &line));
     return check_described(serve->link, line);
 }
 
@@ -620,10 +568,10 @@ static weft_status ask_save(command_task *command, int64_t trial, int64_t job,
     weft_link_mark(serve->link);
     weft_link_within(serve->link, command->time_limit);
     serve->halted = 0; /* also of a run that stops, each state may take some seconds */
-    yajl_gen json = begin_request("save", job);
-    put_whole(json, "trial", trial);
-    put_text(json, "directory", attempt);
-    TRY(send_request(serve, json, &line));
+    const char *text = weft_arena_text(
+        tmp, "{\"ask\":\"save\",\"job\":%lld,\"trial\":%lld,\"directory\":%s}\n",
+        (long long)job, (long long)trial, weft_json_quote(attempt, tmp));
+    TRY(ask_line(serve, text, &line));
     TRY(check_saved(serve->link, line, job));
     TRY(weft_link_print(serve->link, attempt_log(attempt, tmp), COMMAND_LOG_BYTES));
     const char *why = attempt_take_log(attempt, tmp);

@@ -6,6 +6,7 @@
  * random number is drawn. Over-selection as in Bonawitz et al., "Towards federated learning
  * at scale: system design", MLSys 2019. */
 #include "round.h"
+#include "weft/base/files.h"
 #include "weft/base/random.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static void fill_profile(const weft_device *device, double *p)
     memcpy(p, same, sizeof same);
 }
 
-/* ---- tables of devices, read line by line so that every message names its line ---- */
+/* ---- tables of devices ---- */
 
 enum { CLIENT = WEFT_PROFILE, NAMES };
 
@@ -83,25 +84,10 @@ struct table {
     int line;          /* from 1 */
     int columns;       /* of every line; 0: names not read yet */
     int column[NAMES]; /* column of each name; -1: none */
-    char separator;
-    double *row;  /* [room][WEFT_PROFILE] */
-    char *filled; /* [room] where there is a column client */
+    double *row;       /* [room][WEFT_PROFILE] */
+    char *filled;      /* [room] where there is a column client */
     int64_t room;
 };
-
-/* Cuts a line at the separators into field[NAMES]; returns how many there are. */
-static int cut_line(const struct table *table, char *line, char **field)
-{
-    int n = 0;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (char *at = line; at; n++) {
-        char *end = strchr(at, table->separator);
-        if (end) *end = '\0';
-        if (n < NAMES) field[n] = at;
-        at = end ? end + 1 : NULL;
-    }
-    return n;
-}
 
 static weft_status read_names(struct table *table, int n, char *const *field)
 {
@@ -163,11 +149,8 @@ static weft_status read_number(const struct table *table, int k, const char *tex
                                        : "bytes a second, 0 for any");
 }
 
-static weft_status read_row(struct table *table, int n, char *const *field)
+static weft_status read_device(struct table *table, char *const *field)
 {
-    if (n != table->columns)
-        return weft_fail(WEFT_EDATA, "%s:%d: %d fields, expected the %d of the first line",
-                         table->device->file, table->line, n, table->columns);
     int64_t row;
     TRY(find_row(table, field, &row));
     table->row = weft_grow(table->mem, table->row, WEFT_PROFILE * sizeof *table->row, row,
@@ -181,16 +164,12 @@ static weft_status read_row(struct table *table, int n, char *const *field)
     return WEFT_OK;
 }
 
-static weft_status read_line(struct table *table, char *line)
+static weft_status read_row(void *self, const weft_lines *row)
 {
-    char *field[NAMES];
-    if (table->columns > 0) {
-        int n = cut_line(table, line, field);
-        return n == 1 && field[0][0] == '\0' ? WEFT_OK : read_row(table, n, field);
-    }
-    table->separator = strchr(line, '\t') ? '\t' : ',';
-    int n = cut_line(table, line, field);
-    TRY(read_names(table, n, field));
+    struct table *table = self;
+    table->line = row->line;
+    if (table->columns > 0) return read_device(table, row->field);
+    TRY(read_names(table, row->n, row->field));
     if (!table->device->keyed) return WEFT_OK;
     table->room = table->clients;
     table->row = WEFT_NEW(table->mem, double, table->clients *WEFT_PROFILE);
@@ -224,19 +203,8 @@ weft_status weft_device_trace(weft_device *device, int64_t clients, weft_arena *
         return weft_fail(WEFT_EFILE,
                          "%s: %s; expected the table of devices that device.file names",
                          device->file, strerror(errno));
-    char *line = NULL;
-    size_t room = 0;
-    weft_status st = WEFT_OK;
-    errno = 0;
-    while (st == WEFT_OK && getline(&line, &room, in) > 0) {
-        table.line++;
-        st = read_line(&table, line);
-    }
-    if (st == WEFT_OK && ferror(in))
-        st = weft_fail(WEFT_EFILE, "%s: %s", device->file, strerror(errno));
-    free(line);
-    fclose(in);
-    TRY(st);
+    weft_lines rows = {.path = device->file, .wrong = WEFT_EDATA, .commas = 1};
+    TRY(weft_lines_read(&rows, in, read_row, &table));
     device->row = table.row;
     return check_complete(&table);
 }

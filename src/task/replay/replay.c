@@ -8,12 +8,11 @@
 #include "task/parts.h"
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
+#include "weft/base/files.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 /* Resources, as shares, and positions on axes that differ by less are equal. */
 #define ROUNDING 1e-9
@@ -63,7 +62,7 @@ struct reader {
     replay_table *out;
     weft_arena *mem;
     int line;                  /* number, from 1 */
-    const char **field;        /* [ncolumn] of the line */
+    char **field;              /* [ncolumn] of the line */
     int config;                /* column of the labels */
     int column[NUMBERS];       /* -1: there is none */
     const char *name[NUMBERS]; /* of them */
@@ -71,30 +70,7 @@ struct reader {
     int64_t npoint, point_room, first_room, value_room;
 };
 
-/* ---- the table: lines ---- */
-
-static int count_fields(const char *line)
-{
-    int n = 1;
-    for (; *line; line++) n += *line == '\t';
-    return n;
-}
-
-/* Divides a line at its TABs into field[ncolumn]. EDATA: there are more or fewer. */
-static weft_status divide_line(struct reader *reader, char *line)
-{
-    const replay_table *table = reader->out;
-    int n = count_fields(line);
-    if (n != table->ncolumn)
-        return weft_fail(WEFT_EDATA, "%s:%d: %d fields; expected %d, separated by TAB",
-                         table->path, reader->line, n, table->ncolumn);
-    for (int i = 0; i < n; i++) {
-        reader->field[i] = line;
-        line += strcspn(line, "\t");
-        *line++ = '\0';
-    }
-    return WEFT_OK;
-}
+/* ---- the table: names and numbers ---- */
 
 /* The column of that name, *at from 0; -1: there is none. EDATA naming both where there are
  * two. */
@@ -126,14 +102,13 @@ static weft_status need_column(const replay_table *table, const char *name,
                      weft_nearest(name, table->name, table->ncolumn));
 }
 
-static weft_status read_names(struct reader *reader, const char *line)
+static weft_status read_names(struct reader *reader, int n)
 {
     replay_table *table = reader->out;
-    table->ncolumn = count_fields(line);
-    table->name = WEFT_NEW(reader->mem, const char *, table->ncolumn);
-    reader->field = WEFT_NEW(reader->mem, const char *, table->ncolumn);
-    TRY(divide_line(reader, weft_arena_text(reader->mem, "%s", line)));
-    memcpy(table->name, reader->field, (size_t)table->ncolumn * sizeof *table->name);
+    table->ncolumn = n;
+    table->name = WEFT_NEW(reader->mem, const char *, n);
+    for (int i = 0; i < n; i++)
+        table->name[i] = weft_arena_text(reader->mem, "%s", reader->field[i]);
     TRY(need_column(table, "config", "the label of a configuration", &reader->config));
     TRY(need_column(table, "resource", "how far the training is",
                     &reader->column[RESOURCE]));
@@ -216,10 +191,9 @@ static weft_status check_order(const struct reader *reader, const replay_point *
     return WEFT_OK;
 }
 
-static weft_status read_point(struct reader *reader, char *line)
+static weft_status read_point(struct reader *reader)
 {
     replay_table *table = reader->out;
-    TRY(divide_line(reader, line));
     TRY(begin_curve(reader));
     table->point = weft_grow(reader->mem, table->point, sizeof *table->point,
                              reader->npoint, &reader->point_room);
@@ -234,19 +208,12 @@ static weft_status read_point(struct reader *reader, char *line)
     return WEFT_OK;
 }
 
-static weft_status read_lines(struct reader *reader, FILE *in)
+static weft_status read_row(void *self, const weft_lines *row)
 {
-    char *line = NULL;
-    size_t room = 0;
-    weft_status st = WEFT_OK;
-    while (st == WEFT_OK && getline(&line, &room, in) >= 0) {
-        reader->line++;
-        line[strcspn(line, "\r\n")] = '\0';
-        if (*line == '\0') continue;
-        st = reader->out->ncolumn > 0 ? read_point(reader, line) : read_names(reader, line);
-    }
-    free(line);
-    return st;
+    struct reader *reader = self;
+    reader->line = row->line;
+    reader->field = row->field;
+    return reader->out->ncolumn > 0 ? read_point(reader) : read_names(reader, row->n);
 }
 
 /* Reads the table: TAB-separated text whose first line names the columns. Each other line
@@ -269,11 +236,8 @@ static weft_status read_table(const char *path, const replay_names *names,
     *out = (replay_table){.path = path};
     FILE *in = fopen(path, "r");
     if (!in) return weft_unreadable(path);
-    weft_status st = read_lines(&reader, in);
-    int broken = ferror(in);
-    fclose(in);
-    TRY(st);
-    if (broken) return weft_unreadable(path);
+    weft_lines rows = {.path = path, .wrong = WEFT_EDATA};
+    TRY(weft_lines_read(&rows, in, read_row, &reader));
     if (out->n == 0)
         return weft_fail(WEFT_EDATA,
                          "%s has no line of numbers; expected a line of names, config, "
