@@ -112,24 +112,3 @@ static void strip_rows(int rows, int vectors, int n, const real *a, size_t lda,
                                             size_t) = BY_ROWS(row_strip);
     by_rows[rows - 1](vectors, n, a, lda, b, j, add, c, ldc);
 }
-
-/* All sums of a tile by FMAs in registers. Returns something of them. */
-static real spin(int rounds)
-{
-    V sum[TILE_ROWS][2];
-    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
-        sum[r][v] = SET((real)(r + v));
-    const V x = SET((real)0.5), y = SET((real)rounds);
-    for (int i = 0; i < rounds; i++)
-        UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
-        {
-            sum[r][v] = FMA(sum[r][v], x, y);
-            KEEP(sum[r][v]);
-        }
-    real all[W];
-    V total = ZERO;
-    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
-        total = ADD(total, sum[r][v]);
-    STORE(all, total);
-    return all[0];
-}

@@ -390,9 +390,9 @@ INLINE D lane_whole(HALF x, double unit)
     return (half_widen(x) * unit + 0x1.8p52) - 0x1.8p52;
 }
 
-/* weft_exact_add in units of 1 / unit. */
-static void exact_add(int64_t n, const real *x, double unit, double *sum)
+static void exact_add(int64_t n, const real *x, int scale, double *sum)
 {
+    const double unit = ldexp(1, scale);
     int64_t i = 0;
     for (; i + DW <= n; i += DW) {
         D part;

@@ -152,8 +152,8 @@ static void times_group(int n, int d, const uint8_t *q, size_t ldq, int c, const
         }
 }
 
-static void times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
-                  size_t ldw, real *z, size_t ldz)
+static void u8_times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
+                     size_t ldw, real *z, size_t ldz)
 {
     for (int j = 0; j < c; j += GROUP)
         for (int i = 0; i < n; i += BAND)
@@ -187,8 +187,8 @@ TRANS_TILE(3)
 TRANS_TILE(4)
 TRANS_TILE(5)
 
-static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
-                  size_t ldz, real *g, size_t ldg)
+static void u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
+                     size_t ldz, real *g, size_t ldg)
 {
     static void (*const tile[TRANS_MOST])(int, const real *, const real *, size_t, real *,
                                           size_t) = {trans_1, trans_2, trans_3, trans_4,
@@ -300,7 +300,6 @@ static void add_rows(int n, const uint32_t *at, const real *value, int d, const 
 
 /* ---- cosines ---- */
 
-#ifdef FROUND
 /* The argument is in turns, reduced to [-1/2, 1/2] by two FMAs, then cos(2 pi r) = sin(2 pi
  * (1/4 - |r|)) by an odd polynomial of degree 7 (minimax on [-1/4, 1/4], error 6e-7), its
  * coefficients times 127. */
@@ -328,4 +327,62 @@ INLINE F cosine(F x, struct turns turns, F offset)
     p = FFMA(p, y, FSET(797.961834f));
     return p * z;
 }
+
+typedef int32_t F_WHOLE __attribute__((vector_size(4 * FW)));
+
+/* q <- the bytes of FW features y; NaN becomes 0. The file before may have a way of its
+ * own. */
+#ifndef OWN_BYTES
+typedef uint8_t F_BYTES __attribute__((vector_size(FW)));
+
+INLINE void cos_store(F y, uint8_t *q)
+{
+    const F_WHOLE number = (F_WHOLE)(y == y);
+    const F known = (F)((F_WHOLE)y & number);
+    const F_WHOLE whole = __builtin_convertvector(FROUND(known), F_WHOLE) + 128;
+    const F_BYTES bytes = __builtin_convertvector(whole & number, F_BYTES);
+    memcpy(q, &bytes, sizeof bytes);
+}
 #endif
+
+INLINE void cos_part(F x, struct turns turns, const float *offset, uint8_t *q)
+{
+    cos_store(cosine(x, turns, FLOAD(offset)), q);
+}
+
+/* FW numbers x, which are whole or floats. */
+INLINE F cos_load(const char *x, int whole)
+{
+    F_WHOLE v;
+    memcpy(&v, x, sizeof v);
+    return whole ? __builtin_convertvector(v, F) : (F)v;
+}
+
+INLINE void cos_all(int n, const void *numbers, int whole, double scale,
+                    const float *offset, uint8_t *q)
+{
+    const struct turns turns = turns_of(scale);
+    const char *x = numbers;
+    char rest[4 * FW] = {0};
+    float offsets[FW] = {0};
+    uint8_t bytes[FW];
+    int i = 0;
+    for (; i + FW <= n; i += FW)
+        cos_part(cos_load(x + 4 * i, whole), turns, offset + i, q + i);
+    size_t left = (size_t)(n - i);
+    memcpy(rest, x + 4 * i, 4 * left);
+    memcpy(offsets, offset + i, left * sizeof *offset);
+    cos_part(cos_load(rest, whole), turns, offsets, bytes);
+    memcpy(q + i, bytes, left);
+}
+
+static void cos_u8_f32(int n, const float *x, double scale, const float *offset, uint8_t *q)
+{
+    cos_all(n, x, 0, scale, offset, q);
+}
+
+static void cos_u8_i32(int n, const int32_t *x, double scale, const float *offset,
+                       uint8_t *q)
+{
+    cos_all(n, x, 1, scale, offset, q);
+}
