@@ -180,7 +180,7 @@ static void call_stream(void *ctx)
 {
     struct stream *stream = ctx;
     uint64_t sum = 0;
-    for (size_t i = 0; i < STREAM / sizeof *stream->x; i++) sum += stream->x[i];
+    UNROLL for (size_t i = 0; i < STREAM / sizeof *stream->x; i++) sum += stream->x[i];
     stream->sum = sum;
 }
 

@@ -40,67 +40,57 @@ enum {
  * the current other one in a register. part[rows][GROUP][STEP], vectors to be summed, += x
  * w^T over d columns of x[rows][PIECE].
  */
-#define TIMES_TILE(rows, classes)                                                          \
-    static void times_##rows##_##classes(int d, const real *x, const real *w, size_t ldw,  \
-                                         V *part)                                          \
-    {                                                                                      \
-        V sum[rows][classes][STEP];                                                        \
-        for (int r = 0; r < rows; r++)                                                     \
-            for (int j = 0; j < classes; j++)                                              \
-                for (int v = 0; v < STEP; v++)                                             \
-                    sum[r][j][v] = part[(r * GROUP + j) * STEP + v];                       \
-        for (int k = 0; k < d; k += LANES)                                                 \
-            for (int v = 0; v < STEP; v++) {                                               \
-                const real *xv = x + k + v * W, *wv = w + k + v * W;                       \
-                V held[rows < classes ? rows : classes];                                   \
-                if (rows < classes) {                                                      \
-                    for (int r = 0; r < rows; r++) held[r] = LOAD(xv + r * PIECE);         \
-                    for (int j = 0; j < classes; j++) {                                    \
-                        V one = LOAD(wv + (size_t)j * ldw);                                \
-                        KEEP(one);                                                         \
-                        for (int r = 0; r < rows; r++)                                     \
-                            sum[r][j][v] = FMA(held[r], one, sum[r][j][v]);                \
-                    }                                                                      \
-                } else {                                                                   \
-                    for (int j = 0; j < classes; j++)                                      \
-                        held[j] = LOAD(wv + (size_t)j * ldw);                              \
-                    for (int r = 0; r < rows; r++) {                                       \
-                        V one = LOAD(xv + r * PIECE);                                      \
-                        KEEP(one);                                                         \
-                        for (int j = 0; j < classes; j++)                                  \
-                            sum[r][j][v] = FMA(one, held[j], sum[r][j][v]);                \
-                    }                                                                      \
-                }                                                                          \
-            }                                                                              \
-        for (int r = 0; r < rows; r++)                                                     \
-            for (int j = 0; j < classes; j++)                                              \
-                for (int v = 0; v < STEP; v++)                                             \
-                    part[(r * GROUP + j) * STEP + v] = sum[r][j][v];                       \
-    }
-TIMES_TILE(1, 1)
-TIMES_TILE(1, 2)
-TIMES_TILE(2, 1)
-TIMES_TILE(2, 2)
+INLINE void times_tile(int rows, int classes, int d, const real *x, const real *w,
+                       size_t ldw, V *part)
+{
+    V sum[TIMES_ROWS][TIMES_MOST][STEP];
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < classes; j++)
+            for (int v = 0; v < STEP; v++) sum[r][j][v] = part[(r * GROUP + j) * STEP + v];
+    for (int k = 0; k < d; k += LANES)
+        for (int v = 0; v < STEP; v++) {
+            const real *xv = x + k + v * W, *wv = w + k + v * W;
+            V held[TIMES_MOST > TIMES_ROWS ? TIMES_MOST : TIMES_ROWS];
+            if (rows < classes) {
+                for (int r = 0; r < rows; r++) held[r] = LOAD(xv + r * PIECE);
+                for (int j = 0; j < classes; j++) {
+                    V one = LOAD(wv + (size_t)j * ldw);
+                    KEEP(one);
+                    for (int r = 0; r < rows; r++)
+                        sum[r][j][v] = FMA(held[r], one, sum[r][j][v]);
+                }
+            } else {
+                for (int j = 0; j < classes; j++) held[j] = LOAD(wv + (size_t)j * ldw);
+                for (int r = 0; r < rows; r++) {
+                    V one = LOAD(xv + r * PIECE);
+                    KEEP(one);
+                    for (int j = 0; j < classes; j++)
+                        sum[r][j][v] = FMA(one, held[j], sum[r][j][v]);
+                }
+            }
+        }
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < classes; j++)
+            for (int v = 0; v < STEP; v++) part[(r * GROUP + j) * STEP + v] = sum[r][j][v];
+}
+
+/* The same, of any size. */
+static void times_tile_of(int rows, int classes, int d, const real *x, const real *w,
+                          size_t ldw, V *part)
+{
+#define TIMES_CASE(r, c)                                                                   \
+    case (r)*TIMES_MOST + (c): times_tile(r, c, d, x, w, ldw, part); return;
+    switch (rows * TIMES_MOST + classes) {
+        TIMES_CASE(1, 1)
+        TIMES_CASE(1, 2) TIMES_CASE(2, 1) TIMES_CASE(2, 2)
 #if STEP == 1
-TIMES_TILE(1, 3)
-TIMES_TILE(1, 4)
-TIMES_TILE(1, 5)
-TIMES_TILE(2, 3)
-TIMES_TILE(2, 4)
-TIMES_TILE(2, 5)
-#define TIMES_TILES                                                                        \
-    {                                                                                      \
-        {times_1_1, times_1_2, times_1_3, times_1_4, times_1_5},                           \
-            {times_2_1, times_2_2, times_2_3, times_2_4, times_2_5},                       \
-    }
+            TIMES_CASE(1, 3) TIMES_CASE(1, 4) TIMES_CASE(1, 5) TIMES_CASE(2, 3)
+                TIMES_CASE(2, 4) TIMES_CASE(2, 5)
 #else
-TIMES_TILE(3, 1)
-TIMES_TILE(3, 2)
-#define TIMES_TILES                                                                        \
-    {                                                                                      \
-        {times_1_1, times_1_2}, {times_2_1, times_2_2}, {times_3_1, times_3_2},            \
-    }
+            TIMES_CASE(3, 1) TIMES_CASE(3, 2)
 #endif
+    }
+}
 
 /* How many of c classes the next tile takes: the last two share evenly. */
 static int share(int c, int most)
@@ -112,15 +102,13 @@ static int share(int c, int most)
 static void times_piece(int rows, int d, const uint8_t *q, size_t ldq, int c, const real *w,
                         size_t ldw, V *part)
 {
-    static void (*const tile[TIMES_ROWS][TIMES_MOST])(int, const real *, const real *,
-                                                      size_t, V *) = TIMES_TILES;
     real x[TIMES_ROWS * PIECE];
     for (int r = 0; r < rows; r++)
         for (int k = 0; k < d; k += W)
             STORE(x + r * PIECE + k, BYTES(q + (size_t)r * ldq + k));
     for (int j = 0, m; j < c; j += m) {
         m = share(c - j, TIMES_MOST);
-        tile[rows - 1][m - 1](d, x, w + (size_t)j * ldw, ldw, part + j * STEP);
+        times_tile_of(rows, m, d, x, w + (size_t)j * ldw, ldw, part + j * STEP);
     }
 }
 
@@ -163,36 +151,37 @@ static void u8_times(int n, int d, const uint8_t *q, size_t ldq, int c, const re
 }
 
 /* g[j][0..STRIP) += sum over n rows x[n][STRIP] z[j][i]. */
-#define TRANS_TILE(classes)                                                                \
-    static void trans_##classes(int n, const real *x, const real *z, size_t ldz, real *g,  \
-                                size_t ldg)                                                \
-    {                                                                                      \
-        V sum[classes][2];                                                                 \
-        for (int j = 0; j < classes; j++)                                                  \
-            for (int v = 0; v < 2; v++) sum[j][v] = LOAD(g + (size_t)j * ldg + v * W);     \
-        for (int i = 0; i < n; i++) {                                                      \
-            const V x0 = LOAD(x + i * STRIP), x1 = LOAD(x + i * STRIP + W);                \
-            for (int j = 0; j < classes; j++) {                                            \
-                const V zi = SET(z[(size_t)j * ldz + i]);                                  \
-                sum[j][0] = FMA(x0, zi, sum[j][0]);                                        \
-                sum[j][1] = FMA(x1, zi, sum[j][1]);                                        \
-            }                                                                              \
-        }                                                                                  \
-        for (int j = 0; j < classes; j++)                                                  \
-            for (int v = 0; v < 2; v++) STORE(g + (size_t)j * ldg + v * W, sum[j][v]);     \
+INLINE void trans_tile(int classes, int n, const real *x, const real *z, size_t ldz,
+                       real *g, size_t ldg)
+{
+    V sum[TRANS_MOST][2];
+    for (int j = 0; j < classes; j++)
+        for (int v = 0; v < 2; v++) sum[j][v] = LOAD(g + (size_t)j * ldg + v * W);
+    for (int i = 0; i < n; i++) {
+        const V x0 = LOAD(x + i * STRIP), x1 = LOAD(x + i * STRIP + W);
+        for (int j = 0; j < classes; j++) {
+            const V zi = SET(z[(size_t)j * ldz + i]);
+            sum[j][0] = FMA(x0, zi, sum[j][0]);
+            sum[j][1] = FMA(x1, zi, sum[j][1]);
+        }
     }
-TRANS_TILE(1)
-TRANS_TILE(2)
-TRANS_TILE(3)
-TRANS_TILE(4)
-TRANS_TILE(5)
+    for (int j = 0; j < classes; j++)
+        for (int v = 0; v < 2; v++) STORE(g + (size_t)j * ldg + v * W, sum[j][v]);
+}
+
+static void trans_tile_of(int classes, int n, const real *x, const real *z, size_t ldz,
+                          real *g, size_t ldg)
+{
+#define TRANS_CASE(c)                                                                      \
+    case c: trans_tile(c, n, x, z, ldz, g, ldg); return;
+    switch (classes) {
+        TRANS_CASE(1) TRANS_CASE(2) TRANS_CASE(3) TRANS_CASE(4) TRANS_CASE(5)
+    }
+}
 
 static void u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
                      size_t ldz, real *g, size_t ldg)
 {
-    static void (*const tile[TRANS_MOST])(int, const real *, const real *, size_t, real *,
-                                          size_t) = {trans_1, trans_2, trans_3, trans_4,
-                                                     trans_5};
     real x[ROWS * STRIP];
     int even = d / STRIP * STRIP;
     for (int i = 0; i < n; i += ROWS) {
@@ -203,8 +192,8 @@ static void u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const re
                     STORE(x + r * STRIP + v, BYTES(q + (size_t)(i + r) * ldq + k + v));
             for (int j = 0, m; j < c; j += m) {
                 m = share(c - j, TRANS_MOST);
-                tile[m - 1](rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
-                            ldg);
+                trans_tile_of(m, rows, x, z + (size_t)j * ldz + i, ldz,
+                              g + (size_t)j * ldg + k, ldg);
             }
         }
     }
