@@ -131,7 +131,7 @@ def weights_of(w, o, s, documents):
 
 def ngram(w, o, stat, texts):
     """Rows of columns and values, one for each text."""
-    refuse(o, ngram__stop="false", ngram__literal="false", ngram__tokenizer="split remove kim")
+    refuse(o, ngram__stop="false", ngram__tokenizer="split remove kim")
     bins, classes = int(o["ngram.bins"]), len(w["class"])
     columns, stat = math.ceil(bins * w.attrs["size"]), stat.astype(f8)
     weight = weights_of(w, o, stat[: columns * classes].reshape(columns, classes), stat[bins * classes])

@@ -1,7 +1,7 @@
 /* Local training of the character LSTM of 2 layers of h units, embedding 8, 80 characters,
  * 102 symbols, prediction of the last one: gradient and a step of SGD with momentum and
  * weight decay, as in PyTorch. Prints name,size,seconds,rate (GFLOP/s of the 480 h (12 h +
- * 32) operations of a sample), share of the FMA peak measured just before and after,
+ * 32) operations of a sample), share of sgemm's just before and after,
  * samples per second. Processor time, best of many, one thread.
  * RUN: np=1 */
 #include "weft/base/conf.h"
@@ -48,17 +48,17 @@ static void bench(int hidden, int batch, double seconds)
     void *work = net->work(self, batch, mem);
     weft_sgd sgd = {.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4};
     weft_score score = {0};
-    double best = INFINITY, peak = weft_cpu_peak(0.1);
+    double best = INFINITY, sgemm = weft_cpu_sgemm(0.1);
     for (double end = seconds_used() + seconds; seconds_used() < end;) {
         double start = seconds_used();
         net->grad(self, work, w, &b, 0, 0, g, &score);
         weft_sgd_step(&sgd, n, 0, w, g, m, NULL);
         best = fmin(best, seconds_used() - start);
     }
-    peak = fmax(peak, weft_cpu_peak(0.1));
+    sgemm = fmax(sgemm, weft_cpu_sgemm(0.1));
     double h = hidden, rate = 6 * STEPS * h * (12 * h + 32) * batch / best / 1e9;
     printf("lstm train,%dx2x%d,%.3g,%.4g,%.2f,%.4g\n", batch, hidden, best, rate,
-           rate / peak, batch / best);
+           rate / sgemm, batch / best);
     fflush(stdout);
     weft_arena_free(mem);
 }

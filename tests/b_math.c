@@ -223,7 +223,8 @@ static void call_outer(void *ctx)
                product->mem);
 }
 
-static void bench_product(FILE *out, const int size[3], double sgemm)
+/* Returns the rate of panels. */
+static double bench_product(FILE *out, const int size[3], double sgemm)
 {
     int n = size[0], k = size[1], m = size[2], rows = n > k ? n : k;
     struct product product = {.n = n, .k = k, .m = m, .mem = weft_arena_new()};
@@ -240,6 +241,7 @@ static void bench_product(FILE *out, const int size[3], double sgemm)
     fprintf(out, "outer,%dx%dx%d,%.3g,%.4g,%.2f\n", n, k, m, outer, work / outer,
             work / outer / sgemm);
     weft_arena_free(product.mem);
+    return work / times;
 }
 
 /* Those of an LSTM's steps, and of a convolution; shares of sgemm at its best. */
@@ -247,10 +249,10 @@ static void bench_products(FILE *out, double sgemm)
 {
     static const int size[][3] = {{10, 256, 1024}, {32, 256, 1024}, {10, 1024, 256},
                                   {10, 100, 400},  {320, 800, 200}, {1024, 27, 32}};
-    double peak = weft_cpu_peak(0.2);
-    fprintf(out, "peak,registers,,%.4g,%.2f\n", peak, peak / sgemm);
+    double peak = 0;
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        bench_product(out, size[i], sgemm);
+        peak = fmax(peak, bench_product(out, size[i], sgemm));
+    fprintf(out, "peak,panels,,%.4g,%.2f\n", peak, peak / sgemm);
 }
 
 int main(void)

@@ -203,7 +203,6 @@ int main(void)
     test_cells(4000);
     for (int h = 1; h < 60; h += 1 + h / 2) test_cells_back(h);
     test_extremes();
-    ok(weft_cpu_peak(0.02) > 0.1, "the kernel has a peak");
     weft_arena_free(mem);
     return tap_done();
 }

@@ -164,49 +164,6 @@ static void test_vocabulary(void)
        "a word that training has not seen has no column");
 }
 
-/* The documents of all parts, of which the test part has "film" and "good the".
- * With a word, lower-cased, of all ten: good 3, bad 2, film 5, the 3. */
-static void test_literal(void)
-{
-    static const int good_the[] = {GOOD, THE, -1};
-    static const int *const test[] = {one_film, good_the};
-    static const int32_t label[] = {1, 0, 1, 1};
-    weft_data data = small(2);
-    take_part(&data, WEFT_TEST, 2, test, single_label);
-    const char *options = "order = 1\nbinary = no\nweights = tfidf\nliteral = yes";
-    struct made made = make(&data, WEFT_TRAIN, options),
-                alone = make(&data, WEFT_VALID, options);
-    is_near(value(&made.f, 0, &alone.f, S_GOOD), 2 * (log(11.0 / 4) + 1), 1e-5,
-            "literal: idf of documents of all parts");
-    is_near(value(&made.f, 2, &alone.f, S_FILM), log(11.0 / 6) + 1, 1e-5, "of each word");
-    is_near(row_sum(&alone.f, S_BAD, 0), log(11.0 / 3) + 1, 1e-5,
-            "which weighs other parts");
-    take_part(&data, WEFT_VALID, 4, single, label);
-    take_part(&data, WEFT_TEST, 2, test, label + 2);
-    struct made other = make(&data, WEFT_VALID, options);
-    ok(memcmp(other.stat, alone.stat, (size_t)ngram->nstat(made.map) * sizeof *made.stat) ==
-           0,
-       "other labels of other parts change nothing");
-    made = make(&data, WEFT_TRAIN, "order = 1\nliteral = yes");
-    struct made own = make(&data, WEFT_TRAIN, "order = 1");
-    ok(row_sum(&made.f, 0, 1) == row_sum(&own.f, 0, 1), "naive Bayes counts training only");
-    take_part(&data, WEFT_TRAIN, 2, train, train_label);
-    const char *words = COUNTS "order = 1\ncolumns = vocabulary\nbins = 16";
-    made = make(&data, WEFT_VALID, words);
-    ok(entries(&made.f, S_THE) == 0, "a word of other parts only has no column");
-    made = make(&data, WEFT_VALID, weft_arena_text(mem, "%s\nliteral = yes", words));
-    ok(entries(&made.f, S_THE) == 1 && made.stat[2 * 16 + 1] == 4, "literal: it has one");
-    made = make(&data, WEFT_VALID,
-                weft_arena_text(mem, "%s\nliteral = yes\nmin_count = 3", words));
-    ok(entries(&made.f, S_GOOD) == 1 && entries(&made.f, S_BAD) == 0 &&
-           entries(&made.f, S_FILM) == 1 && entries(&made.f, S_THE) == 0,
-       "and documents of all parts are those of min_count");
-    made = make(&data, WEFT_VALID,
-                "order = 1\nbinary = no\nweights = tfidf\ncolumns = vocabulary\nbins = 16\n"
-                "literal = yes");
-    is_near(row_sum(&made.f, S_THE, 0), log(9.0 / 3) + 1, 1e-5, "and of its idf");
-}
-
 /* log((p/|p|)/(q/|q|)), p = alpha + counts of class 1. */
 static double bayes(double alpha, double p, double all_p, double q, double all_q,
                     double bins)
@@ -333,7 +290,6 @@ int main(int argc, char **argv)
     test_grams();
     test_idf();
     test_vocabulary();
-    test_literal();
     test_bayes();
     test_classes();
     test_small_alpha();

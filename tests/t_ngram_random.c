@@ -210,40 +210,10 @@ static void test_mixed(void)
     check_sums(&half);
 }
 
-/* The corpus is training's and test's part, and each of its words a validation document.
- */
-static void test_literal(void)
-{
-    enum { BINS = 512 };
-    weft_data data = random_corpus();
-    take_words(&data);
-    take_part(&data, WEFT_TEST, DOCS, random_doc, random_label);
-    static const char *const options[] = {"literal = yes\nhash = shared",
-                                          "literal = yes\ncolumns = vocabulary"};
-    for (int k = 0; k < 2; k++) {
-        struct made made = make_arms(&data, options[k], "tfidf", 1);
-        digest(weft_hash(made.stat, (size_t)ngram->nstat(made.map) * sizeof *made.stat, 0));
-        check_sums(&made);
-        const real *others = made.stat + ngram->nstat(made.map) - 4097;
-        ok(others[0] == DOCS + VOCAB, "literal: documents of all parts are counted");
-    }
-    int documents[VOCAB] = {0}, words = 0;
-    count_documents(documents);
-    for (int w = 0; w < VOCAB; w++) words += 1 + documents[w];
-    struct made made =
-        make(&data, WEFT_TRAIN,
-             "order = 1\nlower = no\ncolumns = vocabulary\nbins = 512\nliteral = yes");
-    double sum = 0;
-    for (int b = 0; b < BINS; b++)
-        sum += (double)made.stat[ngram->nstat(made.map) - BINS + b];
-    is_near(sum, words, 0, "each word once for a document that has it");
-}
-
 int main(int argc, char **argv)
 {
     if (maps_begin(&argc, &argv)) return 1;
     test_frequent();
     test_mixed();
-    test_literal();
     return maps_end();
 }

@@ -47,100 +47,18 @@ static const weft_opt opts[] = {
     WEFT_CHOICE_OPT("columns", ngram_map, columns, "bins", "bins|vocabulary",
                     "features: bins that n-grams are hashed into, or the n-grams that "
                     "occur in most training documents, at most as many as bins"),
-    WEFT_LONG_OPT("min_count", ngram_map, min_count, "1", 1, 65535,
-                  "training documents (literal = yes: documents) in which an n-gram of the "
-                  "vocabulary occurs, at least",
-                  .role = WEFT_PER_TRIAL),
+    WEFT_LONG_OPT(
+        "min_count", ngram_map, min_count, "1", 1, 65535,
+        "training documents in which an n-gram of the vocabulary occurs, at least",
+        .role = WEFT_PER_TRIAL),
     WEFT_CHOICE_OPT("hash", ngram_map, hash, "per_map", "per_map|shared",
                     "each configuration hashes by its own seed, or all by one"),
     WEFT_CHOICE_OPT("nb_scale", ngram_map, nb_scale, "natural", "natural|log2",
                     "natural log over bins seen in training, or log2 over all bins"),
-    WEFT_BOOL_OPT("literal", ngram_map, literal, "no",
-                  "idf and vocabulary from the documents of all parts, also those of the "
-                  "test part, without labels"),
     {0},
 };
 
 static const weft_when when[] = {{"min_count", "columns", "vocabulary"}, {0}};
-
-/* ---- option `literal` ---- */
-
-/* The documents of all parts, their texts without labels, decide the vocabulary and the
- * idf, as where they are fitted to a whole corpus before it is divided. Yogatama, Kong,
- * Smith, "Bayesian optimization of text representations", EMNLP 2015, in the authors'
- * program. */
-
-/* Warns that test documents are seen, if so. */
-static void warn_literal(const ngram_map *self)
-{
-    if (self->literal)
-        weft_log(WEFT_WARN, "ngram.literal = yes: words are counted in the documents of "
-                            "all parts, so that scores on the test part are not those of "
-                            "unseen documents");
-}
-
-/* Arms that training rows of any rank have, into arm[narm]; returns how many. Collective.
- */
-static int used_arms(const ngram_map *self, const weft_request *request, int *arm)
-{
-    weft_arena *tmp = weft_arena_new();
-    int64_t *rows = WEFT_NEW(tmp, int64_t, request->narm);
-    int n = 0;
-    for (int64_t i = 0; i < request->n; i++) rows[request->arm ? request->arm[i] : 0]++;
-    weft_sum_i64(self->data->team, rows, (size_t)request->narm);
-    for (int k = 0; k < request->narm; k++)
-        if (rows[k] > 0) arm[n++] = k;
-    weft_arena_free(tmp);
-    return n;
-}
-
-/* Requests for the rows of all parts, of which `request` is that of the training rows.
- * Document i of another part has arm i mod n of the n that training rows have. Collective.
- */
-static void request_all(const ngram_map *self, const weft_request *request,
-                        weft_request all[WEFT_NPART], weft_arena *tmp)
-{
-    int *used = WEFT_NEW(tmp, int, request->narm);
-    int n = request->narm > 1 ? used_arms(self, request, used) : 0;
-    for (int k = 0; k < WEFT_NPART; k++) {
-        const weft_rows *part = &self->data->part[k];
-        all[k] = *request;
-        if (k == (int)request->part) continue;
-        all[k].part = (weft_part)k;
-        all[k].n = part->n;
-        all[k].arm = NULL;
-        if (n == 0) continue;
-        int *arm = WEFT_NEW(tmp, int, part->n);
-        for (int64_t i = 0; i < part->n; i++) arm[i] = used[(part->first + i) % n];
-        all[k].arm = arm;
-    }
-}
-
-/* others[1 + bins]: the number of documents over all ranks of all parts but `fitted`; then,
- * for each bin, of those that have it. The same on any number of ranks. vocabulary NULL:
- * bins. Collective. */
-static void count_others(const ngram_map *self, const weft_request all[WEFT_NPART],
-                         weft_part fitted, const ngram_vocabulary *vocabulary, int64_t bins,
-                         real *others, weft_arena *tmp)
-{
-    size_t mark = weft_arena_mark(tmp);
-    int32_t *sum = WEFT_NEW(tmp, int32_t, bins);
-    int64_t documents = 0;
-    for (int k = 0; k < WEFT_NPART; k++) {
-        if (k == (int)fitted) continue;
-        size_t rows = weft_arena_mark(tmp);
-        ngram_rows counts = {.n = all[k].n, .bins = bins};
-        ngram_count(self, &all[k], vocabulary, &counts, tmp);
-        for (int64_t e = 0; e < counts.first[counts.n]; e++) sum[counts.bin[e]]++;
-        documents += counts.n;
-        weft_arena_reset(tmp, rows);
-    }
-    weft_sum_i32(self->data->team, sum, (size_t)bins);
-    weft_sum_i64(self->data->team, &documents, 1);
-    others[0] = (real)documents;
-    for (int64_t b = 0; b < bins; b++) others[1 + b] = (real)sum[b];
-    weft_arena_reset(tmp, mark);
-}
 
 /* ---- maps that leave no n-gram ---- */
 
@@ -211,7 +129,6 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     if (ngram->columns == NGRAM_VOCABULARY)
         need += (double)ngram_vocabulary_reals(ngram->bins) * sizeof(real) +
                 12 * (double)ngram->bins;
-    if (ngram->literal) need += (double)ngram->bins * (4 + sizeof(real));
     if (need > memory)
         return weft_fail(WEFT_ELIMIT,
                          "ngram.bins = %lld needs %.3g GB a rank, run.memory allows %.3g "
@@ -231,7 +148,6 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
         weft_sum_i64(data->team, &tokens, 1);
         ngram->tokens[tok] = (double)tokens / (double)part->total;
     }
-    warn_literal(ngram);
     return WEFT_OK;
 }
 
@@ -242,33 +158,27 @@ static int64_t columns(const void *self, double size)
     return bins < 2 ? 2 : (int64_t)bins;
 }
 
-/* Where the statistics of other documents than those of training begin. */
-static int64_t others_at(const ngram_map *ngram)
+/* Pooled counts, number of documents that they come from, vocabulary. */
+static int64_t nstat(const void *self)
 {
+    const ngram_map *ngram = self;
     return ngram->bins * ngram->data->classes + 1 +
            (ngram->columns == NGRAM_VOCABULARY ? ngram_vocabulary_reals(ngram->bins) : 0);
 }
 
-/* Pooled counts, number of documents that they come from, vocabulary, other documents. */
-static int64_t nstat(const void *self)
-{
-    const ngram_map *ngram = self;
-    return others_at(ngram) + (ngram->literal ? 1 + ngram->bins : 0);
-}
-
-/* The vocabulary of the rows of n requests, all of one set of maps, made from them (n > 0)
- * or read from the statistics; NULL: bins. Collective. */
+/* The vocabulary, made from the rows of the request (fit 1) or read from the statistics;
+ * NULL: bins. Collective. */
 static const ngram_vocabulary *vocabulary_of(const ngram_map *ngram,
-                                             const weft_request *request, int n, real *stat,
-                                             weft_arena *tmp)
+                                             const weft_request *request, int fit,
+                                             real *stat, weft_arena *tmp)
 {
     if (ngram->columns != NGRAM_VOCABULARY) return NULL;
     real *kept = stat + ngram->bins * ngram->data->classes + 1;
     ngram_vocabulary *vocabulary = WEFT_NEW(tmp, ngram_vocabulary, 1);
     *vocabulary =
-        n > 0 ? ngram_vocabulary_new(ngram, request, n, columns(ngram, request->size), tmp)
-              : ngram_vocabulary_read(kept, tmp);
-    if (n > 0) ngram_vocabulary_write(vocabulary, kept);
+        fit ? ngram_vocabulary_new(ngram, request, columns(ngram, request->size), tmp)
+            : ngram_vocabulary_read(kept, tmp);
+    if (fit) ngram_vocabulary_write(vocabulary, kept);
     return vocabulary;
 }
 
@@ -280,17 +190,11 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
     int64_t total = request->n;
     weft_sum_i64(ngram->data->team, &total, 1);
     *matrix = (weft_matrix){.n = request->n, .total = total, .team = ngram->data->team};
-    weft_request all[WEFT_NPART] = {*request};
-    if (fit && ngram->literal) request_all(ngram, request, all, tmp);
-    int nq = !fit ? 0 : ngram->literal ? WEFT_NPART : 1;
-    const ngram_vocabulary *vocabulary = vocabulary_of(ngram, all, nq, stat, tmp);
-    real *others = ngram->literal ? stat + others_at(ngram) : NULL;
-    if (fit && others)
-        count_others(ngram, all, request->part, vocabulary, rows.bins, others, tmp);
+    const ngram_vocabulary *vocabulary = vocabulary_of(ngram, request, fit, stat, tmp);
     ngram_count(ngram, request, vocabulary, &rows, tmp);
     if (fit) matrix->empty = tell_empty(ngram, request, &rows, tmp);
     if (fit) ngram_pool(ngram, request, &rows, stat, tmp);
-    ngram_set_weights(ngram, request, stat, others, &rows, tmp);
+    ngram_set_weights(ngram, request, stat, &rows, tmp);
     ngram_matrix(request, &rows, matrix, tmp);
 }
 

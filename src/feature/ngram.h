@@ -21,7 +21,7 @@ typedef struct ngram_map {
     int tokenizer, stop, lower, order, grams, binary, weights, normalize;
     double alpha;
     int64_t bins, min_count;
-    int columns, hash, nb_scale, literal;
+    int columns, hash, nb_scale;
     const weft_source *data;  /* set by setup */
     double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
     int64_t maps;             /* configurations; set by setup */
@@ -52,12 +52,12 @@ int ngram_max_order(const ngram_map *ngram);
 /* The configuration that row i of a request is made by. */
 const ngram_map *ngram_arm(const weft_request *request, int64_t i);
 
-/* The vocabulary of the rows of nq requests of different parts: of the n-grams that occur
+/* The vocabulary of the rows of a request: of the n-grams that occur
  * in at least min_count documents, the max_size that occur in most documents; ties are
  * broken by the smaller key. The same on any number of ranks. Collective. Cost: a look-up
  * in a hash table for every n-gram of the rows; every rank gets all keys. */
 ngram_vocabulary ngram_vocabulary_new(const ngram_map *self, const weft_request *request,
-                                      int nq, int64_t max_size, weft_arena *mem);
+                                      int64_t max_size, weft_arena *mem);
 /* A vocabulary among the statistics: the number of reals that one of at most max_size
  * n-grams takes; writes it to them; reads it from them. */
 int64_t ngram_vocabulary_reals(int64_t max_size);
@@ -74,10 +74,9 @@ void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_
                 real *stat, weft_arena *tmp);
 
 /* Turns counts into values: multiplies them by the weights of the bins under each row's
- * configuration, then normalises the row.
- * others   their number and bins, of other documents, for idf; NULL: training rows only */
+ * configuration, then normalises the row. */
 void ngram_set_weights(const ngram_map *self, const weft_request *request, const real *stat,
-                       const real *others, ngram_rows *rows, weft_arena *tmp);
+                       ngram_rows *rows, weft_arena *tmp);
 
 /* The products with the rows. Collective. */
 void ngram_matrix(const weft_request *request, const ngram_rows *rows, weft_matrix *matrix,

@@ -188,24 +188,20 @@ static void grow_counter(struct counter *counter, weft_arena **own)
     *own = next;
 }
 
-/* All keys of this rank's rows of nq requests. *n how many. */
+/* All keys of this rank's rows. *n how many. */
 static struct counted *count_rows(const ngram_map *self, const weft_request *request,
-                                  int nq, int64_t *n, weft_arena *mem)
+                                  int64_t *n, weft_arena *mem)
 {
     enum { FIRST = 1 << 16 };
     weft_arena *own = weft_arena_new(), *tmp = weft_arena_new();
     struct counter counter = counter_new(FIRST, own);
-    uint32_t document = 0;
-    for (int j = 0; j < nq; j++) {
-        struct reader reader = reader_new(self, &request[j], tmp);
-        for (int64_t i = 0; i < request[j].n; i++) {
-            int64_t m = read_row(&reader, i);
-            while ((uint64_t)(counter.n + m) > counter.mask / 3 * 2)
-                grow_counter(&counter, &own);
-            document++;
-            for (int64_t k = 0; k < m; k++)
-                add_documents(&counter, reader.key[k], 1, document);
-        }
+    struct reader reader = reader_new(self, request, tmp);
+    for (int64_t i = 0; i < request->n; i++) {
+        int64_t m = read_row(&reader, i);
+        while ((uint64_t)(counter.n + m) > counter.mask / 3 * 2)
+            grow_counter(&counter, &own);
+        for (int64_t k = 0; k < m; k++)
+            add_documents(&counter, reader.key[k], 1, (uint32_t)i + 1);
     }
     struct counted *all = WEFT_NEW(mem, struct counted, counter.n);
     *n = 0;
@@ -340,14 +336,14 @@ static ngram_vocabulary vocabulary_new(int64_t n, struct counted *all, weft_aren
 }
 
 ngram_vocabulary ngram_vocabulary_new(const ngram_map *self, const weft_request *request,
-                                      int nq, int64_t max_size, weft_arena *mem)
+                                      int64_t max_size, weft_arena *mem)
 {
     weft_team *team = self->data->team;
     weft_arena *tmp = weft_arena_new();
     const ngram_map *any = request->arms[0];
     int64_t n;
     uint32_t *at;
-    struct counted *all = count_rows(self, request, nq, &n, tmp);
+    struct counted *all = count_rows(self, request, &n, tmp);
     all = distribute_keys(team, all, &n, tmp);
     if (team->size == 1) sort_keys(n, all, &at, tmp);
     n = select_keys(team, n, all, any->min_count, max_size, tmp);

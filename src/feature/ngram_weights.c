@@ -6,8 +6,7 @@
  * that is the same except for its sign, which a linear model absorbs.
  * - SIF (Arora, Liang, Ma, ICLR 2017): alpha total / (alpha total + count).
  * - tf-idf: log((1 + n) / (1 + f)) + 1, of n documents, where f counts a bin once in each
- *   document of such a map: scikit-learn's smooth idf. With option `literal` f and n have
- *   the documents of the other parts, too. */
+ *   document of such a map: scikit-learn's smooth idf. */
 #include "ngram.h"
 
 #include <math.h>
@@ -233,7 +232,6 @@ struct basis {
     struct sums sums;
     int64_t bins;
     float documents;    /* that the counts come from */
-    const real *others; /* [bins] counts of other documents, for idf; NULL: none */
     float *norm, *once; /* [classes] scratch */
 };
 
@@ -242,7 +240,6 @@ static void weigh_idf(const struct basis *basis, const uint32_t *bin, int64_t m,
     int classes = basis->sums.classes;
     for (int64_t e = 0; e < m; e++)
         r[e] = count_of(basis->stat + (size_t)bin[e] * (size_t)classes, classes);
-    for (int64_t e = 0; e < m && basis->others; e++) r[e] += (float)basis->others[bin[e]];
     for (int64_t e = 0; e < m; e++) r[e] = (1 + basis->documents) / (1 + r[e]);
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) + 1;
 }
@@ -288,16 +285,12 @@ static int64_t longest_row(const ngram_rows *rows)
 }
 
 void ngram_set_weights(const ngram_map *self, const weft_request *request, const real *stat,
-                       const real *others, ngram_rows *rows, weft_arena *tmp)
+                       ngram_rows *rows, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     struct basis basis = {.stat = stat,
                           .bins = rows->bins,
                           .documents = (float)stat[self->bins * self->data->classes]};
-    if (others) {
-        basis.documents += (float)others[0];
-        basis.others = others + 1;
-    }
     basis.sums = (struct sums){.classes = self->data->classes};
     if (uses_totals(request))
         basis.sums = total(stat, rows->bins, self->data->classes, tmp);

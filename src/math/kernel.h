@@ -45,100 +45,116 @@ typedef struct weft_move {
     const real *anchor;
 } weft_move;
 
-/* The loops of a table, which have the same names in all tables. */
-#define WEFT_LOOPS(LOOP)                                                                   \
-    /* 1 if this CPU has the instructions */                                               \
-    LOOP(int, works, (void))                                                               \
-    /* c[6][ldc] += a b: a[r] six rows of bytes, b [4 groups][wide][4], |b| <=             \
-     * WEFT_S8_MAX. */                                                                     \
-    LOOP(void, u8s8,                                                                       \
-         (int groups, const uint8_t *const *a, const int8_t *b, int32_t *c, size_t ldc))   \
-    /* c[6][ldc] += a b: a [pairs][6][2], b [pairs][wide][2]. */                           \
-    LOOP(void, gram,                                                                       \
-         (int pairs, const int16_t *a, const int16_t *b, int32_t *c, size_t ldc))          \
-    /* c[rows][ldc] = (add: +=) a b: a[rows][lda] (k columns), b[k][vectors of lanes]. */  \
-    LOOP(void, tile_rows,                                                                  \
-         (int rows, int vectors, int k, const real *a, size_t lda, const real *b, int add, \
-          real *c, size_t ldc))                                                            \
-    /* c[rows][ldc] = a^T b, += where add is 1, 0 + where it is -1: a[n][lda] (rows        \
-     * columns); b[n][vectors of lanes], or row e of b at b[e] + j. */                     \
-    LOOP(void, strip,                                                                      \
-         (int rows, int vectors, int n, const real *a, size_t lda, const real *b, int add, \
-          real *c, size_t ldc))                                                            \
-    LOOP(void, strip_rows,                                                                 \
-         (int rows, int vectors, int n, const real *a, size_t lda, const real *const *b,   \
-          int64_t j, int add, real *c, size_t ldc))                                        \
-    /* 4 rows lanes operations a round, all in registers: the peak of this CPU. */         \
-    LOOP(real, spin, (int rounds))                                                         \
-    /* Moves w[n] by the gradient g[n]; 1 if all numbers of g are finite. */               \
-    LOOP(int, step, (const weft_move *move, int64_t n, real *w, const real *g))            \
-    /* The rest as in the headers of math. */                                              \
-    LOOP(void, exact_add, (int64_t n, const real *x, double unit, double *sum))            \
-    LOOP(void, lanes_load, (int64_t d, const float *const *row, real *x))                  \
-    LOOP(void, lanes_gather, (int64_t n, const real *const *row, real *x))                 \
-    LOOP(void, lanes_scatter, (int64_t n, const real *x, real *const *row))                \
-    LOOP(void, lanes_times, (const weft_lanes_product *product))                           \
-    LOOP(void, lanes_step, (const weft_lanes_move *move, int64_t n, real *g))              \
+/* The loops that are public functions, described in the headers of math, where they have
+ * weft_ before their names: type, name, arguments, and these in a call. */
+#define WEFT_PUBLIC_LOOPS(LOOP)                                                            \
+    LOOP(void, exact_add, (int64_t n, const real *x, int scale, double *sum),              \
+         (n, x, scale, sum))                                                               \
+    LOOP(void, lanes_load, (int64_t d, const float *const *row, real *x), (d, row, x))     \
+    LOOP(void, lanes_gather, (int64_t n, const real *const *row, real *x), (n, row, x))    \
+    LOOP(void, lanes_scatter, (int64_t n, const real *x, real *const *row), (n, x, row))   \
+    LOOP(void, lanes_times, (const weft_lanes_product *product), (product))                \
+    LOOP(void, lanes_step, (const weft_lanes_move *move, int64_t n, real *g),              \
+         (move, n, g))                                                                     \
     LOOP(void, lanes_within,                                                               \
-         (int64_t n, const real *w, const real *from, const double *most, int *within))    \
+         (int64_t n, const real *w, const real *from, const double *most, int *within),    \
+         (n, w, from, most, within))                                                       \
     LOOP(void, lanes_add,                                                                  \
          (int64_t n, const real *w, const real *from, const real *weight, const int *use,  \
-          int scale, double *sum))                                                         \
+          int scale, double *sum),                                                         \
+         (n, w, from, weight, use, scale, sum))                                            \
     LOOP(void, lanes_blend,                                                                \
-         (int64_t n, const real *share, const real *own, const real *w, real *at))         \
+         (int64_t n, const real *share, const real *own, const real *w, real *at),         \
+         (n, share, own, w, at))                                                           \
     LOOP(void, lanes_slope,                                                                \
-         (int64_t n, const real *own, const real *w, const real *g, double *slope))        \
+         (int64_t n, const real *own, const real *w, const real *g, double *slope),        \
+         (n, own, w, g, slope))                                                            \
     LOOP(void, lanes_softmax,                                                              \
          (int c, const real *z, const int32_t *label, const double *share, real *dz,       \
-          double *loss, int *wrong))                                                       \
-    LOOP(double, softmax, (int c, const real *z, double top, real *e, double *sum))        \
-    LOOP(double, softmax_many, (int c, const real *z, real *e, double *top, double *sum))  \
-    LOOP(void, cell, (const weft_cells *cells, const real *const *plus))                   \
-    LOOP(void, cell_back,                                                                  \
-         (const weft_cells *cells, const real *dy, real *dc, real *const *into))           \
-    LOOP(void, tanh_of, (int n, real *x))                                                  \
-    LOOP(void, times,                                                                      \
+          double *loss, int *wrong),                                                       \
+         (c, z, label, share, dz, loss, wrong))                                            \
+    LOOP(double, softmax_terms, (int c, const real *z, double top, real *e, double *sum),  \
+         (c, z, top, e, sum))                                                              \
+    LOOP(double, softmax_many, (int c, const real *z, real *e, double *top, double *sum),  \
+         (c, z, e, top, sum))                                                              \
+    LOOP(void, cells_forward, (const weft_cells *cells, const real *const *plus),          \
+         (cells, plus))                                                                    \
+    LOOP(void, cells_backward,                                                             \
+         (const weft_cells *cells, const real *dy, real *dc, real *const *into),           \
+         (cells, dy, dc, into))                                                            \
+    LOOP(void, tanh_of, (int n, real *x), (n, x))                                          \
+    LOOP(void, cos_u8_i32,                                                                 \
+         (int n, const int32_t *x, double scale, const float *offset, uint8_t *q),         \
+         (n, x, scale, offset, q))                                                         \
+    LOOP(void, cos_u8_f32,                                                                 \
+         (int n, const float *x, double scale, const float *offset, uint8_t *q),           \
+         (n, x, scale, offset, q))                                                         \
+    LOOP(void, u8_times,                                                                   \
          (int n, int d, const uint8_t *q, size_t ldq, int c, const real *w, size_t ldw,    \
-          real *z, size_t ldz))                                                            \
-    LOOP(void, trans,                                                                      \
+          real *z, size_t ldz),                                                            \
+         (n, d, q, ldq, c, w, ldw, z, ldz))                                                \
+    LOOP(void, u8_trans,                                                                   \
          (int n, int d, const uint8_t *q, size_t ldq, int c, const real *z, size_t ldz,    \
-          real *g, size_t ldg))                                                            \
-    LOOP(void, fwht, (int n, float *x))                                                    \
+          real *g, size_t ldg),                                                            \
+         (n, d, q, ldq, c, z, ldz, g, ldg))                                                \
+    LOOP(void, fwht, (int n, float *x), (n, x))                                            \
     LOOP(void, gather16,                                                                   \
-         (int n, const uint32_t *at, const float *value, const float *x, float *sum))      \
+         (int n, const uint32_t *at, const float *value, const float *x, float *sum),      \
+         (n, at, value, x, sum))                                                           \
     LOOP(void, add_rows,                                                                   \
          (int n, const uint32_t *at, const real *value, int d, const real *x, size_t ldx,  \
-          real *sum))                                                                      \
+          real *sum),                                                                      \
+         (n, at, value, d, x, ldx, sum))                                                   \
     LOOP(void, logistic_best,                                                              \
-         (int n, double c, double q, const double *m, double *a, double *share))           \
+         (int n, double c, double q, const double *m, double *a, double *share),           \
+         (n, c, q, m, a, share))                                                           \
     LOOP(void, logistic_terms,                                                             \
-         (int n, double c, const double *m, const double *a, double *conj, double *loss))  \
-    /* wide > 1 */                                                                         \
-    LOOP(void, sparse_dots,                                                                \
-         (const weft_sparse *x, int64_t i, int wide, const real *w, double *z))            \
-    LOOP(void, sparse_adds,                                                                \
-         (const weft_sparse *x, int64_t i, int wide, const real *scale, real *w))
+         (int n, double c, const double *m, const double *a, double *conj, double *loss),  \
+         (n, c, m, a, conj, loss))
+#define WEFT_LOOP_MEMBER(type, name, arguments, values) type(*name) arguments;
+#define WEFT_LOOP_ENTRY(type, name, arguments, values)  .name = name,
 
-/* A member of the table, and its value in one. */
-#define WEFT_LOOP_MEMBER(type, name, arguments) type(*name) arguments;
-#define WEFT_LOOP_ENTRY(type, name, arguments)  .name = name,
-
+/* The loops for one kind of CPU. */
 typedef struct weft_kernel {
     const char *name;
-    int wide;        /* columns of a tile of c */
-    int lanes, rows; /* numbers of a vector; most rows of a tile of a product of reals */
-    WEFT_LOOPS(WEFT_LOOP_MEMBER)
-    /* Shared by the tables for AVX2 and AVX-512. */
-    void (*cos_i32)(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);
-    void (*cos_f32)(int n, const float *x, double scale, const float *offset, uint8_t *q);
+    int (*works)(void); /* 1 if this CPU has the instructions */
+    int wide;           /* columns of a tile of integers */
+    int lanes, rows;    /* numbers of a vector; most rows of a tile of a product of reals */
+    /* c[6][ldc] += a b: a[r] six rows of bytes, b [4 groups][wide][4], |b| <=
+     * WEFT_S8_MAX. */
+    void (*u8s8)(int groups, const uint8_t *const *a, const int8_t *b, int32_t *c,
+                 size_t ldc);
+    /* c[6][ldc] += a b: a [pairs][6][2], b [pairs][wide][2]. */
+    void (*gram)(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size_t ldc);
+    /* c[rows][ldc] = (add: +=) a b: a[rows][lda] (k columns), b[k][vectors of lanes]. */
+    void (*tile_rows)(int rows, int vectors, int k, const real *a, size_t lda,
+                      const real *b, int add, real *c, size_t ldc);
+    /* c[rows][ldc] = a^T b, += where add is 1, 0 + where it is -1: a[n][lda] (rows
+     * columns); b[n][vectors of lanes], or row e of b at b[e] + j. */
+    void (*strip)(int rows, int vectors, int n, const real *a, size_t lda, const real *b,
+                  int add, real *c, size_t ldc);
+    void (*strip_rows)(int rows, int vectors, int n, const real *a, size_t lda,
+                       const real *const *b, int64_t j, int add, real *c, size_t ldc);
+    /* Moves w[n] by the gradient g[n]; 1 if all numbers of g are finite. */
+    int (*step)(const weft_move *move, int64_t n, real *w, const real *g);
+    /* As weft_sparse_dots and weft_sparse_adds; wide > 1. */
+    void (*sparse_dots)(const weft_sparse *x, int64_t i, int wide, const real *w,
+                        double *z);
+    void (*sparse_adds)(const weft_sparse *x, int64_t i, int wide, const real *scale,
+                        real *w);
+    WEFT_PUBLIC_LOOPS(WEFT_LOOP_MEMBER)
 } weft_kernel;
 
-extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512;
+/* The table of a file that has all loops by their names. */
+#define WEFT_KERNEL(which)                                                                 \
+    {                                                                                      \
+        .name = which, .works = works, .wide = WIDE, .lanes = W, .rows = TILE_ROWS,        \
+        .u8s8 = u8s8, .gram = gram, .tile_rows = tile_rows, .strip = strip,                \
+        .strip_rows = strip_rows, .step = step, .sparse_dots = sparse_dots,                \
+        .sparse_adds = sparse_adds, WEFT_PUBLIC_LOOPS(WEFT_LOOP_ENTRY)                     \
+    }
 
-void weft_cos_i32_avx2(int n, const int32_t *x, double scale, const float *offset,
-                       uint8_t *q);
-void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
-                       uint8_t *q);
+extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512;
 
 /* Vectors of the panel that begins at column j of m. */
 static inline int vectors_at(const weft_kernel *kernel, int j, int m)
@@ -157,8 +173,7 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
                      int m, const real *const *b, int add, real *g, size_t ldg,
                      weft_arena *tmp);
 
-/* The fastest table that this CPU runs, that WEFT_KERNEL allows and that agrees to the bit
- * with the plain one on a small random problem, which is tried once. */
+/* The widest table that this CPU runs and that WEFT_KERNEL allows. */
 const weft_kernel *weft_kernel_best(void);
 
 #endif

@@ -100,6 +100,15 @@ INLINE __m256i first(int n)
 
 #define FROUND(v) _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 
+#define OWN_BYTES
+INLINE void cos_store(__m256 y, uint8_t *q)
+{
+    const __m256i v = _mm256_cvtps_epi32(y);
+    __m128i s = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    s = _mm_xor_si128(_mm_packs_epi16(s, s), _mm_set1_epi8(-128));
+    _mm_storel_epi64((__m128i *)(void *)q, s);
+}
+
 #ifndef WEFT_DOUBLE
 #define OWN_SQUARE
 /* Squares of numbers into lanes: neighbours are interleaved, then pairs, then halves. */
@@ -209,48 +218,6 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
     add_tile(sum, c, ldc);
 }
 
-/* 32 bytes of features. */
-#define COSINE(name, type, FLOATS)                                                         \
-    static void name##_32(const type *x, struct turns turns, const float *offset,          \
-                          uint8_t *q)                                                      \
-    {                                                                                      \
-        __m256i v[4];                                                                      \
-        for (int i = 0; i < 4; i++)                                                        \
-            v[i] = _mm256_cvtps_epi32(                                                     \
-                cosine(FLOATS(x + 8 * i), turns, FLOAD(offset + 8 * i)));                  \
-        __m256i low = _mm256_packs_epi32(v[0], v[1]);                                      \
-        __m256i high = _mm256_packs_epi32(v[2], v[3]);                                     \
-        __m256i mixed = _mm256_packs_epi16(low, high);                                     \
-        __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);                         \
-        __m256i bytes = _mm256_permutevar8x32_epi32(mixed, order);                         \
-        _mm256_storeu_si256((__m256i *)(void *)q,                                          \
-                            _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)));              \
-    }                                                                                      \
-    void name(int n, const type *x, double scale, const float *offset, uint8_t *q)         \
-    {                                                                                      \
-        struct turns turns = turns_of(scale);                                              \
-        int i = 0;                                                                         \
-        for (; i + 32 <= n; i += 32) name##_32(x + i, turns, offset + i, q + i);           \
-        if (i == n) return;                                                                \
-        type xs[32] = {0};                                                                 \
-        float offsets[32] = {0};                                                           \
-        uint8_t qs[32];                                                                    \
-        memcpy(xs, x + i, (size_t)(n - i) * sizeof *xs);                                   \
-        memcpy(offsets, offset + i, (size_t)(n - i) * sizeof *offsets);                    \
-        name##_32(xs, turns, offsets, qs);                                                 \
-        memcpy(q + i, qs, (size_t)(n - i));                                                \
-    }
-#define FROM_INT(p)                                                                        \
-    _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
-COSINE(weft_cos_i32_avx2, int32_t, FROM_INT)
-COSINE(weft_cos_f32_avx2, float, _mm256_loadu_ps)
-
-const weft_kernel weft_kernel_avx2 = {.name = "avx2",
-                                      .wide = WIDE,
-                                      .lanes = W,
-                                      .rows = TILE_ROWS,
-                                      .cos_i32 = weft_cos_i32_avx2,
-                                      .cos_f32 = weft_cos_f32_avx2,
-                                      WEFT_LOOPS(WEFT_LOOP_ENTRY)};
+const weft_kernel weft_kernel_avx2 = WEFT_KERNEL("avx2");
 
 #endif

@@ -1,6 +1,5 @@
 /* The loops of kernel.h for CPUs with AVX-512 and its integer dot products (VNNI): vpdpbusd
- * adds 64 products of bytes to sums of 32 bits, vpdpwssd 32 products of 16 bits. Cosines
- * are those of AVX2: they are bound by memory. */
+ * adds 64 products of bytes to sums of 32 bits, vpdpwssd 32 products of 16 bits. */
 #if defined(__x86_64__)
 
 #include "kernel.h"
@@ -88,6 +87,7 @@ INLINE __m512 BYTES(const uint8_t *p)
 #define TILE_ROWS        14
 #define FMIN(a, b)       _mm512_min_ps(a, b)
 #define FMAX(a, b)       _mm512_max_ps(a, b)
+#define FROUND(v)        _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT)
 #define FLOADN(p, n)     _mm512_maskz_loadu_ps(first(n), p)
 #define FSTOREN(p, v, n) _mm512_mask_storeu_ps(p, first(n), v)
 
@@ -213,12 +213,6 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
     add_tile(sum, c, ldc);
 }
 
-const weft_kernel weft_kernel_avx512 = {.name = "avx512",
-                                        .wide = WIDE,
-                                        .lanes = W,
-                                        .rows = TILE_ROWS,
-                                        .cos_i32 = weft_cos_i32_avx2,
-                                        .cos_f32 = weft_cos_f32_avx2,
-                                        WEFT_LOOPS(WEFT_LOOP_ENTRY)};
+const weft_kernel weft_kernel_avx512 = WEFT_KERNEL("avx512");
 
 #endif

@@ -29,7 +29,7 @@ static void tanh_of(int n, real *x)
     for (int j = 0; j < n; j++) x[j] = tanh(x[j]);
 }
 
-static void cell(const weft_cells *cells, const real *const *plus)
+static void cells_forward(const weft_cells *cells, const real *const *plus)
 {
     int h = cells->h;
     for (int i = 0; i < cells->n; i++) {
@@ -51,7 +51,8 @@ static void cell(const weft_cells *cells, const real *const *plus)
     }
 }
 
-static void cell_back(const weft_cells *cells, const real *dy, real *dc, real *const *into)
+static void cells_backward(const weft_cells *cells, const real *dy, real *dc,
+                           real *const *into)
 {
     int h = cells->h;
     for (int i = 0; i < cells->n; i++) {
@@ -146,7 +147,7 @@ INLINE void cell_part(const weft_cells *cells, const float *plus, int i, int j, 
     keep(cells->y + at, out * tanhyp(c), n);
 }
 
-static void cell(const weft_cells *cells, const real *const *plus)
+static void cells_forward(const weft_cells *cells, const real *const *plus)
 {
     int even = cells->h / FW * FW;
     for (int i = 0; i < cells->n; i++) {
@@ -179,7 +180,8 @@ INLINE void back_part(const weft_cells *cells, const float *dy, float *dc, float
     keep(dc + at, d * forget, n);
 }
 
-static void cell_back(const weft_cells *cells, const real *dy, real *dc, real *const *into)
+static void cells_backward(const weft_cells *cells, const real *dy, real *dc,
+                           real *const *into)
 {
     int even = cells->h / FW * FW;
     for (int i = 0; i < cells->n; i++) {
@@ -207,7 +209,7 @@ INLINE D soft_log(D x)
     return wide_pick((DBITS)(x == x), wide_log(x), x);
 }
 
-static double softmax(int c, const real *z, double top, real *e, double *sum)
+static double softmax_terms(int c, const real *z, double top, real *e, double *sum)
 {
     double all = 0;
     for (int k = 0; k < c; k += DW) {

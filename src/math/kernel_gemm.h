@@ -37,99 +37,43 @@ INLINE void tile(int rows, int vectors, int k, const real *a, size_t next_row,
     }
 }
 
-#define TILE(rows)                                                                         \
-    static void tile_##rows(int vectors, int k, const real *a, size_t lda, const real *b,  \
-                            int add, real *c, size_t ldc)                                  \
-    {                                                                                      \
-        if (vectors == 2)                                                                  \
-            tile(rows, 2, k, a, lda, 1, b, NULL, 0, add, c, ldc);                          \
-        else                                                                               \
-            tile(rows, 1, k, a, lda, 1, b, NULL, 0, add, c, ldc);                          \
-    }                                                                                      \
-    static void strip_##rows(int vectors, int n, const real *a, size_t lda, const real *b, \
-                             int add, real *c, size_t ldc)                                 \
-    {                                                                                      \
-        if (vectors == 2)                                                                  \
-            tile(rows, 2, n, a, 1, lda, b, NULL, 0, add, c, ldc);                          \
-        else                                                                               \
-            tile(rows, 1, n, a, 1, lda, b, NULL, 0, add, c, ldc);                          \
-    }                                                                                      \
-    static void row_strip_##rows(int vectors, int n, const real *a, size_t lda,            \
-                                 const real *const *b, int64_t j, int add, real *c,        \
-                                 size_t ldc)                                               \
-    {                                                                                      \
-        if (vectors == 2)                                                                  \
-            tile(rows, 2, n, a, 1, lda, NULL, b, j, add, c, ldc);                          \
-        else                                                                               \
-            tile(rows, 1, n, a, 1, lda, NULL, b, j, add, c, ldc);                          \
-    }
-TILE(1)
-TILE(2)
-TILE(3)
-TILE(4)
-TILE(5)
-TILE(6)
+/* A tile of any number of rows; `rows` and `vectors` are constants in each. */
 #if TILE_ROWS == 14
-TILE(7)
-TILE(8)
-TILE(9)
-TILE(10)
-TILE(11)
-TILE(12)
-TILE(13)
-TILE(14)
-#define MORE(kind)                                                                         \
-    , kind##_7, kind##_8, kind##_9, kind##_10, kind##_11, kind##_12, kind##_13, kind##_14
+#define MORE_ROWS(DO) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14)
 #else
-#define MORE(kind)
+#define MORE_ROWS(DO)
 #endif
-#define BY_ROWS(kind)                                                                      \
-    {                                                                                      \
-        kind##_1, kind##_2, kind##_3, kind##_4, kind##_5, kind##_6 MORE(kind)              \
-    }
+#define EACH_ROWS(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) MORE_ROWS(DO)
 
 static void tile_rows(int rows, int vectors, int k, const real *a, size_t lda,
                       const real *b, int add, real *c, size_t ldc)
 {
-    static void (*const by_rows[TILE_ROWS])(int, int, const real *, size_t, const real *,
-                                            int, real *, size_t) = BY_ROWS(tile);
-    by_rows[rows - 1](vectors, k, a, lda, b, add, c, ldc);
+#define TILE(n)                                                                            \
+    case n: tile(n, 1, k, a, lda, 1, b, NULL, 0, add, c, ldc); return;                     \
+    case n + TILE_ROWS: tile(n, 2, k, a, lda, 1, b, NULL, 0, add, c, ldc); return;
+    switch (rows + (vectors - 1) * TILE_ROWS) {
+        EACH_ROWS(TILE)
+    }
 }
 
 static void strip(int rows, int vectors, int n, const real *a, size_t lda, const real *b,
                   int add, real *c, size_t ldc)
 {
-    static void (*const by_rows[TILE_ROWS])(int, int, const real *, size_t, const real *,
-                                            int, real *, size_t) = BY_ROWS(strip);
-    by_rows[rows - 1](vectors, n, a, lda, b, add, c, ldc);
+#define STRIP_TILE(m)                                                                      \
+    case m: tile(m, 1, n, a, 1, lda, b, NULL, 0, add, c, ldc); return;                     \
+    case m + TILE_ROWS: tile(m, 2, n, a, 1, lda, b, NULL, 0, add, c, ldc); return;
+    switch (rows + (vectors - 1) * TILE_ROWS) {
+        EACH_ROWS(STRIP_TILE)
+    }
 }
 
 static void strip_rows(int rows, int vectors, int n, const real *a, size_t lda,
                        const real *const *b, int64_t j, int add, real *c, size_t ldc)
 {
-    static void (*const by_rows[TILE_ROWS])(int, int, const real *, size_t,
-                                            const real *const *, int64_t, int, real *,
-                                            size_t) = BY_ROWS(row_strip);
-    by_rows[rows - 1](vectors, n, a, lda, b, j, add, c, ldc);
-}
-
-/* All sums of a tile by FMAs in registers. Returns something of them. */
-static real spin(int rounds)
-{
-    V sum[TILE_ROWS][2];
-    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
-        sum[r][v] = SET((real)(r + v));
-    const V x = SET((real)0.5), y = SET((real)rounds);
-    for (int i = 0; i < rounds; i++)
-        UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
-        {
-            sum[r][v] = FMA(sum[r][v], x, y);
-            KEEP(sum[r][v]);
-        }
-    real all[W];
-    V total = ZERO;
-    UNROLL_ROWS for (int r = 0; r < TILE_ROWS; r++) UNROLL for (int v = 0; v < 2; v++)
-        total = ADD(total, sum[r][v]);
-    STORE(all, total);
-    return all[0];
+#define ROWS_TILE(m)                                                                       \
+    case m: tile(m, 1, n, a, 1, lda, NULL, b, j, add, c, ldc); return;                     \
+    case m + TILE_ROWS: tile(m, 2, n, a, 1, lda, NULL, b, j, add, c, ldc); return;
+    switch (rows + (vectors - 1) * TILE_ROWS) {
+        EACH_ROWS(ROWS_TILE)
+    }
 }

@@ -213,45 +213,33 @@ INLINE void lane_tile(int rows, int columns, const weft_lanes_product *product,
     }
 }
 
-#define LANE_TILE(rows, columns)                                                           \
-    static void lane_tile_##rows##_##columns(const weft_lanes_product *product,            \
-                                             lane_motion *motion, const real *a,           \
-                                             const real *b, real *c)                       \
-    {                                                                                      \
-        lane_tile(rows, columns, product, motion, a, b, c);                                \
-    }
-#define LANE_THREE(rows) LANE_TILE(rows, 1) LANE_TILE(rows, 2) LANE_TILE(rows, 3)
-LANE_THREE(1)
-LANE_THREE(2)
-LANE_THREE(3)
-#define LANE_NAMES_3(rows) lane_tile_##rows##_1, lane_tile_##rows##_2, lane_tile_##rows##_3
 #if TILE_ROWS == 14
-LANE_THREE(4)
-#define LANE_FIVE(rows) LANE_TILE(rows, 4) LANE_TILE(rows, 5)
-LANE_FIVE(1)
-LANE_FIVE(2)
-LANE_FIVE(3)
-LANE_FIVE(4)
-#define LANE_NAMES(rows)                                                                   \
-    {                                                                                      \
-        LANE_NAMES_3(rows), lane_tile_##rows##_4, lane_tile_##rows##_5                     \
-    }
-#define LANE_TILES LANE_NAMES(1), LANE_NAMES(2), LANE_NAMES(3), LANE_NAMES(4)
+#define LANE_MORE(rows) LANE_CASE(rows, 4) LANE_CASE(rows, 5)
+#define LANE_ALL        LANE_EACH(1) LANE_EACH(2) LANE_EACH(3) LANE_EACH(4)
 #else
-#define LANE_NAMES(rows)                                                                   \
-    {                                                                                      \
-        LANE_NAMES_3(rows)                                                                 \
-    }
-#define LANE_TILES LANE_NAMES(1), LANE_NAMES(2), LANE_NAMES(3)
+#define LANE_MORE(rows)
+#define LANE_ALL LANE_EACH(1) LANE_EACH(2) LANE_EACH(3)
 #endif
+#define LANE_EACH(rows)                                                                    \
+    LANE_CASE(rows, 1) LANE_CASE(rows, 2) LANE_CASE(rows, 3) LANE_MORE(rows)
+#define LANE_CASE(rows, columns)                                                           \
+    case (rows)*LANE_COLUMNS + (columns):                                                  \
+        lane_tile(rows, columns, product, motion, a, b, c);                                \
+        return;
+
+/* The same, of any size. */
+static void lane_tile_of(int rows, int columns, const weft_lanes_product *product,
+                         lane_motion *motion, const real *a, const real *b, real *c)
+{
+    switch (rows * LANE_COLUMNS + columns) {
+        LANE_ALL
+    }
+}
 
 /* Tiles of nearly equal size. The loop over columns is the outer one, so that a band of b
  * stays in cache. */
 static void lane_tiles(const weft_lanes_product *product, lane_motion *motion)
 {
-    static void (*const tile[LANE_ROWS][LANE_COLUMNS])(const weft_lanes_product *,
-                                                       lane_motion *, const real *,
-                                                       const real *, real *) = {LANE_TILES};
     int tiles = round_up(product->n, LANE_ROWS) / LANE_ROWS,
         bands = round_up(product->m, LANE_COLUMNS) / LANE_COLUMNS;
     for (int u = 0, j = 0, columns; u < bands; u++, j += columns) {
@@ -259,9 +247,9 @@ static void lane_tiles(const weft_lanes_product *product, lane_motion *motion)
         const real *b = product->b + (size_t)j * product->b_column * W;
         for (int v = 0, i = 0, rows; v < tiles; v++, i += rows) {
             rows = (product->n - i) / (tiles - v);
-            tile[rows - 1][columns - 1](
-                product, motion, product->a + (size_t)i * product->a_row * W, b,
-                product->c + ((size_t)i * product->ldc + (size_t)j) * W);
+            lane_tile_of(rows, columns, product, motion,
+                         product->a + (size_t)i * product->a_row * W, b,
+                         product->c + ((size_t)i * product->ldc + (size_t)j) * W);
         }
     }
 }
@@ -390,9 +378,9 @@ INLINE D lane_whole(HALF x, double unit)
     return (half_widen(x) * unit + 0x1.8p52) - 0x1.8p52;
 }
 
-/* weft_exact_add in units of 1 / unit. */
-static void exact_add(int64_t n, const real *x, double unit, double *sum)
+static void exact_add(int64_t n, const real *x, int scale, double *sum)
 {
+    const double unit = ldexp(1, scale);
     int64_t i = 0;
     for (; i + DW <= n; i += DW) {
         D part;

@@ -189,39 +189,4 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
                                           b[(k / 2 * WIDE + j) * 2 + k % 2];
 }
 
-/* ---- cosines ---- */
-
-/* Bytes of up to FW features; NaN becomes 0. */
-INLINE void cos_part(int n, F x, struct turns turns, const float *offset, uint8_t *q)
-{
-    const F y = cosine(x, turns, load_n(offset, n));
-    for (int i = 0; i < n; i++) q[i] = (uint8_t)(isnan(y[i]) ? 0 : 128 + lrintf(y[i]));
-}
-
-static void cos_i32(int n, const int32_t *x, double scale, const float *offset, uint8_t *q)
-{
-    struct turns turns = turns_of(scale);
-    for (int i = 0; i < n; i += FW) {
-        int m = least(FW, n - i);
-        F f = {0};
-        for (int e = 0; e < m; e++) f[e] = (float)x[i + e];
-        cos_part(m, f, turns, offset + i, q + i);
-    }
-}
-
-static void cos_f32(int n, const float *x, double scale, const float *offset, uint8_t *q)
-{
-    struct turns turns = turns_of(scale);
-    for (int i = 0; i < n; i += FW) {
-        int m = least(FW, n - i);
-        cos_part(m, load_n(x + i, m), turns, offset + i, q + i);
-    }
-}
-
-const weft_kernel weft_kernel_plain = {.name = "plain",
-                                       .wide = WIDE,
-                                       .lanes = W,
-                                       .rows = TILE_ROWS,
-                                       .cos_i32 = cos_i32,
-                                       .cos_f32 = cos_f32,
-                                       WEFT_LOOPS(WEFT_LOOP_ENTRY)};
+const weft_kernel weft_kernel_plain = WEFT_KERNEL("plain");

@@ -40,67 +40,57 @@ enum {
  * the current other one in a register. part[rows][GROUP][STEP], vectors to be summed, += x
  * w^T over d columns of x[rows][PIECE].
  */
-#define TIMES_TILE(rows, classes)                                                          \
-    static void times_##rows##_##classes(int d, const real *x, const real *w, size_t ldw,  \
-                                         V *part)                                          \
-    {                                                                                      \
-        V sum[rows][classes][STEP];                                                        \
-        for (int r = 0; r < rows; r++)                                                     \
-            for (int j = 0; j < classes; j++)                                              \
-                for (int v = 0; v < STEP; v++)                                             \
-                    sum[r][j][v] = part[(r * GROUP + j) * STEP + v];                       \
-        for (int k = 0; k < d; k += LANES)                                                 \
-            for (int v = 0; v < STEP; v++) {                                               \
-                const real *xv = x + k + v * W, *wv = w + k + v * W;                       \
-                V held[rows < classes ? rows : classes];                                   \
-                if (rows < classes) {                                                      \
-                    for (int r = 0; r < rows; r++) held[r] = LOAD(xv + r * PIECE);         \
-                    for (int j = 0; j < classes; j++) {                                    \
-                        V one = LOAD(wv + (size_t)j * ldw);                                \
-                        KEEP(one);                                                         \
-                        for (int r = 0; r < rows; r++)                                     \
-                            sum[r][j][v] = FMA(held[r], one, sum[r][j][v]);                \
-                    }                                                                      \
-                } else {                                                                   \
-                    for (int j = 0; j < classes; j++)                                      \
-                        held[j] = LOAD(wv + (size_t)j * ldw);                              \
-                    for (int r = 0; r < rows; r++) {                                       \
-                        V one = LOAD(xv + r * PIECE);                                      \
-                        KEEP(one);                                                         \
-                        for (int j = 0; j < classes; j++)                                  \
-                            sum[r][j][v] = FMA(one, held[j], sum[r][j][v]);                \
-                    }                                                                      \
-                }                                                                          \
-            }                                                                              \
-        for (int r = 0; r < rows; r++)                                                     \
-            for (int j = 0; j < classes; j++)                                              \
-                for (int v = 0; v < STEP; v++)                                             \
-                    part[(r * GROUP + j) * STEP + v] = sum[r][j][v];                       \
-    }
-TIMES_TILE(1, 1)
-TIMES_TILE(1, 2)
-TIMES_TILE(2, 1)
-TIMES_TILE(2, 2)
+INLINE void times_tile(int rows, int classes, int d, const real *x, const real *w,
+                       size_t ldw, V *part)
+{
+    V sum[TIMES_ROWS][TIMES_MOST][STEP];
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < classes; j++)
+            for (int v = 0; v < STEP; v++) sum[r][j][v] = part[(r * GROUP + j) * STEP + v];
+    for (int k = 0; k < d; k += LANES)
+        for (int v = 0; v < STEP; v++) {
+            const real *xv = x + k + v * W, *wv = w + k + v * W;
+            V held[TIMES_MOST > TIMES_ROWS ? TIMES_MOST : TIMES_ROWS];
+            if (rows < classes) {
+                for (int r = 0; r < rows; r++) held[r] = LOAD(xv + r * PIECE);
+                for (int j = 0; j < classes; j++) {
+                    V one = LOAD(wv + (size_t)j * ldw);
+                    KEEP(one);
+                    for (int r = 0; r < rows; r++)
+                        sum[r][j][v] = FMA(held[r], one, sum[r][j][v]);
+                }
+            } else {
+                for (int j = 0; j < classes; j++) held[j] = LOAD(wv + (size_t)j * ldw);
+                for (int r = 0; r < rows; r++) {
+                    V one = LOAD(xv + r * PIECE);
+                    KEEP(one);
+                    for (int j = 0; j < classes; j++)
+                        sum[r][j][v] = FMA(one, held[j], sum[r][j][v]);
+                }
+            }
+        }
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < classes; j++)
+            for (int v = 0; v < STEP; v++) part[(r * GROUP + j) * STEP + v] = sum[r][j][v];
+}
+
+/* The same, of any size. */
+static void times_tile_of(int rows, int classes, int d, const real *x, const real *w,
+                          size_t ldw, V *part)
+{
+#define TIMES_CASE(r, c)                                                                   \
+    case (r)*TIMES_MOST + (c): times_tile(r, c, d, x, w, ldw, part); return;
+    switch (rows * TIMES_MOST + classes) {
+        TIMES_CASE(1, 1)
+        TIMES_CASE(1, 2) TIMES_CASE(2, 1) TIMES_CASE(2, 2)
 #if STEP == 1
-TIMES_TILE(1, 3)
-TIMES_TILE(1, 4)
-TIMES_TILE(1, 5)
-TIMES_TILE(2, 3)
-TIMES_TILE(2, 4)
-TIMES_TILE(2, 5)
-#define TIMES_TILES                                                                        \
-    {                                                                                      \
-        {times_1_1, times_1_2, times_1_3, times_1_4, times_1_5},                           \
-            {times_2_1, times_2_2, times_2_3, times_2_4, times_2_5},                       \
-    }
+            TIMES_CASE(1, 3) TIMES_CASE(1, 4) TIMES_CASE(1, 5) TIMES_CASE(2, 3)
+                TIMES_CASE(2, 4) TIMES_CASE(2, 5)
 #else
-TIMES_TILE(3, 1)
-TIMES_TILE(3, 2)
-#define TIMES_TILES                                                                        \
-    {                                                                                      \
-        {times_1_1, times_1_2}, {times_2_1, times_2_2}, {times_3_1, times_3_2},            \
-    }
+            TIMES_CASE(3, 1) TIMES_CASE(3, 2)
 #endif
+    }
+}
 
 /* How many of c classes the next tile takes: the last two share evenly. */
 static int share(int c, int most)
@@ -112,15 +102,13 @@ static int share(int c, int most)
 static void times_piece(int rows, int d, const uint8_t *q, size_t ldq, int c, const real *w,
                         size_t ldw, V *part)
 {
-    static void (*const tile[TIMES_ROWS][TIMES_MOST])(int, const real *, const real *,
-                                                      size_t, V *) = TIMES_TILES;
     real x[TIMES_ROWS * PIECE];
     for (int r = 0; r < rows; r++)
         for (int k = 0; k < d; k += W)
             STORE(x + r * PIECE + k, BYTES(q + (size_t)r * ldq + k));
     for (int j = 0, m; j < c; j += m) {
         m = share(c - j, TIMES_MOST);
-        tile[rows - 1][m - 1](d, x, w + (size_t)j * ldw, ldw, part + j * STEP);
+        times_tile_of(rows, m, d, x, w + (size_t)j * ldw, ldw, part + j * STEP);
     }
 }
 
@@ -152,8 +140,8 @@ static void times_group(int n, int d, const uint8_t *q, size_t ldq, int c, const
         }
 }
 
-static void times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
-                  size_t ldw, real *z, size_t ldz)
+static void u8_times(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,
+                     size_t ldw, real *z, size_t ldz)
 {
     for (int j = 0; j < c; j += GROUP)
         for (int i = 0; i < n; i += BAND)
@@ -163,36 +151,37 @@ static void times(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
 }
 
 /* g[j][0..STRIP) += sum over n rows x[n][STRIP] z[j][i]. */
-#define TRANS_TILE(classes)                                                                \
-    static void trans_##classes(int n, const real *x, const real *z, size_t ldz, real *g,  \
-                                size_t ldg)                                                \
-    {                                                                                      \
-        V sum[classes][2];                                                                 \
-        for (int j = 0; j < classes; j++)                                                  \
-            for (int v = 0; v < 2; v++) sum[j][v] = LOAD(g + (size_t)j * ldg + v * W);     \
-        for (int i = 0; i < n; i++) {                                                      \
-            const V x0 = LOAD(x + i * STRIP), x1 = LOAD(x + i * STRIP + W);                \
-            for (int j = 0; j < classes; j++) {                                            \
-                const V zi = SET(z[(size_t)j * ldz + i]);                                  \
-                sum[j][0] = FMA(x0, zi, sum[j][0]);                                        \
-                sum[j][1] = FMA(x1, zi, sum[j][1]);                                        \
-            }                                                                              \
-        }                                                                                  \
-        for (int j = 0; j < classes; j++)                                                  \
-            for (int v = 0; v < 2; v++) STORE(g + (size_t)j * ldg + v * W, sum[j][v]);     \
-    }
-TRANS_TILE(1)
-TRANS_TILE(2)
-TRANS_TILE(3)
-TRANS_TILE(4)
-TRANS_TILE(5)
-
-static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
-                  size_t ldz, real *g, size_t ldg)
+INLINE void trans_tile(int classes, int n, const real *x, const real *z, size_t ldz,
+                       real *g, size_t ldg)
 {
-    static void (*const tile[TRANS_MOST])(int, const real *, const real *, size_t, real *,
-                                          size_t) = {trans_1, trans_2, trans_3, trans_4,
-                                                     trans_5};
+    V sum[TRANS_MOST][2];
+    for (int j = 0; j < classes; j++)
+        for (int v = 0; v < 2; v++) sum[j][v] = LOAD(g + (size_t)j * ldg + v * W);
+    for (int i = 0; i < n; i++) {
+        const V x0 = LOAD(x + i * STRIP), x1 = LOAD(x + i * STRIP + W);
+        for (int j = 0; j < classes; j++) {
+            const V zi = SET(z[(size_t)j * ldz + i]);
+            sum[j][0] = FMA(x0, zi, sum[j][0]);
+            sum[j][1] = FMA(x1, zi, sum[j][1]);
+        }
+    }
+    for (int j = 0; j < classes; j++)
+        for (int v = 0; v < 2; v++) STORE(g + (size_t)j * ldg + v * W, sum[j][v]);
+}
+
+static void trans_tile_of(int classes, int n, const real *x, const real *z, size_t ldz,
+                          real *g, size_t ldg)
+{
+#define TRANS_CASE(c)                                                                      \
+    case c: trans_tile(c, n, x, z, ldz, g, ldg); return;
+    switch (classes) {
+        TRANS_CASE(1) TRANS_CASE(2) TRANS_CASE(3) TRANS_CASE(4) TRANS_CASE(5)
+    }
+}
+
+static void u8_trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real *z,
+                     size_t ldz, real *g, size_t ldg)
+{
     real x[ROWS * STRIP];
     int even = d / STRIP * STRIP;
     for (int i = 0; i < n; i += ROWS) {
@@ -203,8 +192,8 @@ static void trans(int n, int d, const uint8_t *q, size_t ldq, int c, const real 
                     STORE(x + r * STRIP + v, BYTES(q + (size_t)(i + r) * ldq + k + v));
             for (int j = 0, m; j < c; j += m) {
                 m = share(c - j, TRANS_MOST);
-                tile[m - 1](rows, x, z + (size_t)j * ldz + i, ldz, g + (size_t)j * ldg + k,
-                            ldg);
+                trans_tile_of(m, rows, x, z + (size_t)j * ldz + i, ldz,
+                              g + (size_t)j * ldg + k, ldg);
             }
         }
     }
@@ -300,7 +289,6 @@ static void add_rows(int n, const uint32_t *at, const real *value, int d, const 
 
 /* ---- cosines ---- */
 
-#ifdef FROUND
 /* The argument is in turns, reduced to [-1/2, 1/2] by two FMAs, then cos(2 pi r) = sin(2 pi
  * (1/4 - |r|)) by an odd polynomial of degree 7 (minimax on [-1/4, 1/4], error 6e-7), its
  * coefficients times 127. */
@@ -328,4 +316,62 @@ INLINE F cosine(F x, struct turns turns, F offset)
     p = FFMA(p, y, FSET(797.961834f));
     return p * z;
 }
+
+typedef int32_t F_WHOLE __attribute__((vector_size(4 * FW)));
+
+/* q <- the bytes of FW features y; NaN becomes 0. The file before may have a way of its
+ * own. */
+#ifndef OWN_BYTES
+typedef uint8_t F_BYTES __attribute__((vector_size(FW)));
+
+INLINE void cos_store(F y, uint8_t *q)
+{
+    const F_WHOLE number = (F_WHOLE)(y == y);
+    const F known = (F)((F_WHOLE)y & number);
+    const F_WHOLE whole = __builtin_convertvector(FROUND(known), F_WHOLE) + 128;
+    const F_BYTES bytes = __builtin_convertvector(whole & number, F_BYTES);
+    memcpy(q, &bytes, sizeof bytes);
+}
 #endif
+
+INLINE void cos_part(F x, struct turns turns, const float *offset, uint8_t *q)
+{
+    cos_store(cosine(x, turns, FLOAD(offset)), q);
+}
+
+/* FW numbers x, which are whole or floats. */
+INLINE F cos_load(const char *x, int whole)
+{
+    F_WHOLE v;
+    memcpy(&v, x, sizeof v);
+    return whole ? __builtin_convertvector(v, F) : (F)v;
+}
+
+INLINE void cos_all(int n, const void *numbers, int whole, double scale,
+                    const float *offset, uint8_t *q)
+{
+    const struct turns turns = turns_of(scale);
+    const char *x = numbers;
+    char rest[4 * FW] = {0};
+    float offsets[FW] = {0};
+    uint8_t bytes[FW];
+    int i = 0;
+    for (; i + FW <= n; i += FW)
+        cos_part(cos_load(x + 4 * i, whole), turns, offset + i, q + i);
+    size_t left = (size_t)(n - i);
+    memcpy(rest, x + 4 * i, 4 * left);
+    memcpy(offsets, offset + i, left * sizeof *offset);
+    cos_part(cos_load(rest, whole), turns, offsets, bytes);
+    memcpy(q + i, bytes, left);
+}
+
+static void cos_u8_f32(int n, const float *x, double scale, const float *offset, uint8_t *q)
+{
+    cos_all(n, x, 0, scale, offset, q);
+}
+
+static void cos_u8_i32(int n, const int32_t *x, double scale, const float *offset,
+                       uint8_t *q)
+{
+    cos_all(n, x, 1, scale, offset, q);
+}

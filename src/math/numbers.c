@@ -1,6 +1,5 @@
 /* Small numerical functions: exact sums, numbers that are not finite, quantiles of
  * Student's distribution, eigenvalues. */
-#include "kernel.h"
 #include "weft/base/base.h"
 #include "weft/math/linear.h"
 
@@ -36,11 +35,6 @@ enum { EXACT_BITS = 51 };
 int weft_exact_scale(double bound)
 {
     return weft_fix_scale(bound) - (62 - EXACT_BITS);
-}
-
-void weft_exact_add(int64_t n, const real *x, int scale, double *sum)
-{
-    weft_kernel_best()->exact_add(n, x, ldexp(1, scale), sum);
 }
 
 /* ---- numbers that are not finite ---- */

@@ -317,7 +317,7 @@ static void attend(const seq2seq_part *part, struct range range)
     {
         net_drop drop = drop_at(part, PLACE_OUT, i, t);
         real *out = scratch->out + row * scratch->ld;
-        weft_tanh((int)h, out);
+        weft_tanh_of((int)h, out);
         net_drop_units(&drop, (int)h, out, scratch->kept + row * scratch->ld);
     }
 }

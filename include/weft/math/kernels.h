@@ -15,7 +15,6 @@
  * those that WEFT_KERNEL in the environment names. All give the same bits. */
 const char *weft_cpu_kernel(void);
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
-double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in registers */
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
 
 /* The variable by which a process tells itself, started once more, that it has chosen
@@ -119,6 +118,6 @@ void weft_cells_forward(const weft_cells *cells, const real *const *plus);
 void weft_cells_backward(const weft_cells *cells, const real *dy, real *dc,
                          real *const *into);
 /* x[n] <- tanh(x). Relative error below 4e-7. */
-void weft_tanh(int n, real *x);
+void weft_tanh_of(int n, real *x);
 
 #endif
