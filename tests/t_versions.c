@@ -40,7 +40,7 @@ static void test_journal(const char *name, const char *head, const char *says)
     fails(st, WEFT_EFILE, dir, says, "a resume");
     fails(st, WEFT_EFILE, "reads format", "begin the run anew by `weft tune --force`",
           "with what to do, it");
-    st = weft_run_snapshot(run, at("now.h5"), 1);
+    st = weft_run_snapshot(run, at("now.h5"));
     fails(st, WEFT_EFILE, dir, says, "a report");
     st = weft_rundir_open(&rundir, run, 1, &world, mem);
     fails(st, WEFT_EFILE, run, "unfinished", "a search that would replace it");

@@ -394,7 +394,7 @@ static weft_status save_report(const weft_cli *cli)
                          "or no journal of one",
                          cli->arg[0]);
     TRY(weft_h5_replace(cli->output, WEFT_RUN_FORMAT, cli->force));
-    return weft_run_snapshot(cli->arg[0], cli->output, 1);
+    return weft_run_snapshot(cli->arg[0], cli->output);
 }
 
 weft_status weft_cli_report(const weft_cli *cli)

@@ -93,9 +93,8 @@ static const char export_text[] =
 
 static const char report_text[] =
     "One run in full, several line by line. A run that is going on, or was stopped, is\n"
-    "shown as far as it is. -o writes that as a run file for other programs, with the\n"
-    "weights of the best job so far as /winner, where they are on disk. A row for each\n"
-    "trial, as CSV or JSON, is printed by weft_read.py.\n";
+    "shown as far as it is. -o writes that as a run file for other programs. A row\n"
+    "for each trial, as CSV or JSON, is printed by weft_read.py.\n";
 
 static const char list_text[] =
     "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings,\n"

@@ -267,7 +267,7 @@ static weft_status read_unfinished(weft_summary *summary, weft_arena *mem)
                          path);
     close(fd);
     weft_h5 file;
-    weft_status st = weft_run_snapshot(summary->path, path, 0);
+    weft_status st = weft_run_snapshot(summary->path, path);
     if (st == WEFT_OK) st = weft_h5_open(&file, path, mem);
     if (st == WEFT_OK) {
         st = read_all(&file, summary);

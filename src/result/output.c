@@ -323,8 +323,6 @@ static weft_status read_state(weft_more *more, const weft_winner *winner, weft_h
     more->state.x = WEFT_NEW(file->mem, real, known + rest);
     more->state.aux = WEFT_NEW(file->mem, double, naux);
     memcpy(more->state.x, winner->state, (size_t)known * sizeof(real));
-    memcpy(more->tensor, winner->tensor, sizeof more->tensor);
-    more->ntensor = winner->ntensor;
     TRY(weft_h5_read_rows(file, x_path, WEFT_REAL_TYPE, 1, 0, rest, more->state.x + known));
     more->state.kept = weft_stored_table(winner->rows, file->mem);
     return weft_h5_read_rows(file, aux_path, WEFT_H5_F64, 1, 0, naux, more->state.aux);
@@ -418,7 +416,7 @@ static weft_status restore_state(const weft_more *more, weft_rundir *rundir,
     weft_state_id id = {job->trial, job->id, state->nx, state->naux, more->record.hash};
     if (!state->x) return WEFT_OK;
     weft_place_unkeep(rundir->path, job->trial, job->id);
-    return weft_rundir_state_put(rundir, &id, state, more->ntensor, more->tensor);
+    return weft_rundir_state_put(rundir, &id, state);
 }
 
 /* What rank 0 writes. */

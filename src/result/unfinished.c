@@ -291,44 +291,7 @@ static weft_history history_of(const struct finding *finding, const weft_run_opt
     return history;
 }
 
-/* The weights of the best job, as those of the winner of a finished run, if its state is on
- * disk; else attribute and warning say that it is not. */
-static weft_status put_best(weft_h5 *file, const char *path, const struct finding *found,
-                            const weft_tables *tables)
-{
-    const weft_job_record *record = best_of(found);
-    if (!record) return weft_h5_put_attr(file, "/", "no_weights", "no job is done yet");
-    if (!isfinite(record->res.loss))
-        return weft_h5_put_attr(file, "/", "no_weights", "no job so far has a finite loss");
-    int ntensor;
-    const real *x;
-    weft_kept *kept;
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    TRY(weft_state_peek(weft_place_dir(path, file->mem), record, &x, &kept, &ntensor,
-                        tensor, file->mem));
-    if (!x || ntensor == 0) {
-        const char *why = weft_arena_text(
-            file->mem,
-            x ? "the state after job %lld, the best so far, has no tensors"
-              : "the state after job %lld, the best so far, is not on disk: where "
-                "jobs are short, it is written when the run is stopped, not when it "
-                "is killed, and resuming the run repeats the job",
-            (long long)record->job.id);
-        weft_log(WEFT_WARN, "%s is without weights: %s", file->path, why);
-        return weft_h5_put_attr(file, "/", "no_weights", why);
-    }
-    weft_winner winner;
-    const double *conf;
-    TRY(weft_winner_begin(&winner, record, tables, &conf, file));
-    winner.state = x;
-    winner.kept = kept;
-    winner.ntensor = ntensor;
-    memcpy(winner.tensor, tensor, sizeof tensor);
-    return weft_winner_put(&winner, file);
-}
-
-static weft_status write_file(weft_h5 *file, const char *path, const struct finding *found,
-                              int weights)
+static weft_status write_file(weft_h5 *file, const char *path, const struct finding *found)
 {
     weft_run_opts opts = {0};
     TRY(put_head(file, path, found, &opts));
@@ -337,11 +300,10 @@ static weft_status write_file(weft_h5 *file, const char *path, const struct find
     TRY(weft_h5_put_long(file, "/", "teams", history.starts.teams));
     TRY(weft_h5_put_long(file, "/", "starts", history.starts.n));
     TRY(weft_history_put(file, &history));
-    if (weights) TRY(put_best(file, path, found, &history.tables));
     return weft_h5_commit(file);
 }
 
-weft_status weft_run_snapshot(const char *path, const char *out, int weights)
+weft_status weft_run_snapshot(const char *path, const char *out)
 {
     weft_arena *mem = weft_arena_new();
     struct finding found;
@@ -355,7 +317,7 @@ weft_status weft_run_snapshot(const char *path, const char *out, int weights)
                          : weft_arena_text(mem, "go on with it by `weft resume %s`", path));
     if (st == WEFT_OK) st = weft_h5_create(&file, out, mem);
     if (st == WEFT_OK) {
-        st = write_file(&file, path, &found, weights);
+        st = write_file(&file, path, &found);
         weft_h5_close(&file);
     }
     weft_arena_free(mem);

@@ -311,12 +311,10 @@ const char *weft_rundir_kept(const weft_rundir *rundir, int64_t trial, int64_t j
  * called. Called by a leader. */
 void weft_rundir_search(weft_rundir *rundir);
 
-/* Writes a state, of which tensor[ntensor] are the task's tensors; to be called before its
- * job is recorded. Outside of a search, where it may be called, too, the file is not made
- * durable. EFILE. */
+/* Writes a state; to be called before its job is recorded. Outside of a search, where it
+ * may be called, too, the file is not made durable. EFILE. */
 WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
-                                               const weft_state *state, int ntensor,
-                                               const weft_tensor *tensor);
+                                               const weft_state *state);
 
 /* Writes all states and records through to the disk, so that they survive a crash of the
  * node, and then removes the files that are no longer needed: at once if `now` is 1, else
@@ -337,14 +335,6 @@ WEFT_CHECKED weft_status weft_rundir_over(weft_rundir *rundir);
 WEFT_CHECKED weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
                                                 const weft_state_id *id, double seconds,
                                                 weft_state *state);
-
-/* Reads the state after a job from the directory of a run that may be going on, without its
- * task: *x, NULL if there is none, its tensors, *n = 0 if the task has none, and what its
- * clients keep, *kept, NULL for nothing. EFILE: damaged. Owned by mem. */
-WEFT_CHECKED weft_status weft_state_peek(const char *dir, const weft_job_record *record,
-                                         const real **x, weft_kept **kept, int *n,
-                                         weft_tensor tensor[WEFT_MAX_TENSORS],
-                                         weft_arena *mem);
 
 /* Name of the file of a job's checkpoint. Owned by mem. */
 const char *weft_checkpoint_name(const weft_rundir *rundir, int64_t job, weft_arena *mem);

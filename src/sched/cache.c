@@ -66,15 +66,6 @@ void weft_held_forget(const weft_sched *sched, int64_t trial, int64_t job)
 
 /* ---- states on disk ---- */
 
-/* Writes a state after a job. EFILE. */
-static weft_status write_state(const weft_sched *sched, const weft_state_id *id,
-                               const weft_job *job, const weft_state *state)
-{
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = weft_task_tensors(sched->task, sched->task_self, job, tensor);
-    return weft_rundir_state_put(sched->rundir, id, state, n, tensor);
-}
-
 /* The state after a job, which is stored under the number `job`. */
 static weft_state_id id_of(const weft_job_record *record, int64_t job,
                            const weft_state *state)
@@ -108,7 +99,7 @@ static weft_state room_for(const weft_sched *sched, const weft_cached *cached,
     return room;
 }
 
-int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job)
+int weft_cached_save(const weft_sched *sched, weft_cached *cached)
 {
     const weft_holder *holder = sched->task->traits.holder;
     if (cached->saved) return 1;
@@ -116,7 +107,7 @@ int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_jo
     weft_state state = room_for(sched, cached, tmp);
     int saved = holder->held(sched->task_self, cached->id.trial, cached->id.job, &state) &&
                 holder->save(sched->task_self, cached->id.trial, cached->id.job);
-    if (saved && write_state(sched, &cached->id, job, &state) != WEFT_OK) {
+    if (saved && weft_rundir_state_put(sched->rundir, &cached->id, &state) != WEFT_OK) {
         weft_log(WEFT_WARN, "%s", weft_error());
         saved = 0;
     }
@@ -159,7 +150,7 @@ static weft_status make_again(weft_sched *sched, const weft_job_record *record,
             weft_arena_free(mem);
             TRY(weft_job_again(sched, record, from, out));
             int leads = sched->team->rank == 0;
-            return weft_agree(leads ? write_state(sched, &id, &record->job, &out->state)
+            return weft_agree(leads ? weft_rundir_state_put(sched->rundir, &id, &out->state)
                                     : WEFT_OK,
                               sched->team);
         }
@@ -522,7 +513,7 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
     weft_state_id id = id_of(record, record->job.id, state);
     weft_times_close(sched->team);
     if (record->kept && sched->team->rank == 0)
-        st = write_state(sched, &id, &record->job, state);
+        st = weft_rundir_state_put(sched->rundir, &id, state);
     weft_times_io(sched->team);
     if (!record->kept) weft_kept_drop(own->state.kept);
     weft_arena_free(own->mem);
@@ -537,7 +528,7 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
         program_has(sched, parent->id.trial, parent->id.job, state)) {
         int users = parent->users - (parent == sched->cache->won);
         if (users > 1 && job->trial == parent->id.trial && sched->team->rank == 0)
-            weft_cached_save(sched, parent, job);
+            weft_cached_save(sched, parent);
         return WEFT_OK;
     }
     if (parent->own.mem)
@@ -553,11 +544,10 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
     return st;
 }
 
-static weft_status write_held(const weft_sched *sched, const weft_cached *cached,
-                              const weft_job *job)
+static weft_status write_held(const weft_sched *sched, const weft_cached *cached)
 {
     if (!cached || cached->kept != WEFT_HELD || !cached->own.mem) return WEFT_OK;
-    return write_state(sched, &cached->id, job, &cached->own.state);
+    return weft_rundir_state_put(sched->rundir, &cached->id, &cached->own.state);
 }
 
 weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_record **record)
@@ -575,11 +565,9 @@ weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_reco
 
 weft_status weft_cache_stop(weft_sched *sched)
 {
-    TRY(write_held(sched, sched->cache->won, &sched->queue.winner.job));
-    for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {
-        const weft_flight *flight = weft_flights_at(&sched->queue.flights, i);
-        TRY(write_held(sched, flight->own, &flight->record.job));
-    }
+    TRY(write_held(sched, sched->cache->won));
+    for (int64_t i = 0; i < sched->queue.flights.ends.n; i++)
+        TRY(write_held(sched, weft_flights_at(&sched->queue.flights, i)->own));
     return WEFT_OK;
 }
 
@@ -612,7 +600,7 @@ static weft_status fetch_winner(weft_sched *sched, weft_cached *cached)
         if (cached->saved) return WEFT_OK;
         TRY(fetch_state(sched, cached, state));
     }
-    if (sched->team->rank == 0) weft_cached_save(sched, cached, &sched->queue.winner.job);
+    if (sched->team->rank == 0) weft_cached_save(sched, cached);
     return WEFT_OK;
 }
 

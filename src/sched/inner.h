@@ -167,9 +167,8 @@ weft_cached *weft_cache_find(weft_sched *sched, int64_t job,
  * EFILE. */
 WEFT_CHECKED weft_status weft_cache_stop(weft_sched *sched);
 
-/* Saves a state that this rank's program may have, after a job; 1 if it is on disk. By a
- * leader. */
-int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job);
+/* Saves a state that this rank's program may have; 1 if it is on disk. By a leader. */
+int weft_cached_save(const weft_sched *sched, weft_cached *cached);
 
 /* 1: states are in the memory of programs: the first rank of a team asks its own. */
 int weft_held_is_on(const weft_sched *sched);

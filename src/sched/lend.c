@@ -85,10 +85,9 @@ void weft_lend_save_all(weft_sched *sched)
     weft_arena *tmp = weft_arena_new();
     int64_t n = list_held(sched, &list, tmp);
     for (int64_t i = 0; i < n; i++)
-        if (!list[i].record->job.last)
-            weft_cached_save(sched, list[i].cached, &list[i].record->job);
+        if (!list[i].record->job.last) weft_cached_save(sched, list[i].cached);
     weft_cached *won = sched->cache->won;
-    if (won) weft_cached_save(sched, won, &sched->queue.winner.job);
+    if (won) weft_cached_save(sched, won);
     weft_arena_free(tmp);
 }
 
@@ -97,7 +96,7 @@ void weft_lend_save_winner(weft_sched *sched)
     weft_cached *won = sched->cache->won;
     if (!won || !weft_held_is_on(sched)) return;
     int leads = sched->team->rank == 0;
-    double saved = leads ? weft_cached_save(sched, won, &sched->queue.winner.job) : 0;
+    double saved = leads ? weft_cached_save(sched, won) : 0;
     weft_max_f64(sched->world, &saved, 1);
     won->saved = saved > 0;
 }
@@ -123,7 +122,7 @@ void weft_lend_bound(weft_sched *sched)
     excess += (int64_t)(SHARE * (double)n);
     if (n > 0) qsort(list, (size_t)n, sizeof *list, worst_first);
     for (int64_t i = 0; i < n && i < excess; i++) {
-        weft_cached_save(sched, list[i].cached, &list[i].record->job);
+        weft_cached_save(sched, list[i].cached);
         weft_held_forget(sched, list[i].cached->id.trial, list[i].cached->id.job);
     }
     weft_arena_free(tmp);
@@ -170,7 +169,7 @@ static void give_state(weft_sched *sched, int64_t job)
 {
     const weft_job_record *record;
     weft_cached *cached = weft_cache_find(sched, job, &record);
-    int saved = cached && weft_cached_save(sched, cached, &record->job);
+    int saved = cached && weft_cached_save(sched, cached);
     const struct notice notice = {job, sched->crew.group, saved ? GIVEN : LOST};
     weft_peers_send(sched->crew.peers, &notice, sizeof notice);
 }
