@@ -269,12 +269,12 @@ def read(path):
 # ---- the command -------------------------------------------------------------------------
 
 def csv_cell(x):
-    """Texts in quotes; what is missing is empty."""
+    """Texts in quotes, numbers in full; what is missing is empty."""
     if x is None or x != x:
         return ""
     if isinstance(x, str):
         return '"' + x.replace('"', '""') + '"'
-    return str(x).lower() if isinstance(x, bool) else repr(x)
+    return f"{x:.17g}" if isinstance(x, float) else str(x).lower()
 
 
 def json_cell(x):

@@ -237,14 +237,17 @@ static void first_line(const char *path, char *line, int room)
     fclose(file);
 }
 
-/* EFILE: there is a file that may not be replaced. */
+/* EFILE: there is a file that may not be replaced; ECONF: it is to be HDF5. */
 static weft_status check_output(const weft_cli *cli)
 {
     const char *path = cli->output;
     char line[32];
+    if (path && ends_with(path, ".h5"))
+        return weft_fail(WEFT_ECONF,
+                         "%s: predictions are written as text; choose a name that does not "
+                         "end with .h5",
+                         path);
     if (!path || access(path, F_OK) != 0) return WEFT_OK;
-    if (ends_with(path, ".h5"))
-        return weft_h5_replace(path, WEFT_PREDICTIONS_FORMAT, cli->force);
     first_line(path, line, sizeof line);
     static const char *const head[] = {"row,", "part,row,", "line\tdirection\t",
                                        "part\tline\tdirection\t"};

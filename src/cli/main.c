@@ -156,7 +156,7 @@ static const struct command commands[] = {
      .run = weft_cli_eval,
      .more = eval_text},
     {.name = "predict",
-     .usage = "RUN.h5 ROWS [key=value ...] [-o OUT.csv | OUT.h5] [--force]",
+     .usage = "RUN.h5 ROWS [key=value ...] [-o OUT.csv] [--force]",
      .about = "the classes, values or translations of new rows by the winner of a run",
      .options = "of",
      .least = 2,

@@ -121,9 +121,8 @@ void weft_place_forget(const char *path);
  * also if only by a link. */
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);
 
-#define WEFT_RUN_FORMAT         "weft run 2"
-#define WEFT_WINNER_FORMAT      "weft winner 2"
-#define WEFT_PREDICTIONS_FORMAT "weft predictions 1"
+#define WEFT_RUN_FORMAT    "weft run 2"
+#define WEFT_WINNER_FORMAT "weft winner 2"
 
 /* What to do with a file of another version. */
 #define WEFT_OTHER_VERSION                                                                 \

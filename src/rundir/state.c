@@ -267,26 +267,10 @@ static int is_shorter(const weft_job *job, const weft_job *whole)
 }
 
 /* Takes over what a record says of the first units of the same job. */
-static void take_units(weft_job_record *record, const weft_job_record *past,
-                       weft_arena *mem)
+static void take_units(weft_job_record *record, const weft_job_record *past)
 {
     size_t n = (size_t)past->done, k = (size_t)past->res.k;
-    weft_result *res = &record->res;
-    const weft_result own = *res;
-    *res = past->res;
-    res->metric = own.metric;
-    res->arm_loss = own.arm_loss;
-    res->arm_wrong = own.arm_wrong;
-    res->arm_count = own.arm_count;
-    res->arm_score = own.arm_score;
-    res->logp = own.logp;
-    memcpy(res->metric, past->res.metric, (size_t)res->nmetric * sizeof *res->metric);
-    memcpy(res->arm_loss, past->res.arm_loss, k * sizeof *res->arm_loss);
-    memcpy(res->arm_wrong, past->res.arm_wrong, k * sizeof *res->arm_wrong);
-    memcpy(res->arm_count, past->res.arm_count, k * sizeof *res->arm_count);
-    memcpy(res->arm_score, past->res.arm_score, k * sizeof *res->arm_score);
-    memcpy(res->logp, past->res.logp, k * sizeof *res->logp);
-    if (res->note) res->note = weft_arena_text(mem, "%s", res->note);
+    record->res = past->res;
     record->team = past->team;
     record->ticket = past->ticket;
     record->began = past->began;
@@ -326,7 +310,7 @@ static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
     if (!packed || head.nx != state->nx || head.naux != state->naux ||
         head.real_bytes != (int64_t)sizeof(real) ||
         packed != data + sizeof head + nx + naux ||
-        !weft_job_record_read(&past, packed, tmp))
+        !weft_job_record_read(&past, packed, mem))
         return 0;
     *other = past.job.trial != record->job.trial || past.job.index != record->job.index;
     if (!is_shorter(&past.job, &record->job) || past.res.nmetric != record->res.nmetric ||
@@ -337,7 +321,7 @@ static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
         memcpy(mark, data + sizeof head + nx, sizeof mark);
         if (weft_kept_resume(state->kept, mark) != WEFT_OK) return 0;
     }
-    take_units(record, &past, mem);
+    take_units(record, &past);
     memcpy(state->x, data + sizeof head, nx);
     memcpy(state->aux, data + sizeof head + nx, naux);
     return 1;

@@ -1,10 +1,8 @@
 /* The states of trials that are needed by later jobs or as the winner's. If the run has a
  * run directory, they are files in it: the team that did a job writes its state, and any
  * team that continues or copies the trial reads it. Without a run directory they stay in
- * memory. So does, in a run of one team, the best state that no job continues, if jobs take
- * at most HOLD_SECONDS: it is written when the search ends or is stopped, and if that is
- * killed, its job is repeated. So do all states of jobs that are done elsewhere, which are
- * a few numbers and made again from what was told.
+ * memory. So do all states of jobs that are done elsewhere, which are a few numbers and
+ * made again from what was told.
  *
  * A state is that of a trial after a job. A job begins with the state after the last told
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
@@ -19,10 +17,9 @@
 #include "weft/base/base.h"
 #include "weft/task/state.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#define HOLD_SECONDS 10.0 /* a longer job's state is written at once */
+#define HOLD_SECONDS 10.0 /* a longer job's state in a program is saved at once */
 #define FULL         0.9  /* fraction of the bound that is kept after it was exceeded */
 #define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
 #define CLAIM_AGAIN  ((int64_t)1 << 40) /* plus a job: the claim to repeat it */
@@ -479,20 +476,11 @@ static int stays_in_program(const weft_sched *sched, const weft_job_record *reco
            !(record->seconds > HOLD_SECONDS && program_saves(sched, job->trial, job->id));
 }
 
-/* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
- * are done in others, so that the mean time of a job counts too. Collective over team. */
+/* 1: the state after a job stays in memory. Collective over team. */
 static int is_held(const weft_sched *sched, const weft_job_record *record)
 {
     if (weft_held_is_on(sched)) return stays_in_program(sched, record);
-    if (sched->task->remote.trade) return sched->rundir != NULL;
-    if (!sched->rundir || sched->teams > 1 || !record->job.last ||
-        sched->task->traits.files)
-        return 0;
-    double mean = (weft_now() - sched->begun) /
-                  (double)(sched->queue.known - sched->queue.replayed + 1);
-    int held = fmax(record->seconds, mean) <= HOLD_SECONDS;
-    weft_bcast(sched->team, &held, sizeof held, 0);
-    return held;
+    return sched->task->remote.trade && sched->rundir;
 }
 
 weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_state *own)

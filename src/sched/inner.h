@@ -16,7 +16,7 @@ weft_flight *weft_queue_start(weft_sched *sched, const weft_job *job, double sec
 int weft_queue_needs(const weft_sched *sched, const weft_job_record *record);
 /* Keeps the packed result of another team, of a job that is not asked for here yet. */
 void weft_queue_keep(weft_sched *sched, int64_t job, const void *record, size_t bytes);
-/* Takes it out, good until the next is kept; NULL: there is none. */
+/* Takes it out; NULL: there is none. */
 const void *weft_queue_take(weft_sched *sched, int64_t job);
 /* Notes that the result of a job is known. */
 void weft_queue_known(weft_sched *sched, weft_flight *flight);

@@ -298,6 +298,7 @@ static void wait_for_result(weft_sched *sched)
 static int claim_job(weft_sched *sched, int64_t job)
 {
     if (!sched->crew.claims) return 1;
+    sched->crew.tries++;
     if (!weft_claim(sched->crew.claims, job)) return 0;
     if (weft_claims_by_file(sched->crew.claims))
         weft_peers_send(sched->crew.peers, &job, sizeof job);

@@ -160,7 +160,7 @@ typedef struct weft_queue {
     int64_t asked;
     weft_flight **job; /* [asked] jobs in flight by id; NULL: told */
     int64_t *row;      /* [asked] index in record of a job that was told */
-    weft_early *early, *spare;
+    weft_early *early;
     int64_t room, roomjob, roomrow; /* of record, job, row */
 } weft_queue;
 
@@ -173,6 +173,7 @@ typedef struct weft_crew {
     const char *who;     /* "team 1 on n2" in lines of the log, likewise */
     int64_t ticket;      /* the ticket after this team's last one */
     int64_t recorded;    /* jobs that this team has recorded since the start */
+    int64_t tries;       /* jobs that this team has tried to claim */
     int rested;          /* 1: the team has had nothing to do since its last job, */
     double since;        /* since then; 0: it has */
 } weft_crew;
