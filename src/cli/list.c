@@ -30,7 +30,6 @@ enum {
     NSHELF
 };
 
-/* What every run or packing has. */
 static const weft_kind *const section_kinds[] = {&weft_run_kind, &weft_space_kind,
                                                  &weft_partition_kind, NULL};
 
@@ -173,7 +172,6 @@ static void print_options(const weft_kind *kind, weft_arena *mem)
     if (task) print_defaults(task, mem);
 }
 
-/* A plug-in and its parts. */
 static void print_sections(const weft_kind *kind, weft_arena *mem)
 {
     print_section(kind, mem);

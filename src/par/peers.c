@@ -279,7 +279,6 @@ static int create_file(const char *path)
     return ours;
 }
 
-/* Claims a job by a file, or a ticket. */
 static int claim_file(const weft_claims *claims, int ticket, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();

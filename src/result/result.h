@@ -241,11 +241,9 @@ typedef struct weft_more {
 } weft_more;
 
 /* Reads it: with `longer` what a longer search needs, else more resource. ECONF: the run
- * has none, and why; EFILE. Owned by mem; to be closed. */
+ * has none, and why; EFILE. Owned by mem; the winner is to be closed. */
 WEFT_CHECKED weft_status weft_more_read(weft_more *more, const char *path, int longer,
                                         weft_arena *mem);
-
-void weft_more_close(weft_more *more);
 
 /* Writes it to a run directory that has just begun, with the times of the run so far: of a
  * longer search records and the winner's state, else a checkpoint. EFILE. Collective over

@@ -42,7 +42,6 @@ static void push_parts(struct sections *sections, const weft_kind *const *kind,
         if ((*kind)->opts->name) push(sections, (struct section){*kind, NULL, "run", key});
 }
 
-/* Adds the plug-ins that a task's options choose from. */
 static void push_choices(struct sections *sections, const weft_task *task)
 {
     for (const weft_choice *choice = task->choices; choice && choice->key; choice++)
@@ -113,7 +112,6 @@ static int is_used(const weft_run *run, const struct section *section)
 
 /* ---- keys that are not read ---- */
 
-/* 1 if the entry has the default value. */
 static int is_default(const weft_kind *kind, const weft_entry *entry)
 {
     if (kind->opts == weft_own_keys) return 0;
@@ -172,7 +170,6 @@ static const char *instead(const weft_run *run, const struct section *section)
                            choice(run, section->key));
 }
 
-/* Checks an entry of a section that the run does not use. */
 static weft_status check_unused(weft_run *run, const struct section *section,
                                 const weft_entry *entry)
 {

@@ -108,7 +108,6 @@ static double seconds_of(const weft_run *run, const weft_job *job, struct plan *
     return seconds > 0 ? seconds : fmax(job->resource, 0);
 }
 
-/* Free workers ask for jobs. */
 static weft_asked ask_all(weft_run *run, weft_flights *flights, struct plan *plan)
 {
     weft_asked asked = WEFT_JOB;

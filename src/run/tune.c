@@ -17,7 +17,6 @@
 
 /* ---- the log of a start ---- */
 
-/* Logs the file system of the run file. */
 static void tell_disk(const char *output)
 {
     weft_arena *tmp = weft_arena_new();
@@ -126,9 +125,9 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
                          run->opts.disk, run->opts.task);
     const char *origin = weft_run_origin(run);
     size_t data = strlen(run->data.digest);
-    if (!rundir->data || strncmp(rundir->data, origin, strlen(rundir->data)) == 0)
-        return WEFT_OK;
-    if (strncmp(rundir->data, origin, data) == 0)
+    const char *begun = rundir->about.data;
+    if (!begun || strncmp(begun, origin, strlen(begun)) == 0) return WEFT_OK;
+    if (strncmp(begun, origin, data) == 0)
         return weft_fail(WEFT_EDATA,
                          "run.start = %s has not the weights that %s was begun with; put "
                          "these back, or begin anew by `weft tune --force`",
@@ -136,7 +135,7 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
     return weft_fail(WEFT_EDATA,
                      "%s is not the data set that %s was begun with (digest %s, "
                      "expected %s); put that back, or begin anew by `weft tune --force`",
-                     run->data.path, rundir->path, run->data.digest, rundir->data);
+                     run->data.path, rundir->path, run->data.digest, begun);
 }
 
 /* Records the start of a run, unless it is resumed. Collective. */
@@ -478,10 +477,10 @@ static weft_status extend(const char *path, const struct changes *typed, weft_gr
     if (st == WEFT_OK) st = weft_rundir_open(&rundir, path, WEFT_EXTEND, world, mem);
     if (st == WEFT_OK) {
         rundir.directory = more.directory;
-        rundir.data = more.data;
+        rundir.about.data = more.data;
         st = go_on(&rundir, WEFT_RESUME, typed, &more, more.config);
     }
-    weft_more_close(&more);
+    weft_winner_close(&more.winner);
     return st;
 }
 

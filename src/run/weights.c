@@ -75,7 +75,6 @@ weft_status weft_member_names(const weft_run *run, int64_t *n, const char ***nam
     return WEFT_OK;
 }
 
-/* 1 if clients keep as many numbers as those of the winner. */
 static int keep_alike(const weft_run *run, const weft_winner *winner)
 {
     return weft_run_state(run).each == (winner->rows ? winner->rows->each : 0);

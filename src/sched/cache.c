@@ -32,27 +32,30 @@ int weft_held_is_on(const weft_sched *sched)
     return holder && sched->rundir && holder->holds(sched->task_self);
 }
 
+/* What the leader says of its program. Collective over team. */
+static int leader_says(const weft_sched *sched, int says)
+{
+    weft_bcast(sched->team, &says, sizeof says, 0);
+    return says;
+}
+
 /* 1: the program of this team has the state of that name, *state unless it is NULL.
  * Collective over team. */
 static int program_has(const weft_sched *sched, int64_t trial, int64_t job,
                        weft_state *state)
 {
-    weft_team *team = sched->team;
-    int has = team->rank == 0 &&
-              sched->task->traits.holder->held(sched->task_self, trial, job, state);
-    weft_bcast(team, &has, sizeof has, 0);
-    if (has && state) weft_state_bcast(team, state);
+    const weft_holder *holder = sched->task->traits.holder;
+    int has = leader_says(sched, sched->team->rank == 0 &&
+                                     holder->held(sched->task_self, trial, job, state));
+    if (has && state) weft_state_bcast(sched->team, state);
     return has;
 }
 
 /* 1: its directory is on disk, saved now or before. Collective over team. */
 static int program_saves(const weft_sched *sched, int64_t trial, int64_t job)
 {
-    weft_team *team = sched->team;
-    int saved =
-        team->rank == 0 && sched->task->traits.holder->save(sched->task_self, trial, job);
-    weft_bcast(team, &saved, sizeof saved, 0);
-    return saved;
+    return leader_says(sched, sched->team->rank == 0 && sched->task->traits.holder->save(
+                                                            sched->task_self, trial, job));
 }
 
 void weft_held_forget(const weft_sched *sched, int64_t trial, int64_t job)

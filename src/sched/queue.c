@@ -71,7 +71,6 @@ int weft_job_record_compare(const void *a, const void *b)
     return (x->job.id > y->job.id) - (x->job.id < y->job.id);
 }
 
-/* The mixture after the job. */
 static weft_mix mix_after(const weft_job_record *record)
 {
     weft_mix mix = record->job.mix;

@@ -124,7 +124,6 @@ static int64_t next_ticket(const weft_sched *sched)
     return flights->npast > 0 ? flights->past[flights->npast - 1] + 1 : 0;
 }
 
-/* Names the team in lines of the log. */
 static void name_team(weft_sched *sched)
 {
     char host[WEFT_PLACEMENT_TEXT] = "";
@@ -423,7 +422,6 @@ static weft_status trade_jobs(weft_sched *sched, weft_flight **flight)
     return WEFT_OK;
 }
 
-/* Tells them that no job is left. */
 static weft_status end_trade(weft_sched *sched)
 {
     if (!sched->task->remote.trade) return WEFT_OK;

@@ -78,7 +78,6 @@ static weft_flight *flight_of(const weft_sched *sched, int64_t job)
     return weft_queue_flight(&sched->queue, job);
 }
 
-/* It is this team's turn. */
 static void take_turn(weft_sched *sched, int64_t job)
 {
     weft_trust *trust = sched->trust;
@@ -128,7 +127,6 @@ static void tell_leaders(const weft_sched *sched, int64_t job, weft_claimed turn
     if (sched->crew.peers) weft_peers_send(sched->crew.peers, &notice, sizeof notice);
 }
 
-/* Gives the job to the next team. */
 static void hand_on(weft_sched *sched, int64_t job, int failed)
 {
     weft_claimed *turn = weft_trust_turn(sched, job);
