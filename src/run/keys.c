@@ -158,12 +158,12 @@ static const char *remedy(const weft_run *run, const struct section *section)
 /* "run.tuner is sha": the setting of this run because of which the section is not used. */
 static const char *instead(const weft_run *run, const struct section *section)
 {
-    if (strcmp(section->key, "tuner") == 0)
-        return weft_arena_text(run->mem, "run.tuner is %s", run->opts.tuner);
-    if (strcmp(section->key, "sampler") == 0)
-        return weft_arena_text(run->mem, "run.sampler is %s", run->opts.sampler);
-    if (strcmp(section->key, "mixing") == 0)
-        return weft_arena_text(run->mem, "run.mixing is %s", run->opts.mixing);
+    const char *const part[][2] = {{"tuner", run->opts.tuner},
+                                   {"sampler", run->opts.sampler},
+                                   {"mixing", run->opts.mixing}};
+    for (int i = 0; i < WEFT_COUNT(part); i++)
+        if (strcmp(section->key, part[i][0]) == 0)
+            return weft_arena_text(run->mem, "run.%s is %s", part[i][0], part[i][1]);
     if (strcmp(section->by, run->task->kind.name) != 0)
         return weft_arena_text(run->mem, "run.task is %s", run->opts.task);
     return weft_arena_text(run->mem, "%s.%s is %s", section->by, section->key,

@@ -323,19 +323,16 @@ static weft_status compare_searches(const char *name, const struct beginning *wa
                                     const struct beginning *beginning, weft_arena *mem)
 {
     const weft_tuner *tuner = was->run.search.tuner;
-    if (!tuner->grows && tuner->shared)
-        return weft_fail(WEFT_ECONF,
-                         "%s cannot be made longer: run.tuner = %s trains all "
-                         "configurations of [space] together, so that with more of them "
-                         "already its first job is another; start another run by `weft "
-                         "tune`",
-                         name, tuner->kind.name);
     if (!tuner->grows)
-        return weft_fail(WEFT_ECONF,
-                         "%s cannot be made longer: run.tuner = %s has as many trials as "
-                         "its own options say, which decide about each other from the "
-                         "first; start another run by `weft tune`",
-                         name, tuner->kind.name);
+        return weft_fail(
+            WEFT_ECONF,
+            "%s cannot be made longer: run.tuner = %s %s; start another run by "
+            "`weft tune`",
+            name, tuner->kind.name,
+            tuner->shared ? "trains all configurations of [space] together, so that with "
+                            "more of them already its first job is another"
+                          : "has as many trials as its own options say, which decide "
+                            "about each other from the first");
     if (beginning->jobs <= was->jobs)
         return weft_fail(WEFT_ECONF, "%s would have no more jobs than its %lld%s", name,
                          (long long)was->jobs, why_no_longer(name, was, mem));

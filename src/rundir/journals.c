@@ -46,31 +46,21 @@ void weft_rundir_enter(weft_rundir *rundir, const weft_record *rec, int64_t n)
 
 /* ---- what the run was begun with ---- */
 
-static const weft_opt about_opts[] = {
-    WEFT_TEXT_OPT("data", weft_about, data, "", ""),
-    WEFT_LONG_OPT("began", weft_about, began, "0", 0, 9e15, ""),
-    WEFT_INT_OPT("real_bytes", weft_about, real_bytes, "0", 0, 16, ""),
-    WEFT_TEXT_OPT("records", weft_about, records, "", ""),
-    WEFT_TEXT_OPT("version", weft_about, version, "", ""),
-    {0},
-};
-
-static const weft_kind about_kind = {
-    .name = "journal", .about = "notes", .size = sizeof(weft_about), .opts = about_opts};
+static const char about_section[] = "journal";
 
 /* The note of a run of this program. Owned by mem. */
 static const char *about_text(const weft_about *about, weft_arena *mem)
 {
     return weft_arena_text(
         mem, "[%s]\ndata = %s\nbegan = %lld\nreal_bytes = %d\nrecords = %d\nversion = %s\n",
-        about_kind.name, about->data, (long long)about->began, (int)sizeof(real),
+        about_section, about->data, (long long)about->began, (int)sizeof(real),
         WEFT_RECORD_FORMAT, WEFT_VERSION);
 }
 
 /* What another version says of itself may have any keys. */
 static const char *note(const weft_conf *conf, const char *key, const char *usual)
 {
-    const weft_entry *entry = weft_conf_find(conf, about_kind.name, key);
+    const weft_entry *entry = weft_conf_find(conf, about_section, key);
     return entry ? entry->value : usual;
 }
 
@@ -87,7 +77,11 @@ weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
                          "weft " WEFT_VERSION " reads format %d; " WEFT_OTHER_VERSION,
                          dir, records, note(&conf, "version", "of another version"),
                          WEFT_RECORD_FORMAT);
-    return weft_conf_bind(&conf, &about_kind, out);
+    *out = (weft_about){.data = note(&conf, "data", ""),
+                        .began = strtoll(note(&conf, "began", "0"), NULL, 10),
+                        .real_bytes = atoi(note(&conf, "real_bytes", "0")),
+                        .version = note(&conf, "version", "")};
+    return WEFT_OK;
 }
 
 void weft_rundir_identify(weft_rundir *rundir, const char *conf)

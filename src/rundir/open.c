@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MESSAGE 16777216 /* approximate size of a broadcast of records, bytes */
-
 static const char *journal_name(const weft_rundir *rundir, int team)
 {
     return weft_rundir_journal(rundir->dir, team, rundir->mem);
@@ -273,45 +271,32 @@ static size_t padded(const uint64_t *head)
     return head[2] > 0 ? (head[1] + 15) / 16 * 16 : 0;
 }
 
-/* Gives all ranks the records first .. end-1 that rank 0 read. Collective. */
-static void share_some(const weft_rundir *rundir, weft_record *rec, const uint64_t *head,
-                       int64_t first, int64_t end)
+/* Gives all ranks the records that rank 0 read. Collective. */
+static weft_record *share_records(const weft_rundir *rundir, weft_record *rec, int64_t *n)
 {
-    size_t bytes = 0;
-    for (int64_t i = first; i < end; i++) bytes += padded(head + 3 * i);
+    weft_team *world = rundir->world;
+    int root = world->rank == 0;
+    if (world->size == 1) return rec;
+    weft_bcast(world, n, sizeof *n, 0);
     weft_arena *tmp = weft_arena_new();
-    int root = rundir->world->rank == 0;
+    uint64_t *head = WEFT_NEW(tmp, uint64_t, 3 * *n);
+    for (int64_t i = 0; i < *n && root; i++) {
+        const uint64_t h[3] = {rec[i].tag, rec[i].bytes, rec[i].data != NULL};
+        memcpy(head + 3 * i, h, sizeof h);
+    }
+    weft_bcast(world, head, 3 * (size_t)*n * sizeof *head, 0);
+    size_t bytes = 0;
+    for (int64_t i = 0; i < *n; i++) bytes += padded(head + 3 * i);
     char *text = WEFT_NEW(root ? tmp : rundir->mem, char, bytes), *at = text;
-    for (int64_t i = first; i < end; at += padded(head + 3 * i++)) {
+    if (!root) rec = WEFT_NEW(rundir->mem, weft_record, *n);
+    for (int64_t i = 0; i < *n; at += padded(head + 3 * i++)) {
         const uint64_t *h = head + 3 * i;
         if (root && h[2] > 0)
             memcpy(at, rec[i].data, rec[i].bytes);
         else if (!root)
             rec[i] = (weft_record){.tag = h[0], .bytes = h[1], .data = h[2] ? at : NULL};
     }
-    weft_bcast(rundir->world, text, bytes, 0);
-    weft_arena_free(tmp);
-}
-
-/* Gives all ranks the records that rank 0 read. Collective. */
-static weft_record *share_records(const weft_rundir *rundir, weft_record *rec, int64_t *n)
-{
-    if (rundir->world->size == 1) return rec;
-    weft_bcast(rundir->world, n, sizeof *n, 0);
-    weft_arena *tmp = weft_arena_new();
-    uint64_t *head = WEFT_NEW(tmp, uint64_t, 3 * *n);
-    for (int64_t i = 0; i < *n && rundir->world->rank == 0; i++) {
-        const uint64_t h[3] = {rec[i].tag, rec[i].bytes, rec[i].data != NULL};
-        memcpy(head + 3 * i, h, sizeof h);
-    }
-    weft_bcast(rundir->world, head, 3 * (size_t)*n * sizeof *head, 0);
-    if (rundir->world->rank != 0) rec = WEFT_NEW(rundir->mem, weft_record, *n);
-    for (int64_t first = 0, end = 0; first < *n; first = end) {
-        size_t bytes = 0;
-        for (; end < *n && (end == first || bytes < MESSAGE); end++)
-            bytes += padded(head + 3 * end);
-        share_some(rundir, rec, head, first, end);
-    }
+    weft_bcast(world, text, bytes, 0);
     weft_arena_free(tmp);
     return rec;
 }

@@ -32,10 +32,10 @@ typedef struct weft_recorded {
 
 /* What the head of a journal says beside the configuration. */
 typedef struct weft_about {
-    const char *data;              /* digest of the packed file */
-    int64_t began;                 /* seconds since 1970 */
-    int real_bytes;                /* of a weight */
-    const char *records, *version; /* WEFT_RECORD_FORMAT as a text; of weft */
+    const char *data;    /* digest of the packed file */
+    int64_t began;       /* seconds since 1970 */
+    int real_bytes;      /* of a weight */
+    const char *version; /* of weft */
 } weft_about;
 
 /* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
