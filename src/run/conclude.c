@@ -81,9 +81,7 @@ static weft_status train_alone(struct refit *refit, const weft_sched *search, do
     weft_sched sched = *search;
     sched.team = run->team;
     sched.task_self = run->task_self;
-    sched.from = run->from;
-    sched.nfrom = run->nfrom;
-    sched.from_kept = NULL;
+    sched.given = (weft_given){.x = run->given.x, .n = run->given.n};
     sched.crew = (weft_crew){0};
     TRY(look_for_stop(run->team, run->opts.output, "before the winner was trained again"));
     weft_status st = weft_job_alone(&sched, &refit->job, &refit->own, loss);

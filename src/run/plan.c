@@ -162,7 +162,7 @@ static weft_status begin_job(const weft_run *run, struct plan *plan, int i, doub
     weft_state state = weft_state_new(run->task, run->task_self, &record->job, tmp);
     weft_result_begin(&record->res, &record->job);
     if (run->task->start) run->task->start(run->task_self, &record->job, &state);
-    if (run->from) memcpy(state.x, run->from, (size_t)run->nfrom * sizeof *state.x);
+    if (run->given.x) memcpy(state.x, run->given.x, (size_t)run->given.n * sizeof *state.x);
     weft_job_record_room(record, weft_metrics_count(run->task->traits.metrics), 0, 0,
                          run->mem);
     weft_times_close(run->team);

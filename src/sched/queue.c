@@ -329,7 +329,12 @@ void weft_queue_setup(weft_sched *sched)
     weft_flights_due(flights);
 }
 
-/* ---- results of other teams ---- */
+/* ---- what other teams tell ---- */
+
+void weft_notice_send(const weft_sched *sched, weft_notice notice)
+{
+    if (sched->crew.peers) weft_peers_send(sched->crew.peers, &notice, sizeof notice);
+}
 
 void weft_queue_keep(weft_sched *sched, int64_t job, const void *record, size_t bytes)
 {

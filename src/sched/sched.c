@@ -236,17 +236,20 @@ static void enter_claim(weft_sched *sched, int64_t job)
     if (flight) weft_flights_leave(&sched->queue.flights, flight);
 }
 
-/* A message is a result, the number of a job that its sender has claimed, or about
- * trust. */
 static void enter_message(weft_sched *sched, const weft_message *message)
 {
-    int64_t job;
-    if (message->bytes == sizeof job) {
-        memcpy(&job, message->data, sizeof job);
-        enter_claim(sched, job);
-    } else if (!weft_trust_notice(sched, message) && !weft_lend_notice(sched, message)) {
+    weft_notice notice;
+    if (message->bytes != sizeof notice) {
         enter_result(sched, message);
+        return;
     }
+    memcpy(&notice, message->data, sizeof notice);
+    if (notice.what == WEFT_CLAIMED)
+        enter_claim(sched, notice.job);
+    else if (notice.what <= WEFT_ASIDE)
+        weft_trust_notice(sched, &notice);
+    else
+        weft_lend_notice(sched, &notice);
 }
 
 /* Enters what has arrived. Collective over team. */
@@ -300,7 +303,7 @@ static int claim_job(weft_sched *sched, int64_t job)
     sched->crew.tries++;
     if (!weft_claim(sched->crew.claims, job)) return 0;
     if (weft_claims_by_file(sched->crew.claims))
-        weft_peers_send(sched->crew.peers, &job, sizeof job);
+        weft_notice_send(sched, (weft_notice){.what = WEFT_CLAIMED, .job = job});
     return 1;
 }
 
