@@ -213,7 +213,7 @@ def typed(kind, x):
 
 
 def trials_of(run):
-    """Rows of --trials, as JSON has them."""
+    """Rows of python/weft_read.py, as JSON has them."""
     e, a, f = run.events, run.arms, run.f["configs"]
     names = [t.decode() for t in f["axis"][:]]
     kinds = [t.decode() for t in f["type"][:]]
@@ -246,16 +246,19 @@ def trials_of(run):
     return rows
 
 
-def check_trials(paths, report, files):
-    """Every number of --trials of the runs, whose tables are in `files`: an unfinished one has a file beside it."""
+def check_trials(paths, files):
+    """Every number of the table of trials, whose runs are in `files`: an unfinished one has a file beside it."""
+    def told(form):
+        return subprocess.run([sys.executable, "python/weft_read.py", *paths, form], check=True, capture_output=True,
+                              text=True).stdout
     want = []
     for path, file in zip(paths, files):
         want += [row | {"run": path} for row in trials_of(file)]
     columns = list(dict.fromkeys(name for row in want for name in row))
     if any(set(f.f.get("metrics", ())) != set(f.f["events"].attrs["printed"].splitlines()) for f in files):
         differs("trials", "names of /metrics")
-    have = json.loads(report(*paths, "--trials", "--json"))
-    table = list(csv.DictReader(io.StringIO(report(*paths, "--trials", "--csv"))))
+    have = json.loads(told("--json"))
+    table = list(csv.DictReader(io.StringIO(told("--csv"))))
     if len(have) != len(want) or len(table) != len(want):
         differs("trials", f"{len(have)} objects and {len(table)} lines of {len(want)} trials")
     for row, line, real in zip(have, table, want):
@@ -266,14 +269,14 @@ def check_trials(paths, report, files):
             x = real.get(name)
             if row[name] != x or type(row[name]) is not type(x):
                 differs(real["run"], f"trial {real['trial']}: {name} is {row[name]}, not {x}")
-            told = line[name]
+            word = line[name]
             if isinstance(x, bool):
-                told = {"true": True, "false": False}.get(told)
+                word = {"true": True, "false": False}.get(word)
             elif isinstance(x, (int, float)):
-                told = type(x)(told)
+                word = type(x)(word)
             elif x is None:
-                told = None if told in ("", "inf") else told
-            if told != x:
+                word = None if word in ("", "inf") else word
+            if word != x:
                 differs(real["run"], f"trial {real['trial']}: {name} is {line[name]} in CSV, not {x}")
 
 
@@ -587,10 +590,10 @@ def main():
             if have.get(name) != want.get(name):
                 differs(run.path, f"JSON: {name} is {have.get(name)}, not {want.get(name)}")
     check_csv(runs, report(*paths, "--csv"))
-    check_trials(paths, report, runs)
+    check_trials(paths, runs)
     for path in unfinished:
         report(path, "-o", path + ".now")
-        check_trials([path], report, [Run(path + ".now")])
+        check_trials([path], [Run(path + ".now")])
     check_text("all runs", report(*paths), comparison(runs))
     print("\n".join(differences))
     return bool(differences)

@@ -35,9 +35,6 @@ shows '^verdict +' "and a verdict"
 result $? "no file is left behind"
 doctor 1 && grep -q 'needs two ranks: mpirun -n 2 weft doctor' "$tmp/out"
 result $? "one rank is told how to measure the connection"
-(cd "$tmp/runs" && ulimit -n 200 && "$weft" doctor >"$tmp/out" 2>"$tmp/log")
-shows '^limits +address space unlimited, .*open files 200$' "limits are told"
-
 # ---- faults -------------------------------------------------------------------------------
 
 # wrong STATUS PATTERN STATEMENT: the last command ended so, and said so, once.

@@ -122,11 +122,6 @@ done
 grep -q ', is damaged: .weft resume. does again' "$tmp/log" "$tmp/logs"
 result $? "a damaged number is found when it is read"
 same "and made again by a resume"
-again
-"$weft" report "$tmp/r.h5" -o "$tmp/now.h5" >"$tmp/out" 2>"$tmp/log" &&
-    grep -aq 'the turns that a client has finished' "$tmp/now.h5"
-result $? "a run that goes on tells what is kept so far"
-
 # ---- memory and disk ----------------------------------------------------------------------------
 
 cat >"$tmp/large.ini" <<END

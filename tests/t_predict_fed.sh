@@ -96,20 +96,7 @@ result $? "rows that are packed like a run's have the same predictions"
 "$weft" eval "$tmp/ditto.h5" "$tmp/new.h5" >"$tmp/out" 2>"$tmp/log" &&
     awk -F, 'NR > 1 { wrong += $3 != $4 } END { printf "%.3f\n", 100 * wrong / 67 }' "$tmp/one.csv" | grep -qFf - "$tmp/out"
 result $? "and can be scored by their labels"
-find_python h5py
-if [ "$python" ]; then
-    predict ditto "$tmp/new.csv" -o "$tmp/p.h5" && "$python" - "$tmp/p.h5" "$tmp/one.csv" >"$tmp/out" 2>&1 <<'EOF'
-import csv, sys
-import h5py
-f = h5py.File(sys.argv[1])
-for i, row in enumerate(csv.DictReader(open(sys.argv[2]))):
-    assert f["client"].asstr()[f["test/client"][i]] == row["client"]
-    assert f["class"].asstr()[f["test/class"][i]] == row["class"]
-    assert abs(f["test/score"][i][1] - float(row["p yes"])) < 1e-8
-assert len(f["test/class"]) == i + 1
-EOF
-    result $? "-o FILE.h5 has the clients, too"
-fi
+find_python csv
 
 # ---- images, documents, running text -------------------------------------------------------
 

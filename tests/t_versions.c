@@ -40,7 +40,7 @@ static void test_journal(const char *name, const char *head, const char *says)
     fails(st, WEFT_EFILE, dir, says, "a resume");
     fails(st, WEFT_EFILE, "reads format", "begin the run anew by `weft tune --force`",
           "with what to do, it");
-    st = weft_run_snapshot(run, at("now.h5"), 1);
+    st = weft_run_snapshot(run, at("now.h5"));
     fails(st, WEFT_EFILE, dir, says, "a report");
     st = weft_rundir_open(&rundir, run, 1, &world, mem);
     fails(st, WEFT_EFILE, run, "unfinished", "a search that would replace it");
@@ -65,7 +65,7 @@ static void test_file(const char *name, const char *format, const char *version,
     weft_h5_close(&file);
     fails(weft_winner_read(&winner, path, mem), WEFT_EFILE, path, says, "an evaluation");
     if (strncmp(format, "weft run", 8) == 0)
-        fails(weft_report(&path, 1, WEFT_TABLE, 0), WEFT_EFILE, path, says, "a report");
+        fails(weft_report(&path, 1, WEFT_TABLE), WEFT_EFILE, path, says, "a report");
     fails(weft_info(path), WEFT_EFILE, path, says, "information");
 }
 

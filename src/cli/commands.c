@@ -166,7 +166,7 @@ static weft_status show(const weft_cli *cli, const char *run, weft_status end)
 {
     if (end != WEFT_OK && end != WEFT_ENONE) return end;
     const char *text = weft_arena_text(cli->mem, "%s", weft_error());
-    weft_status st = cli->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE, 0) : WEFT_OK;
+    weft_status st = cli->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE) : WEFT_OK;
     TRY(weft_agree(st, cli->world));
     weft_error_set(text);
     return end;
@@ -237,14 +237,17 @@ static void first_line(const char *path, char *line, int room)
     fclose(file);
 }
 
-/* EFILE: there is a file that may not be replaced. */
+/* EFILE: there is a file that may not be replaced; ECONF: it is to be HDF5. */
 static weft_status check_output(const weft_cli *cli)
 {
     const char *path = cli->output;
     char line[32];
+    if (path && ends_with(path, ".h5"))
+        return weft_fail(WEFT_ECONF,
+                         "%s: predictions are written as text; choose a name that does not "
+                         "end with .h5",
+                         path);
     if (!path || access(path, F_OK) != 0) return WEFT_OK;
-    if (ends_with(path, ".h5"))
-        return weft_h5_replace(path, WEFT_PREDICTIONS_FORMAT, cli->force);
     first_line(path, line, sizeof line);
     static const char *const head[] = {"row,", "part,row,", "line\tdirection\t",
                                        "part\tline\tdirection\t"};
@@ -386,7 +389,7 @@ weft_status weft_cli_export(const weft_cli *cli)
 /* What there is of an unfinished run, as a file. */
 static weft_status save_report(const weft_cli *cli)
 {
-    if (cli->n != 1 || cli->csv || cli->json || cli->trials)
+    if (cli->n != 1 || cli->csv || cli->json)
         return weft_fail(WEFT_ECONF, "report -o writes one run, and neither CSV nor JSON");
     if (!weft_run_is_unfinished(cli->arg[0]))
         return weft_fail(WEFT_ECONF,
@@ -394,22 +397,18 @@ static weft_status save_report(const weft_cli *cli)
                          "or no journal of one",
                          cli->arg[0]);
     TRY(weft_h5_replace(cli->output, WEFT_RUN_FORMAT, cli->force));
-    return weft_run_snapshot(cli->arg[0], cli->output, 1);
+    return weft_run_snapshot(cli->arg[0], cli->output);
 }
 
 weft_status weft_cli_report(const weft_cli *cli)
 {
     if (cli->output) return save_report(cli);
-    if (cli->trials && !cli->csv && !cli->json)
-        return weft_fail(WEFT_ECONF, "report --trials prints a table for programs; add "
-                                     "--csv or --json");
     const char **run = WEFT_NEW(cli->mem, const char *, cli->n);
     for (int i = 0; i < cli->n; i++) run[i] = cli->arg[i];
     return weft_report(run, cli->n,
                        cli->json  ? WEFT_JSON
                        : cli->csv ? WEFT_CSV
-                                  : WEFT_TABLE,
-                       cli->trials);
+                                  : WEFT_TABLE);
 }
 
 weft_status weft_cli_info(const weft_cli *cli)

@@ -15,38 +15,19 @@ struct shelf {
     const weft_kind *const *kind; /* ended by NULL */
 };
 
-enum {
-    READERS,
-    FEATURES,
-    MODELS,
-    NETS,
-    ALGORITHMS,
-    TASKS,
-    TUNERS,
-    SAMPLERS,
-    MIXINGS,
-    OTHERS,
-    SECTIONS,
-    NSHELF
-};
-
-/* What every run or packing has. */
 static const weft_kind *const section_kinds[] = {&weft_run_kind, &weft_space_kind,
                                                  &weft_partition_kind, NULL};
 
-static const struct shelf shelves[NSHELF] = {
-    [READERS] = {"readers", weft_reader_kinds},
-    [FEATURES] = {"features", weft_feature_kinds},
-    [MODELS] = {"models", weft_model_kinds},
-    [NETS] = {"nets", weft_net_kinds},
-    [ALGORITHMS] = {"algorithms", weft_algorithm_kinds},
-    [TASKS] = {"tasks", weft_task_kinds},
-    [TUNERS] = {"tuners", weft_tuner_kinds},
-    [SAMPLERS] = {"samplers", weft_sampler_kinds},
-    [MIXINGS] = {"mixings", weft_mixing_kinds},
-    [OTHERS] = {"others", weft_other_kinds},
-    [SECTIONS] = {"sections", section_kinds},
+/* Those between the first and the last are in input files, in this order. */
+static const struct shelf shelves[] = {
+    {"readers", weft_reader_kinds},       {"tasks", weft_task_kinds},
+    {"algorithms", weft_algorithm_kinds}, {"features", weft_feature_kinds},
+    {"models", weft_model_kinds},         {"nets", weft_net_kinds},
+    {"others", weft_other_kinds},         {"tuners", weft_tuner_kinds},
+    {"samplers", weft_sampler_kinds},     {"mixings", weft_mixing_kinds},
+    {"sections", section_kinds},
 };
+enum { NSHELF = sizeof shelves / sizeof *shelves };
 
 enum { WIDTH = 96, INDENT = 15 }; /* columns of the output */
 
@@ -173,7 +154,6 @@ static void print_options(const weft_kind *kind, weft_arena *mem)
     if (task) print_defaults(task, mem);
 }
 
-/* A plug-in and its parts. */
 static void print_sections(const weft_kind *kind, weft_arena *mem)
 {
     print_section(kind, mem);
@@ -192,10 +172,8 @@ static void print_ini(weft_arena *mem)
         "\n");
     print_section(&weft_run_kind, mem);
     print_section(&weft_space_kind, mem);
-    static const int order[] = {TASKS,  ALGORITHMS, FEATURES, MODELS, NETS,
-                                OTHERS, TUNERS,     SAMPLERS, MIXINGS};
-    for (size_t j = 0; j < sizeof order / sizeof *order; j++)
-        for (const weft_kind *const *kind = shelves[order[j]].kind; *kind; kind++)
+    for (int j = 1; j < NSHELF - 1; j++)
+        for (const weft_kind *const *kind = shelves[j].kind; *kind; kind++)
             print_sections(*kind, mem);
 }
 

@@ -8,11 +8,9 @@
 #include "weft/par/team.h"
 #include "weft/store/file.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #define MEASURE 0.3 /* seconds for measuring the rate */
 #define BUSY    0.8 /* a smaller fraction of a core means that other processes use it */
@@ -29,30 +27,8 @@ static void show_start(int size)
     printf("\n");
 }
 
-static const char *amount(double x, double unit, const char *name, weft_arena *mem)
-{
-    return x < 0 ? "unlimited" : weft_arena_text(mem, "%.0f%s", x / unit, name);
-}
-
-/* The soft limit; -1: no limit. */
-static double limit_of(int what)
-{
-    struct rlimit most;
-    if (getrlimit(what, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return -1;
-    return (double)most.rlim_cur;
-}
-
-static void show_limits(weft_arena *mem)
-{
-    printf("limits    address space %s, size of a file %s, open files %s\n",
-           amount(limit_of(RLIMIT_AS), 1e9, " GB", mem),
-           amount(limit_of(RLIMIT_FSIZE), 1e9, " GB", mem),
-           amount(limit_of(RLIMIT_NOFILE), 1, "", mem));
-}
-
 /* ---- ranks ---- */
 
-/* Text on how the ranks of a host are bound to its cores. */
 static const char *binding(const weft_placement *placement, int size, int r,
                            const char *cores)
 {
@@ -77,8 +53,6 @@ static void show_hosts(const weft_placement *placement, int size, weft_arena *me
             printf("%s, %s", cores, binding(placement, size, r, cores));
         else
             printf("that /proc does not tell");
-        if (isfinite(placement[r].quota))
-            printf(", time of %.3g cores", placement[r].quota);
         printf("; %.3g GB of memory, %.3g GB free", placement[r].memory / 1e9,
                placement[r].available / 1e9);
         if (placement[r].room < placement[r].memory)
@@ -185,7 +159,6 @@ weft_status weft_doctor(const char *dir, weft_team *world)
     if (root) {
         show_start(world->size);
         show_hosts(placement, world->size, mem);
-        show_limits(mem);
         show_rates(placement, world->size);
         wrong = weft_placements_warn(placement, world->size, 0);
         if (wrong == 0) wrong = warn_busy(placement, world->size);

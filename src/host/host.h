@@ -12,8 +12,6 @@ enum { WEFT_PLACEMENT_TEXT = 64 };
 typedef struct weft_placement {
     char host[WEFT_PLACEMENT_TEXT];
     char cores[WEFT_PLACEMENT_TEXT]; /* that it may run on, "0-3,8"; "" unknown */
-    double quota;                    /* CPU limit of its control group, in cores; INFINITY:
-                                        none */
     double memory, available;        /* bytes of the host's memory; of these available */
     double room;                     /* bytes that its control group or SLURM allows */
     char blas[WEFT_PLACEMENT_TEXT];  /* the CPU type that OpenBLAS has chosen */
@@ -47,9 +45,8 @@ int weft_placement_busiest(const weft_placement *placement, int size);
  * (cores 0-3)". Owned by mem. */
 const char *weft_hosts(const weft_placement *placement, int size, weft_arena *mem);
 
-/* Warns if ranks share fewer cores than there are ranks, if CPU limit or memory is less
- * than they need (`bytes` each), and if OpenBLAS has several threads; returns the number of
- * warnings. */
+/* Warns if ranks share fewer cores than there are ranks, if memory is less than they need
+ * (`bytes` each), and if OpenBLAS has several threads; returns the number of warnings. */
 int weft_placements_warn(const weft_placement *placement, int size, double bytes);
 
 /* Rank 0 locks a file in a directory, which the other ranks then try to lock: found[size].

@@ -110,22 +110,7 @@ static double read_number(const char *path, const char *key)
     return x;
 }
 
-/* CPU limit in cores from the numbers of microseconds and of the period that they are
- * allowed in; INFINITY: none. */
-static double read_quota(const char *group, const char *quota, const char *period)
-{
-    char file[2200];
-    double allowed = -1, every = -1;
-    snprintf(file, sizeof file, "%s/%s", group, quota);
-    FILE *in = fopen(file, "r");
-    int n = in ? fscanf(in, "%lf %lf", &allowed, &every) : 0; /* both, in version 2 */
-    if (in) fclose(in);
-    snprintf(file, sizeof file, "%s/%s", group, period);
-    if (n == 1) every = read_number(file, "");
-    return n > 0 && allowed > 0 && every > 0 ? allowed / every : INFINITY;
-}
-
-/* Reads the limits of a control group, of version 1 or 2: those that it has. */
+/* Reads the limit of a control group, of version 1 or 2, if it has one. */
 static void read_group(weft_placement *placement, const char *group)
 {
     static const char *const memory[] = {"memory.max", "memory.limit_in_bytes"};
@@ -135,9 +120,6 @@ static void read_group(weft_placement *placement, const char *group)
         double most = read_number(file, "");
         if (most >= 0) placement->room = fmin(placement->room, most);
     }
-    placement->quota = fmin(placement->quota, read_quota(group, "cpu.max", "cpu.max"));
-    placement->quota =
-        fmin(placement->quota, read_quota(group, "cpu.cfs_quota_us", "cpu.cfs_period_us"));
 }
 
 /* The same of a group of the tree at `root`, and of all groups above it. */
@@ -152,7 +134,7 @@ static void read_tree(weft_placement *placement, const char *root, const char *g
 }
 
 /* Reads the limits of this process's control groups and of their ancestors: version 1 has a
- * tree of groups for memory and one for the CPU, version 2 a single one. */
+ * tree of groups for memory, version 2 a single one. */
 static void read_groups(weft_placement *placement)
 {
     char line[1024];
@@ -165,8 +147,6 @@ static void read_groups(weft_placement *placement)
         if (group == what + 1) read_tree(placement, "/sys/fs/cgroup", group + 1);
         if (strncmp(what, ":memory:", 8) == 0)
             read_tree(placement, "/sys/fs/cgroup/memory", group + 1);
-        if (strncmp(what, ":cpu:", 5) == 0 || strncmp(what, ":cpu,", 5) == 0)
-            read_tree(placement, "/sys/fs/cgroup/cpu", group + 1);
     }
     if (in) fclose(in);
 }
@@ -204,7 +184,6 @@ static void read_memory(weft_placement *placement)
     if (share > 0) placement->room = fmin(placement->room, mega * share);
 }
 
-/* CPU seconds of this process. */
 static double cpu_seconds(void)
 {
     struct timespec time;
@@ -222,7 +201,7 @@ static int leads_on_cores(const weft_placement *all, int r)
 
 weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem)
 {
-    weft_placement own = {.quota = INFINITY};
+    weft_placement own = {.claim = -1};
     gethostname(own.host, sizeof own.host - 1);
     cores_of("/proc/self/status", own.cores);
     read_memory(&own);
@@ -233,7 +212,6 @@ weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem
     own.sgemm = weft_cpu_sgemm(seconds);
     own.share = fmin(1, (cpu_seconds() - before) / fmax(1e-9, weft_now() - start));
     weft_placement *all = WEFT_NEW(mem, weft_placement, team->size);
-    own.claim = -1;
     weft_collect(team, &own, sizeof own, all);
     /* One rank claims a core for all ranks of this run that are bound to it. */
     if (leads_on_cores(all, team->rank)) own.claim = claim_core(own.cores, &own.taken);
@@ -330,7 +308,6 @@ const char *weft_hosts(const weft_placement *placement, int size, weft_arena *me
 
 /* ---- warnings ---- */
 
-/* Warns if the ranks of a host share fewer cores than there are ranks. */
 static int warn_crowd(const weft_placement *placement, int size, int r)
 {
     uint8_t set[MOST_CORES] = {0};
@@ -345,7 +322,6 @@ static int warn_crowd(const weft_placement *placement, int size, int r)
     return 1;
 }
 
-/* Warns if another weft is bound to the same core. */
 static int warn_taken(const weft_placement *placement, int r)
 {
     if (!placement[r].taken) return 0;
@@ -358,20 +334,6 @@ static int warn_taken(const weft_placement *placement, int r)
     return 1;
 }
 
-/* Warns if the control group allows the ranks of a host less CPU time than they need. */
-static int warn_quota(const weft_placement *placement, int size, int r)
-{
-    if (!weft_placement_first(placement, r)) return 0;
-    int ranks = weft_placement_ranks(placement, size, r);
-    if (ranks <= placement[r].quota) return 0;
-    weft_log(WEFT_WARN,
-             "%d ranks on %s may use the time of %.3g cores (a limit of their control "
-             "group): start fewer, or ask for more",
-             ranks, placement[r].host, placement[r].quota);
-    return 1;
-}
-
-/* Warns if the ranks of a host may use more memory than is available. */
 static int warn_memory(const weft_placement *placement, int size, int r, double bytes)
 {
     if (!weft_placement_first(placement, r)) return 0;
@@ -391,7 +353,6 @@ int weft_placements_warn(const weft_placement *placement, int size, double bytes
     for (int r = 0; r < size; r++) {
         n += warn_crowd(placement, size, r);
         n += warn_taken(placement, r);
-        n += warn_quota(placement, size, r);
         n += warn_memory(placement, size, r, bytes);
         if (placement[r].threads <= 1) continue;
         weft_log(WEFT_WARN,

@@ -352,15 +352,6 @@ static int is_there(const char *path)
     return stat(path, &info) == 0;
 }
 
-int weft_kept_look(const char *dir, int64_t *n, int64_t *each)
-{
-    weft_arena *tmp = weft_arena_new();
-    int found = kept_layer_look(layer_name(dir, 0, tmp), n, each) ||
-                kept_layer_look(top_name(dir, tmp), n, each);
-    weft_arena_free(tmp);
-    return found;
-}
-
 /* ---- opening ---- */
 
 /* A version that is looked for in a layer. */

@@ -130,21 +130,6 @@ void kept_layer_close(kept_layer *layer)
     layer->fd = -1;
 }
 
-int kept_layer_look(const char *path, int64_t *n, int64_t *each)
-{
-    file_head head;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    int good = read_at(fd, &head, sizeof head, 0) == 0 &&
-               memcmp(head.magic, magic, sizeof magic) == 0 &&
-               head.hash == hash_of(&head) && head.real_bytes == (int64_t)sizeof(real) &&
-               head.n > 0 && head.each > 0;
-    close(fd);
-    *n = head.n;
-    *each = head.each;
-    return good;
-}
-
 /* ---- rows ---- */
 
 weft_status kept_layer_read(const kept_layer *layer, const kept_shape *shape, int64_t row,

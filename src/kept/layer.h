@@ -50,7 +50,5 @@ WEFT_CHECKED weft_status kept_damaged(const char *path);
  * be damaged when they are opened, so that what led to them is done again. EFILE. */
 WEFT_CHECKED weft_status kept_row_damaged(const kept_layer *layer, const kept_shape *shape,
                                           int64_t row, int spoils);
-/* Reads the shape in the head of a file; 0: it is none. */
-int kept_layer_look(const char *path, int64_t *n, int64_t *each);
 
 #endif

@@ -263,7 +263,6 @@ weft_status weft_agree(weft_status st, weft_team *team)
 
 #define RANKS "WEFT_NODE_RANKS" /* environment variable: as if nodes had so many ranks */
 
-/* The ranks of this rank's node. */
 static MPI_Comm node_of(const weft_team *team)
 {
     MPI_Comm near;

@@ -54,7 +54,6 @@ static int larger_first(const void *left, const void *right)
     return a->i < b->i ? -1 : 1;
 }
 
-/* 1 if bin a gets the next job rather than b. */
 static int is_emptier(const void *left, const void *right, const void *loads)
 {
     const int a = *(const int *)left, b = *(const int *)right;
@@ -255,7 +254,6 @@ static void copy_part(const weft_team *team, struct group group, int r,
     }
 }
 
-/* The own part becomes the sum over the group. */
 static void reduce_scatter(const weft_team *team, struct group group,
                            const struct vectors *vectors, MPI_Datatype type)
 {
@@ -268,7 +266,6 @@ static void reduce_scatter(const weft_team *team, struct group group,
     weft_arena_free(tmp);
 }
 
-/* All parts of the group's ranks. */
 static void gather_parts(const weft_team *team, struct group group,
                          const struct vectors *vectors)
 {
@@ -362,31 +359,33 @@ static void sum_vectors(weft_team *team, void *x, int c, size_t n, MPI_Datatype 
     weft_timer_end(team, all * vectors.width);
 }
 
+static void sum_parts(weft_team *team, void *x, int c, size_t n, MPI_Datatype type)
+{
+    size_t all = (size_t)c * n;
+    if (team->size == 1) return;
+    if (!too_many(team->parts, all))
+        sum_vectors(team, x, c, n, type);
+    else if (type == MPI_INT32_T)
+        weft_sum_i32(team, x, all);
+    else if (type == MPI_INT64_T)
+        weft_sum_i64(team, x, all);
+    else
+        weft_sum_whole_f64(team, x, all);
+}
+
 void weft_parts_sum_i32(weft_team *team, int32_t *x, size_t n)
 {
-    if (team->size == 1) return;
-    if (too_many(team->parts, n))
-        weft_sum_i32(team, x, n);
-    else
-        sum_vectors(team, x, 1, n, MPI_INT32_T);
+    sum_parts(team, x, 1, n, MPI_INT32_T);
 }
 
 void weft_parts_sum_i64(weft_team *team, int64_t *x, size_t n)
 {
-    if (team->size == 1) return;
-    if (too_many(team->parts, n))
-        weft_sum_i64(team, x, n);
-    else
-        sum_vectors(team, x, 1, n, MPI_INT64_T);
+    sum_parts(team, x, 1, n, MPI_INT64_T);
 }
 
 void weft_parts_sum_whole_f64(weft_team *team, double *x, int c, size_t n)
 {
-    if (team->size == 1) return;
-    if (too_many(team->parts, (size_t)c * n))
-        weft_sum_whole_f64(team, x, (size_t)c * n);
-    else
-        sum_vectors(team, x, c, n, MPI_DOUBLE);
+    sum_parts(team, x, c, n, MPI_DOUBLE);
 }
 
 /* ---- joining ---- */

@@ -233,7 +233,6 @@ struct weft_claims {
     _Atomic uint64_t *taken; /* [MAX_JOBS / WORD]; NULL: none */
     _Atomic int64_t *ticket; /* the next one */
     int64_t last;            /* last ticket known to be drawn, if files are used */
-    int64_t tries;           /* to create a file */
 };
 
 /* 1 if all leaders can share memory. Collective over the leaders. */
@@ -272,23 +271,21 @@ weft_claims *weft_claims_open(const weft_peers *peers, const char *dir, int64_t 
 
 /* 1 if the file did not exist and was created, or if it cannot be created for another
  * reason, which is reported when results are written. */
-static int create_file(weft_claims *claims, const char *path)
+static int create_file(const char *path)
 {
-    claims->tries++;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     int ours = fd >= 0 || errno != EEXIST;
     if (fd >= 0) close(fd);
     return ours;
 }
 
-/* Claims a job by a file, or a ticket. */
-static int claim_file(weft_claims *claims, int ticket, int64_t id)
+static int claim_file(const weft_claims *claims, int ticket, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
     const char *path =
         ticket ? weft_arena_text(tmp, "%s/" WEFT_TICKET_NAME, claims->dir, (long long)id)
                : weft_arena_text(tmp, "%s/" WEFT_CLAIM_NAME, claims->dir, (long long)id);
-    int ours = create_file(claims, path);
+    int ours = create_file(path);
     weft_arena_free(tmp);
     return ours;
 }
@@ -318,11 +315,6 @@ void weft_claim_drawn(weft_claims *claims, int64_t ticket)
 int weft_claims_by_file(const weft_claims *claims)
 {
     return !claims->taken;
-}
-
-int64_t weft_claims_tries(const weft_claims *claims)
-{
-    return claims->tries;
 }
 
 void weft_claims_close(weft_claims *claims)

@@ -73,7 +73,6 @@ static int core_level(const char *core)
     return 0;
 }
 
-/* The width that the CPU has. */
 static int cpu_level(void)
 {
     const char *kernel = weft_cpu_kernel();

@@ -211,7 +211,6 @@ static const char *cell_of(const struct column *column, const weft_summary *summ
     return number_cell(value->number, 1, 2, tmp);
 }
 
-/* 1 if some run has that score of the part. */
 static int is_scored(const weft_summary *summary, int n, int part, const char *name)
 {
     for (int i = 0; i < n; i++)
@@ -381,7 +380,6 @@ static int is_spent(const weft_summary *summary, int n, const weft_spending *spe
     return 0;
 }
 
-/* Means over the runs of a method and their 95 % intervals. */
 static void print_methods(const weft_summary *summary, int n, const struct column *column,
                           int count, const weft_methods *methods, weft_arena *tmp)
 {

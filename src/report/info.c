@@ -228,7 +228,6 @@ static const char *one_line(const weft_h5 *file, const char *text)
     return weft_one_line(weft_arena_text(file->mem, "%s", text));
 }
 
-/* Prints an attribute that the file has. */
 static weft_status print_attr(weft_h5 *file, const char *title, const char *object,
                               const char *key)
 {
@@ -251,7 +250,6 @@ static weft_status print_decided(weft_h5 *file)
     return WEFT_OK;
 }
 
-/* What a row or document is. */
 static weft_status print_sample(weft_h5 *file)
 {
     int64_t d, c, h, w;
@@ -289,7 +287,6 @@ static weft_status print_moved(weft_h5 *file)
     return WEFT_OK;
 }
 
-/* The columns of the table that was packed. */
 static weft_status print_table(weft_h5 *file)
 {
     const weft_columns *columns;
@@ -402,7 +399,6 @@ static weft_status print_sources(weft_h5 *file)
     return WEFT_OK;
 }
 
-/* Sentences in several languages. */
 static weft_status print_translations(weft_h5 *file)
 {
     weft_team self = weft_team_alone();
@@ -462,7 +458,6 @@ static weft_status print_tensors(weft_h5 *file)
     return WEFT_OK;
 }
 
-/* What clients keep. */
 static weft_status print_kept(weft_h5 *file)
 {
     weft_stored *rows;
@@ -519,7 +514,7 @@ weft_status weft_info(const char *path)
         st = print_file(&file, &is_run);
         weft_h5_close(&file);
     }
-    if (st == WEFT_OK && is_run) st = weft_report(&path, 1, WEFT_TABLE, 0);
+    if (st == WEFT_OK && is_run) st = weft_report(&path, 1, WEFT_TABLE);
     weft_arena_free(mem);
     return st;
 }

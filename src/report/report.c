@@ -40,7 +40,6 @@ static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
                         .rank = weft_rank_of(jobs->loss[at], tie, jobs->job[at])};
 }
 
-/* The job that won. */
 static int64_t winner_of(const weft_jobs *jobs)
 {
     int64_t best = 0;
@@ -378,7 +377,6 @@ static int were_elsewhere(const weft_summary *summary)
     return 0;
 }
 
-/* How busy workers and teams were. */
 static void print_timeline(const weft_summary *summary)
 {
     double share = weft_summary_value(summary, "utilisation")->number;
@@ -420,7 +418,6 @@ static void print_winner(const weft_summary *summary)
     if (*measure) printf("measure   %s\n", measure);
 }
 
-/* The regret, if the task knows the optimum. */
 static void print_optimum(const weft_summary *summary)
 {
     double best = weft_summary_value(summary, "optimum")->number;
@@ -431,7 +428,6 @@ static void print_optimum(const weft_summary *summary)
     printf("\n");
 }
 
-/* Of a federation: how unequal its clients are. */
 static void print_clients(const weft_summary *summary)
 {
     static const char *const key[] = {"clients_best_error", "clients_median_error",
@@ -445,7 +441,6 @@ static void print_clients(const weft_summary *summary)
         x[0], x[1], x[2], x[3]);
 }
 
-/* What clients keep, if they keep anything. */
 static void print_kept(const weft_summary *summary)
 {
     double bytes = weft_summary_value(summary, "kept_bytes")->number;
@@ -463,7 +458,6 @@ static const char *beside(const char *sampler, const char *mixing, weft_arena *t
                            moves ? ", mixing " : "", moves ? mixing : "");
 }
 
-/* The best of them. */
 static void print_jobs(const weft_summary *summary, weft_arena *tmp)
 {
     if (summary->rounds > 0)
@@ -472,7 +466,6 @@ static void print_jobs(const weft_summary *summary, weft_arena *tmp)
         print_ranking(summary, tmp);
 }
 
-/* What was searched, and how. */
 static void print_search(const weft_summary *summary, weft_arena *tmp)
 {
     const char *unfinished = weft_summary_value(summary, "unfinished")->text;
@@ -532,15 +525,13 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
         print_finished(summary, tmp);
 }
 
-/* Prints what was read of the runs. */
-static weft_status print(const weft_summary *summary, int n, weft_style style, int trials,
+static weft_status print(const weft_summary *summary, int n, weft_style style,
                          weft_arena *tmp)
 {
     weft_methods methods;
-    if (trials) return weft_trials_print(summary, n, style == WEFT_JSON, tmp);
     TRY(weft_methods_find(summary, n, &methods, tmp));
     if (style == WEFT_JSON)
-        weft_report_json(summary, n, &methods);
+        weft_report_json(summary, n, &methods, tmp);
     else if (style == WEFT_CSV)
         weft_report_csv(summary, n, &methods, tmp);
     else if (n == 1)
@@ -550,14 +541,14 @@ static weft_status print(const weft_summary *summary, int n, weft_style style, i
     return WEFT_OK;
 }
 
-weft_status weft_report(const char *const *run, int n, weft_style style, int trials)
+weft_status weft_report(const char *const *run, int n, weft_style style)
 {
     weft_arena *mem = weft_arena_new();
     weft_summary *summary = WEFT_NEW(mem, weft_summary, n);
     weft_status st = WEFT_OK;
     for (int i = 0; i < n && st == WEFT_OK; i++)
         st = weft_summary_read(&summary[i], run[i], mem);
-    if (st == WEFT_OK) st = print(summary, n, style, trials, mem);
+    if (st == WEFT_OK) st = print(summary, n, style, mem);
     weft_arena_free(mem);
     return st;
 }

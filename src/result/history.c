@@ -71,7 +71,6 @@ const char *weft_time_text(int64_t seconds, weft_arena *mem)
     return weft_arena_text(mem, "%s", text);
 }
 
-/* The jobs that are done, then those that are not. */
 static int64_t all_jobs(const weft_history *history)
 {
     return history->n + history->nflight;
@@ -166,7 +165,6 @@ static const struct field round_columns[] = {
     SPENT(comm, "of the real time, in collectives"),
 };
 
-/* Its rounds so far. */
 static int64_t rounds_of(const weft_history *history, int64_t i)
 {
     return i < history->n ? history->record[i].nunit : history->flight[i - history->n].done;
@@ -278,7 +276,6 @@ static const struct field timeline_columns[] = {
     NUMBER(timeline_row, ended, "real time at which the team finished it", "s"),
 };
 
-/* Writes /timeline. */
 static weft_status put_timeline(weft_h5 *file, const weft_history *history)
 {
     timeline_row *row = WEFT_NEW(file->mem, timeline_row, history->n);
@@ -513,7 +510,6 @@ static const char *type_of(const weft_opt *opt, weft_arena *mem)
     return words;
 }
 
-/* Names and types of the axes. */
 static weft_status put_axes(weft_h5 *file, const weft_tables *tables)
 {
     const char **name = WEFT_NEW(file->mem, const char *, tables->dim);

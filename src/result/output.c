@@ -105,7 +105,6 @@ static weft_status put_times(weft_h5 *file, const weft_outcome *outcome)
     return WEFT_OK;
 }
 
-/* Attributes of the file: what was run. */
 static weft_status put_texts(weft_h5 *file, const weft_outcome *outcome)
 {
     const struct {
@@ -141,34 +140,20 @@ static weft_status put_numbers(weft_h5 *file, const weft_outcome *outcome)
     int64_t rounds = 0;
     for (int64_t i = 0; i < outcome->history.n; i++)
         rounds += outcome->history.record[i].nunit;
-    const struct {
-        const char *key;
-        double x;
-    } seconds[] = {
-        {"setup_seconds", outcome->setup},
-        {"search_seconds", outcome->search},
-        {"refit_seconds", outcome->refit},
-        {"test_seconds", outcome->test},
-        {"seconds", outcome->setup + outcome->search + outcome->test},
-    };
-    const struct {
-        const char *key;
-        int64_t x;
-    } counts[] = {
-        {"ranks", outcome->ranks},
-        {"teams", outcome->teams},
-        {"blas_threads", openblas_get_num_threads()},
-        {"seed", outcome->opts->seed},
-        {"configs", outcome->configs},
-        {"rounds", rounds},
-        {"jobs", outcome->history.n},
-        {"starts", outcome->history.starts.n},
-    };
-    for (int i = 0; i < WEFT_COUNT(seconds); i++)
-        TRY(weft_h5_put_num(file, "/", seconds[i].key, seconds[i].x));
-    for (int i = 0; i < WEFT_COUNT(counts); i++)
-        TRY(weft_h5_put_long(file, "/", counts[i].key, counts[i].x));
-    return WEFT_OK;
+    TRY(weft_h5_put_num(file, "/", "setup_seconds", outcome->setup));
+    TRY(weft_h5_put_num(file, "/", "search_seconds", outcome->search));
+    TRY(weft_h5_put_num(file, "/", "refit_seconds", outcome->refit));
+    TRY(weft_h5_put_num(file, "/", "test_seconds", outcome->test));
+    TRY(weft_h5_put_num(file, "/", "seconds",
+                        outcome->setup + outcome->search + outcome->test));
+    TRY(weft_h5_put_long(file, "/", "ranks", outcome->ranks));
+    TRY(weft_h5_put_long(file, "/", "teams", outcome->teams));
+    TRY(weft_h5_put_long(file, "/", "blas_threads", openblas_get_num_threads()));
+    TRY(weft_h5_put_long(file, "/", "seed", outcome->opts->seed));
+    TRY(weft_h5_put_long(file, "/", "configs", outcome->configs));
+    TRY(weft_h5_put_long(file, "/", "rounds", rounds));
+    TRY(weft_h5_put_long(file, "/", "jobs", outcome->history.n));
+    return weft_h5_put_long(file, "/", "starts", outcome->history.starts.n);
 }
 
 /* ---- what a run may be given more with ---- */
@@ -323,8 +308,6 @@ static weft_status read_state(weft_more *more, const weft_winner *winner, weft_h
     more->state.x = WEFT_NEW(file->mem, real, known + rest);
     more->state.aux = WEFT_NEW(file->mem, double, naux);
     memcpy(more->state.x, winner->state, (size_t)known * sizeof(real));
-    memcpy(more->tensor, winner->tensor, sizeof more->tensor);
-    more->ntensor = winner->ntensor;
     TRY(weft_h5_read_rows(file, x_path, WEFT_REAL_TYPE, 1, 0, rest, more->state.x + known));
     more->state.kept = weft_stored_table(winner->rows, file->mem);
     return weft_h5_read_rows(file, aux_path, WEFT_H5_F64, 1, 0, naux, more->state.aux);
@@ -382,11 +365,6 @@ weft_status weft_more_read(weft_more *more, const char *path, int longer, weft_a
     return st;
 }
 
-void weft_more_close(weft_more *more)
-{
-    weft_winner_close(&more->winner);
-}
-
 /* ---- going on with it ---- */
 
 /* Writes what clients keep in the state after the winner's job to the files that the state
@@ -418,10 +396,9 @@ static weft_status restore_state(const weft_more *more, weft_rundir *rundir,
     weft_state_id id = {job->trial, job->id, state->nx, state->naux, more->record.hash};
     if (!state->x) return WEFT_OK;
     weft_place_unkeep(rundir->path, job->trial, job->id);
-    return weft_rundir_state_put(rundir, &id, state, more->ntensor, more->tensor);
+    return weft_rundir_state_put(rundir, &id, state);
 }
 
-/* What rank 0 writes. */
 static weft_status restore(const weft_more *more, weft_rundir *rundir)
 {
     weft_state state = more->state;

@@ -237,17 +237,13 @@ typedef struct weft_more {
     weft_state state;    /* of the winner, with what its clients keep in the file; x NULL:
                             there is none */
     weft_winner winner;  /* of the file */
-    int ntensor;
-    weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
-    weft_job_record record;               /* of its job, with its rows */
+    weft_job_record record; /* of its job, with its rows */
 } weft_more;
 
 /* Reads it: with `longer` what a longer search needs, else more resource. ECONF: the run
- * has none, and why; EFILE. Owned by mem; to be closed. */
+ * has none, and why; EFILE. Owned by mem; the winner is to be closed. */
 WEFT_CHECKED weft_status weft_more_read(weft_more *more, const char *path, int longer,
                                         weft_arena *mem);
-
-void weft_more_close(weft_more *more);
 
 /* Writes it to a run directory that has just begun, with the times of the run so far: of a
  * longer search records and the winner's state, else a checkpoint. EFILE. Collective over
@@ -255,9 +251,8 @@ void weft_more_close(weft_more *more);
 WEFT_CHECKED weft_status weft_more_restore(const weft_more *more, weft_rundir *rundir);
 
 /* Writes the contents of the journals of an unfinished run as a run file `out` without
- * times and digest, whose attribute `unfinished` says how far the run is. `weights` 1: with
- * those of the best job so far, as /winner, if they are on disk. A process may be working
- * on the run. EFILE: the journals contain no job yet, or the weights are damaged. */
-WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out, int weights);
+ * times, digest and winner, whose attribute `unfinished` says how far the run is. A process
+ * may be working on the run. EFILE: the journals contain no job yet. */
+WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out);
 
 #endif

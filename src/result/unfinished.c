@@ -86,114 +86,62 @@ static weft_tables parse_tables(const char *text, weft_arena *mem)
 
 /* The contents of a directory NAME.d. */
 struct finding {
-    const char *conf, *head, *tables; /* texts in the first journal; NULL: missing */
-    const char *grown;                /* the configuration of a run that was given more */
-    weft_about about;                 /* what the head says */
-    int in_use;                       /* 1: a process has a journal open */
-    int64_t n, room;
+    weft_rundir run; /* its journals */
+    int in_use;      /* 1: a process has a journal open */
+    int64_t n, nflight;
     weft_job_record *record; /* [n] by id */
-    int64_t nflight, roomflight;
-    const char **checkpoint; /* [nflight] files, of jobs in flight */
-    weft_job_record *flight; /* [nflight] by id, of those that can be read */
-    int64_t ntime, roomtime;
-    weft_time *time; /* [ntime] */
+    weft_job_record *flight; /* [nflight] by id, of jobs that have a checkpoint */
 };
 
-static void take_record(struct finding *finding, const weft_record *record, weft_arena *mem)
+static void read_records(struct finding *finding, weft_arena *mem)
 {
-    int64_t id;
-    weft_time time;
-    if (!record->data) return;
-    if (weft_time_read(record, &time)) {
-        finding->time =
-            weft_grow(mem, finding->time, sizeof time, finding->ntime, &finding->roomtime);
-        finding->time[finding->ntime++] = time;
+    finding->record = WEFT_NEW(mem, weft_job_record, finding->run.npast);
+    for (int64_t i = 0; i < finding->run.npast; i++) {
+        const weft_recorded *one = finding->run.past[i];
+        while (one && !weft_job_record_read(&finding->record[finding->n], one->data, mem))
+            one = one->earlier;
+        finding->n += one != NULL;
     }
-    if (record->tag == TAG_CONF) finding->conf = weft_record_text(record);
-    if (record->tag == TAG_GROWN) finding->grown = weft_record_text(record);
-    if (record->tag == TAG_ABOUT) finding->head = weft_record_text(record);
-    if (record->tag == TAG_TABLES) finding->tables = weft_record_text(record);
-    if (!weft_record_is_job(record, &id)) return;
-    weft_job_record job_record;
-    if (!weft_job_record_read(&job_record, record->data, mem)) return;
-    finding->record = weft_grow(mem, finding->record, sizeof *finding->record, finding->n,
-                                &finding->room);
-    finding->record[finding->n++] = job_record;
-}
-
-/* Sorts by job; of several records of a job, which are equal, keeps the first. */
-static void settle_events(struct finding *finding)
-{
-    if (finding->n == 0) return;
-    qsort(finding->record, (size_t)finding->n, sizeof *finding->record,
-          weft_job_record_compare);
-    int64_t n = 1;
-    for (int64_t i = 1; i < finding->n; i++)
-        if (finding->record[i].job.id != finding->record[n - 1].job.id)
-            finding->record[n++] = finding->record[i];
-    finding->n = n;
-}
-
-static int is_done(const struct finding *finding, int64_t job)
-{
-    for (int64_t i = 0; i < finding->n; i++)
-        if (finding->record[i].job.id == job) return 1;
-    return 0;
 }
 
 /* Reads the jobs in flight; those that were done since, or cannot be read, are left out. */
-static void read_flights(struct finding *finding, weft_arena *mem)
+static weft_status read_flights(struct finding *finding, weft_arena *mem)
 {
-    weft_rundir run = {.data = finding->about.data, .began = finding->about.began};
-    weft_rundir_identify(&run, finding->conf);
-    finding->flight = WEFT_NEW(mem, weft_job_record, finding->nflight);
-    int64_t n = 0;
-    for (int64_t i = 0; i < finding->nflight; i++)
-        n += weft_checkpoint_peek(finding->checkpoint[i], run.id, &finding->flight[n],
-                                  mem) &&
-             !is_done(finding, finding->flight[n].job.id);
-    finding->nflight = n;
-    if (n > 0)
-        qsort(finding->flight, (size_t)n, sizeof *finding->flight, weft_job_record_compare);
-}
-
-/* Reads all journals and checkpoints of the directory. EFILE. */
-static weft_status find_jobs(const char *dir, struct finding *finding, weft_arena *mem)
-{
-    DIR *listing = opendir(dir);
-    if (!listing) return weft_fail(WEFT_EFILE, "cannot read %s", dir);
-    weft_status st = WEFT_OK;
-    *finding = (struct finding){.n = 0};
-    for (struct dirent *entry; st == WEFT_OK && (entry = readdir(listing));) {
-        const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
-        if (weft_is_named(entry->d_name, WEFT_CHECKPOINT_NAME)) {
-            finding->checkpoint =
-                weft_grow(mem, finding->checkpoint, sizeof *finding->checkpoint,
-                          finding->nflight, &finding->roomflight);
-            finding->checkpoint[finding->nflight++] = path;
-        }
-        int journal = weft_is_named(entry->d_name, WEFT_JOURNAL_NAME) ||
-                      weft_is_named(entry->d_name, WEFT_TEAM_NAME);
-        if (!journal || !weft_journal_is(path)) continue;
-        weft_record *rec;
-        int64_t n;
-        int in_use;
-        st = weft_journal_read(path, &rec, &n, &in_use, mem);
-        finding->in_use |= st == WEFT_OK && in_use;
-        if (st == WEFT_OK) weft_retry_void(rec, n, 0);
-        for (int64_t i = 0; st == WEFT_OK && i < n; i++) take_record(finding, &rec[i], mem);
+    const weft_rundir *run = &finding->run;
+    int64_t room = 0;
+    DIR *listing = opendir(run->dir);
+    if (!listing) return weft_fail(WEFT_EFILE, "cannot read %s", run->dir);
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        weft_job_record record;
+        const char *path = weft_arena_text(mem, "%s/%s", run->dir, entry->d_name);
+        if (!weft_is_named(entry->d_name, WEFT_CHECKPOINT_NAME) ||
+            !weft_checkpoint_peek(path, run->id, &record, mem) ||
+            (record.job.id < run->npast && run->past[record.job.id]))
+            continue;
+        finding->flight =
+            weft_grow(mem, finding->flight, sizeof record, finding->nflight, &room);
+        finding->flight[finding->nflight++] = record;
     }
     closedir(listing);
-    settle_events(finding);
-    if (st == WEFT_OK && finding->head)
-        st = weft_about_read(dir, finding->head, &finding->about, mem);
-    int whole = finding->conf && finding->head && finding->tables;
-    if (st == WEFT_OK && whole) read_flights(finding, mem);
-    if (st != WEFT_OK || whole) return st;
-    return weft_fail(WEFT_EFILE,
-                     "%s: the journal does not contain the run's configuration: the run "
-                     "has just been started, or the journal is damaged",
-                     dir);
+    if (finding->nflight > 0)
+        qsort(finding->flight, (size_t)finding->nflight, sizeof *finding->flight,
+              weft_job_record_compare);
+    return WEFT_OK;
+}
+
+/* Reads all journals and checkpoints of the run. EFILE. */
+static weft_status find_jobs(const char *path, struct finding *finding, weft_arena *mem)
+{
+    *finding = (struct finding){.n = 0};
+    TRY(weft_rundir_look(&finding->run, path, &finding->in_use, mem));
+    if (!finding->run.conf || !finding->run.tables)
+        return weft_fail(
+            WEFT_EFILE,
+            "%s: the journal does not contain the run's configuration: the run "
+            "has just been started, or the journal is damaged",
+            finding->run.dir);
+    read_records(finding, mem);
+    return read_flights(finding, mem);
 }
 
 /* ---- the file ---- */
@@ -208,7 +156,6 @@ static const weft_job_record *best_of(const struct finding *finding)
     return best;
 }
 
-/* Text on the progress of the run and how to continue it. */
 static const char *standing(const char *path, const struct finding *finding,
                             weft_arena *mem)
 {
@@ -240,25 +187,24 @@ static weft_status put_head(weft_h5 *file, const char *path, const struct findin
 {
     weft_conf conf;
     weft_conf_init(&conf, file->mem);
-    const char *config = found->grown ? found->grown : found->conf;
-    TRY(weft_conf_text(&conf, path, config));
+    const weft_about *about = &found->run.about;
+    TRY(weft_conf_text(&conf, path, found->run.conf));
     TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
     const struct {
         const char *key, *text;
     } texts[] = {
         {"format", WEFT_RUN_FORMAT},
         {"unfinished", standing(path, found, file->mem)},
-        {"version", found->about.version},
+        {"version", about->version},
         {"task", opts->task},
         {"tuner", opts->tuner},
         {"sampler", opts->sampler},
         {"mixing", opts->mixing},
         {"data", opts->data},
         {"data_digest",
-         weft_arena_text(file->mem, "%.*s", (int)strcspn(found->about.data, " "),
-                         found->about.data)},
-        {"started", weft_time_text(found->about.began, file->mem)},
-        {"config", config},
+         weft_arena_text(file->mem, "%.*s", (int)strcspn(about->data, " "), about->data)},
+        {"started", weft_time_text(about->began, file->mem)},
+        {"config", found->run.conf},
     };
     for (int i = 0; i < WEFT_COUNT(texts); i++)
         TRY(weft_h5_put_attr(file, "/", texts[i].key, texts[i].text));
@@ -271,7 +217,7 @@ static weft_status put_head(weft_h5 *file, const char *path, const struct findin
 static weft_history history_of(const struct finding *finding, const weft_run_opts *opts,
                                weft_arena *mem)
 {
-    weft_history history = {.tables = parse_tables(finding->tables, mem),
+    weft_history history = {.tables = parse_tables(finding->run.tables, mem),
                             .n = finding->n,
                             .record = finding->record,
                             .nflight = finding->nflight,
@@ -285,50 +231,14 @@ static weft_history history_of(const struct finding *finding, const weft_run_opt
         history.seconds = fmax(history.seconds, record->began + record->seconds);
         if (record->worker >= history.workers) history.workers = record->worker + 1;
     }
-    for (int64_t i = 0; i < finding->ntime; i++)
-        history.seconds = fmax(history.seconds, finding->time[i].at);
-    history.starts = weft_starts_sum(finding->time, finding->ntime, &history);
+    const weft_rundir *run = &finding->run;
+    for (int64_t i = 0; i < run->ntime; i++)
+        history.seconds = fmax(history.seconds, run->time[i].at);
+    history.starts = weft_starts_sum(run->time, run->ntime, &history);
     return history;
 }
 
-/* The weights of the best job, as those of the winner of a finished run, if its state is on
- * disk; else attribute and warning say that it is not. */
-static weft_status put_best(weft_h5 *file, const char *path, const struct finding *found,
-                            const weft_tables *tables)
-{
-    const weft_job_record *record = best_of(found);
-    if (!record) return weft_h5_put_attr(file, "/", "no_weights", "no job is done yet");
-    if (!isfinite(record->res.loss))
-        return weft_h5_put_attr(file, "/", "no_weights", "no job so far has a finite loss");
-    int ntensor;
-    const real *x;
-    weft_kept *kept;
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    TRY(weft_state_peek(weft_place_dir(path, file->mem), record, &x, &kept, &ntensor,
-                        tensor, file->mem));
-    if (!x || ntensor == 0) {
-        const char *why = weft_arena_text(
-            file->mem,
-            x ? "the state after job %lld, the best so far, has no tensors"
-              : "the state after job %lld, the best so far, is not on disk: where "
-                "jobs are short, it is written when the run is stopped, not when it "
-                "is killed, and resuming the run repeats the job",
-            (long long)record->job.id);
-        weft_log(WEFT_WARN, "%s is without weights: %s", file->path, why);
-        return weft_h5_put_attr(file, "/", "no_weights", why);
-    }
-    weft_winner winner;
-    const double *conf;
-    TRY(weft_winner_begin(&winner, record, tables, &conf, file));
-    winner.state = x;
-    winner.kept = kept;
-    winner.ntensor = ntensor;
-    memcpy(winner.tensor, tensor, sizeof tensor);
-    return weft_winner_put(&winner, file);
-}
-
-static weft_status write_file(weft_h5 *file, const char *path, const struct finding *found,
-                              int weights)
+static weft_status write_file(weft_h5 *file, const char *path, const struct finding *found)
 {
     weft_run_opts opts = {0};
     TRY(put_head(file, path, found, &opts));
@@ -337,16 +247,15 @@ static weft_status write_file(weft_h5 *file, const char *path, const struct find
     TRY(weft_h5_put_long(file, "/", "teams", history.starts.teams));
     TRY(weft_h5_put_long(file, "/", "starts", history.starts.n));
     TRY(weft_history_put(file, &history));
-    if (weights) TRY(put_best(file, path, found, &history.tables));
     return weft_h5_commit(file);
 }
 
-weft_status weft_run_snapshot(const char *path, const char *out, int weights)
+weft_status weft_run_snapshot(const char *path, const char *out)
 {
     weft_arena *mem = weft_arena_new();
     struct finding found;
     weft_h5 file;
-    weft_status st = find_jobs(weft_place_dir(path, mem), &found, mem);
+    weft_status st = find_jobs(path, &found, mem);
     if (st == WEFT_OK && found.n == 0 && found.nflight == 0)
         st = weft_fail(
             WEFT_EFILE, "%s is unfinished, and no job or checkpoint of it is there yet; %s",
@@ -355,7 +264,7 @@ weft_status weft_run_snapshot(const char *path, const char *out, int weights)
                          : weft_arena_text(mem, "go on with it by `weft resume %s`", path));
     if (st == WEFT_OK) st = weft_h5_create(&file, out, mem);
     if (st == WEFT_OK) {
-        st = write_file(&file, path, &found, weights);
+        st = write_file(&file, path, &found);
         weft_h5_close(&file);
     }
     weft_arena_free(mem);

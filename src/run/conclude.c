@@ -38,7 +38,6 @@ static weft_status look_for_stop(weft_team *team, const char *path, const char *
         when, path);
 }
 
-/* The winner's configuration alone. */
 static weft_mix winner_mix(const weft_run *run, const weft_job_record *winner)
 {
     weft_mix mix = weft_mix_new(1, winner->job.mix.dim, run->mem);
@@ -82,9 +81,7 @@ static weft_status train_alone(struct refit *refit, const weft_sched *search, do
     weft_sched sched = *search;
     sched.team = run->team;
     sched.task_self = run->task_self;
-    sched.from = run->from;
-    sched.nfrom = run->nfrom;
-    sched.from_kept = NULL;
+    sched.given = (weft_given){.x = run->given.x, .n = run->given.n};
     sched.crew = (weft_crew){0};
     TRY(look_for_stop(run->team, run->opts.output, "before the winner was trained again"));
     weft_status st = weft_job_alone(&sched, &refit->job, &refit->own, loss);
@@ -261,7 +258,6 @@ static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
                  n, 100 * sd);
 }
 
-/* Warns of a winner that has learnt nothing. */
 static void warn_guess(const weft_run *run, const weft_outcome *outcome)
 {
     for (int p = WEFT_TEST; p >= WEFT_VALID; p--) {
@@ -355,7 +351,6 @@ static weft_status write_outcome(const weft_sched *sched, const weft_rundir *run
     return weft_rundir_stuck(rundir, st);
 }
 
-/* What was searched, how, and with what. */
 static void describe(const weft_run *run, const weft_sched *sched,
                      const weft_rundir *rundir, weft_outcome *outcome)
 {
@@ -374,7 +369,7 @@ static void describe(const weft_run *run, const weft_sched *sched,
         (run->task->plan.most && run->task->plan.most(run->task_self, run->opts.data) > 0);
     outcome->winner = &sched->queue.winner;
     outcome->members = run->task->traits.members;
-    outcome->began = rundir->began;
+    outcome->began = rundir->about.began;
     outcome->directory = rundir->directory;
     outcome->search = sched->seconds;
     outcome->refit = refit_seconds(sched);

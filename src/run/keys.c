@@ -42,7 +42,6 @@ static void push_parts(struct sections *sections, const weft_kind *const *kind,
         if ((*kind)->opts->name) push(sections, (struct section){*kind, NULL, "run", key});
 }
 
-/* Adds the plug-ins that a task's options choose from. */
 static void push_choices(struct sections *sections, const weft_task *task)
 {
     for (const weft_choice *choice = task->choices; choice && choice->key; choice++)
@@ -113,7 +112,6 @@ static int is_used(const weft_run *run, const struct section *section)
 
 /* ---- keys that are not read ---- */
 
-/* 1 if the entry has the default value. */
 static int is_default(const weft_kind *kind, const weft_entry *entry)
 {
     if (kind->opts == weft_own_keys) return 0;
@@ -160,19 +158,18 @@ static const char *remedy(const weft_run *run, const struct section *section)
 /* "run.tuner is sha": the setting of this run because of which the section is not used. */
 static const char *instead(const weft_run *run, const struct section *section)
 {
-    if (strcmp(section->key, "tuner") == 0)
-        return weft_arena_text(run->mem, "run.tuner is %s", run->opts.tuner);
-    if (strcmp(section->key, "sampler") == 0)
-        return weft_arena_text(run->mem, "run.sampler is %s", run->opts.sampler);
-    if (strcmp(section->key, "mixing") == 0)
-        return weft_arena_text(run->mem, "run.mixing is %s", run->opts.mixing);
+    const char *const part[][2] = {{"tuner", run->opts.tuner},
+                                   {"sampler", run->opts.sampler},
+                                   {"mixing", run->opts.mixing}};
+    for (int i = 0; i < WEFT_COUNT(part); i++)
+        if (strcmp(section->key, part[i][0]) == 0)
+            return weft_arena_text(run->mem, "run.%s is %s", part[i][0], part[i][1]);
     if (strcmp(section->by, run->task->kind.name) != 0)
         return weft_arena_text(run->mem, "run.task is %s", run->opts.task);
     return weft_arena_text(run->mem, "%s.%s is %s", section->by, section->key,
                            choice(run, section->key));
 }
 
-/* Checks an entry of a section that the run does not use. */
 static weft_status check_unused(weft_run *run, const struct section *section,
                                 const weft_entry *entry)
 {

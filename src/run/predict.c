@@ -1,5 +1,5 @@
-/* `weft predict`: what a run's winner says of each row of other data, as CSV, a line a row,
- * or as HDF5; translations as columns with TABs. */
+/* `weft predict`: what a run's winner says of each row of other data, as CSV, a line a row;
+ * translations as columns with TABs. */
 #include "run.h"
 #include "rundir/rundir.h"
 #include "weft/base/base.h"
@@ -12,18 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where predictions go: CSV to text, or HDF5. */
+/* Where predictions go. */
 struct destination {
-    const char *path; /* NULL: CSV to standard output */
+    const char *path; /* NULL: standard output */
     weft_arena *mem;
     FILE *text; /* standard output, or that of out */
     weft_text out;
-    weft_h5 file;
     int opened, last; /* 1: it was tried to create it; the rows that follow are the last */
-    int is_h5, begun; /* 1: it has its head, or the datasets of the part */
-    const char *const *client; /* [clients] names; NULL: they have none */
-    int64_t clients;
-    const char *note; /* that was logged last; NULL: none */
+    int begun;        /* 1: it has its head */
+    const char *const *client; /* names; NULL: they have none */
+    const char *note;          /* that was logged last; NULL: none */
 };
 
 /* Rows of a part, as they are written. */
@@ -98,6 +96,7 @@ static void print_rows(const struct destination *to, const weft_data *data,
     const weft_predictions *predictions = said->predictions;
     int m = predictions->classes, labelled = !data->unlabelled;
     FILE *file = to->text;
+    if (!to->begun) print_head(file, data, said);
     for (int64_t i = 0, number = 0; i < predictions->n; i++) {
         const double *score = predictions->score + i * m;
         number = number_of(data, said, i, number);
@@ -117,21 +116,14 @@ static void print_rows(const struct destination *to, const weft_data *data,
 
 /* ---- translations ---- */
 
-static weft_status print_translations(struct destination *to, const weft_data *data,
-                                      const struct said *said)
+static void print_translations(const struct destination *to, const weft_data *data,
+                               const struct said *said)
 {
     const weft_predictions *predictions = said->predictions;
     FILE *file = to->text;
-    if (to->is_h5)
-        return weft_fail(
-            WEFT_ECONF,
-            "%s: translations are written as text; choose a name that does not "
-            "end with .h5",
-            to->path);
     if (!to->begun)
         fprintf(file, "%sline\tdirection\ttranslation\tsource%s\n",
                 data->scored ? "" : "part\t", data->unlabelled ? "" : "\treference");
-    to->begun = 1;
     for (int64_t i = 0; i < predictions->n; i++) {
         const weft_translation *one = &predictions->translated[i];
         if (!data->scored) fprintf(file, "%s\t", weft_part_name[said->part]);
@@ -140,89 +132,14 @@ static weft_status print_translations(struct destination *to, const weft_data *d
         if (!data->unlabelled) fprintf(file, "\t%s", one->reference ? one->reference : "");
         putc('\n', file);
     }
-    return WEFT_OK;
 }
 
-/* ---- HDF5 ---- */
-
-/* Adds n rows to /PART/NAME, which is made when the first are there. */
-static weft_status put(struct destination *to, const struct said *said, const char *name,
-                       weft_h5type type, int64_t width, const void *rows, const char *about,
-                       const char *unit)
-{
-    size_t mark = weft_arena_mark(to->file.mem);
-    name = weft_arena_text(to->file.mem, "/%s/%s", weft_part_name[said->part], name);
-    if (said->first == 0) TRY(weft_h5_grow(&to->file, name, type, width, about, unit));
-    TRY(weft_h5_append(&to->file, name, type, said->predictions->n, rows));
-    weft_arena_reset(to->file.mem, mark);
-    return WEFT_OK;
-}
-
-static weft_status put_targets(struct destination *to, const weft_data *data,
-                               const struct said *said)
-{
-    const weft_predictions *predictions = said->predictions;
-    if (!data->unlabelled)
-        TRY(put(to, said, "target", WEFT_H5_F64, predictions->classes, said->target,
-                "targets of each row [n][targets]", "as in the source"));
-    return put(to, said, "value", WEFT_H5_F64, predictions->classes, predictions->score,
-               "numbers that are predicted of each row [n][targets]", "as in the source");
-}
-
-static weft_status put_classes(struct destination *to, const weft_data *data,
-                               const struct said *said)
-{
-    const weft_predictions *predictions = said->predictions;
-    int m = predictions->classes;
-    weft_arena *tmp = weft_arena_new();
-    int32_t *best = WEFT_NEW(tmp, int32_t, predictions->n);
-    for (int64_t i = 0; i < predictions->n; i++)
-        best[i] = weft_predicted(m, predictions->score + i * m);
-    weft_status st = put(to, said, "class", WEFT_H5_I32, 0, best,
-                         "class that is predicted of each row", "index into /class");
-    weft_arena_free(tmp);
-    TRY(st);
-    if (!data->unlabelled)
-        TRY(put(to, said, "label", WEFT_H5_I32, 0, said->label, "class of each row",
-                "index into /class"));
-    return put(to, said, "score", WEFT_H5_F64, m, predictions->score,
-               predictions->probable ? "probability of each class"
-                                     : "score of each class, the largest of that predicted",
-               "1");
-}
-
-static weft_status put_rows(struct destination *to, const weft_data *data,
-                            const struct said *said)
-{
-    if (said->predictions->client)
-        TRY(put(to, said, "client", WEFT_H5_I64, 0, said->predictions->client,
-                "client of each row", to->client ? "index into /client" : "number"));
-    return said->target ? put_targets(to, data, said) : put_classes(to, data, said);
-}
-
-/* What the numbers of classes and clients mean. */
-static weft_status put_meaning(struct destination *to, const weft_data *data)
-{
-    int numbers = data->target_scale != NULL;
-    TRY(weft_h5_put_texts(&to->file, numbers ? "/target" : "/class", data->class_name,
-                          data->classes,
-                          numbers ? "names of the targets" : "names of the classes"));
-    if (to->client)
-        TRY(weft_h5_put_texts(&to->file, "/client", to->client, to->clients,
-                              "names of the clients"));
-    TRY(weft_h5_put_attr(&to->file, "/", "format", WEFT_PREDICTIONS_FORMAT));
-    return weft_h5_commit(&to->file);
-}
-
-/* ---- both ---- */
+/* ---- the file ---- */
 
 /* Creates the file, which appears when it is complete. EFILE. */
 static weft_status open_file(struct destination *to)
 {
-    size_t n = to->path ? strlen(to->path) : 0;
-    to->is_h5 = n > 3 && strcmp(to->path + n - 3, ".h5") == 0;
     to->opened = 1;
-    if (to->is_h5) return weft_h5_create(&to->file, to->path, to->mem);
     to->text = stdout;
     if (!to->path) return WEFT_OK;
     TRY(weft_text_create(&to->out, to->path, to->mem));
@@ -242,21 +159,17 @@ static weft_status check_written(const struct destination *to)
 static weft_status write_rows(struct destination *to, const weft_data *data,
                               const struct said *said)
 {
-    if (to->is_h5 && !said->predictions->translated) return put_rows(to, data, said);
-    if (said->predictions->translated) {
-        TRY(print_translations(to, data, said));
-    } else {
-        if (!to->begun) print_head(to->text, data, said);
-        to->begun = 1;
+    if (said->predictions->translated)
+        print_translations(to, data, said);
+    else
         print_rows(to, data, said);
-    }
+    to->begun = 1;
     return check_written(to);
 }
 
 /* Completes the file, which is there from now on. EFILE. */
-static weft_status end_file(struct destination *to, const weft_data *data)
+static weft_status end_file(struct destination *to)
 {
-    if (to->is_h5) return put_meaning(to, data);
     if (to->path) return weft_text_commit(&to->out);
     fflush(to->text);
     return check_written(to);
@@ -327,9 +240,10 @@ static weft_status predict_part(weft_run *run, const weft_winner_at *winner, wef
 /* Reads the names of clients and creates the file, before the first rows. */
 static weft_status open_first(const weft_run *run, struct destination *to)
 {
+    int64_t clients;
     const char **name;
     if (to->opened) return WEFT_OK;
-    TRY(weft_member_names(run, &to->clients, &name));
+    TRY(weft_member_names(run, &clients, &name));
     to->client = run->task->traits.members ? name : NULL;
     return open_file(to);
 }
@@ -354,7 +268,7 @@ static weft_status predict_open(weft_run *run, const weft_winner_at *winner, voi
         TRY(st);
     }
     if (!to->last) return WEFT_OK;
-    return weft_agree(root ? end_file(to, &run->data) : WEFT_OK, run->world);
+    return weft_agree(root ? end_file(to) : WEFT_OK, run->world);
 }
 
 /* Rows of a window: as many as have 2^20 scores, but 4096 at least, and at most as 128 MB
@@ -407,7 +321,6 @@ weft_status weft_run_predict(const char *run, const char *data, const char *out,
         to.last = i == n - 1;
         st = weft_winner_use(run, &on, world, predict_open, &to);
     }
-    if (to.is_h5) weft_h5_close(&to.file);
     weft_text_close(&to.out);
     weft_arena_free(mem);
     return st;

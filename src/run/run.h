@@ -31,20 +31,17 @@ typedef struct weft_run {
     weft_search search;
     weft_space space;
     weft_data data;
-    weft_winner start; /* of run.start, if that is set */
-    const real *from;  /* [nfrom] its weights, for the words of the data; NULL:
-                          none */
-    int64_t nfrom;
-    const weft_kept *from_kept; /* what its clients keep, likewise */
-    int opened;                 /* 1: data is open */
-    weft_window window;         /* of the data that is opened */
-    weft_arena *work;           /* of the task, once it is set up */
-    int whole;                  /* 1: as weft_env.whole */
-    const weft_likeness *like;  /* what the data must match; NULL: nothing */
-    const char *like_of;        /* name of the file that `like` is from */
-    const char *dir;            /* of the run; NULL: no job is done */
-    const char *failed;         /* for the logs of failed jobs, likewise */
-    double deadline;            /* by weft_now; 0: none */
+    weft_winner start;         /* of run.start, if that is set */
+    weft_given given;          /* of it, for the words and clients of the data */
+    int opened;                /* 1: data is open */
+    weft_window window;        /* of the data that is opened */
+    weft_arena *work;          /* of the task, once it is set up */
+    int whole;                 /* 1: as weft_env.whole */
+    const weft_likeness *like; /* what the data must match; NULL: nothing */
+    const char *like_of;       /* name of the file that `like` is from */
+    const char *dir;           /* of the run; NULL: no job is done */
+    const char *failed;        /* for the logs of failed jobs, likewise */
+    double deadline;           /* by weft_now; 0: none */
     const char *defaults; /* "run.tuner = sha, ...": what the task set where the user gave
                              nothing */
     weft_growth growth;
@@ -148,7 +145,7 @@ int weft_run_starts(const weft_run *run);
 /* Reads run.start, if it is set. ECONF: the task trains no network; EFILE, ENONE. */
 WEFT_CHECKED weft_status weft_run_start_read(weft_run *run);
 /* After the task was set up on the data, whose classes and columns are those of run.start:
- * sets run->from and nfrom. EDATA: the tensors are others. */
+ * sets run->given. EDATA: the tensors are others. */
 WEFT_CHECKED weft_status weft_run_start_from(weft_run *run);
 /* What the data and the weights of run.start are told by: a resume must have the same.
  * Owned by run->mem. */

@@ -32,7 +32,6 @@ static weft_status bind_part(weft_run *run, const weft_kind *kind, void **self)
     return kind->opts->name ? weft_conf_bind(run->conf, kind, *self) : WEFT_OK;
 }
 
-/* Binds the sampler and the mixing. */
 static weft_status bind_parts(weft_run *run)
 {
     weft_search *search = &run->search;
@@ -326,7 +325,6 @@ weft_status weft_run_check_rows(const weft_data *data)
                      data->path);
 }
 
-/* Checks that the task and the options of the run are for such data. */
 static weft_status check_fits(const weft_run *run)
 {
     const weft_data *data = &run->data;
@@ -368,7 +366,6 @@ static weft_status open_data(weft_run *run, const char *data)
     return weft_data_scale(&run->data, scale_of(run));
 }
 
-/* Checks that need the task after its setup. */
 static weft_status check_setup(const weft_run *run)
 {
     const weft_state size = weft_run_state(run);

@@ -17,7 +17,6 @@
 
 /* ---- the log of a start ---- */
 
-/* Logs the file system of the run file. */
 static void tell_disk(const char *output)
 {
     weft_arena *tmp = weft_arena_new();
@@ -126,9 +125,9 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
                          run->opts.disk, run->opts.task);
     const char *origin = weft_run_origin(run);
     size_t data = strlen(run->data.digest);
-    if (!rundir->data || strncmp(rundir->data, origin, strlen(rundir->data)) == 0)
-        return WEFT_OK;
-    if (strncmp(rundir->data, origin, data) == 0)
+    const char *begun = rundir->about.data;
+    if (!begun || strncmp(begun, origin, strlen(begun)) == 0) return WEFT_OK;
+    if (strncmp(begun, origin, data) == 0)
         return weft_fail(WEFT_EDATA,
                          "run.start = %s has not the weights that %s was begun with; put "
                          "these back, or begin anew by `weft tune --force`",
@@ -136,7 +135,7 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
     return weft_fail(WEFT_EDATA,
                      "%s is not the data set that %s was begun with (digest %s, "
                      "expected %s); put that back, or begin anew by `weft tune --force`",
-                     run->data.path, rundir->path, run->data.digest, rundir->data);
+                     run->data.path, rundir->path, run->data.digest, begun);
 }
 
 /* Records the start of a run, unless it is resumed. Collective. */
@@ -163,9 +162,7 @@ static weft_sched sched_of(weft_run *run, weft_rundir *rundir)
                         .teams = run->teams,
                         .task = run->task,
                         .task_self = run->task_self,
-                        .from = run->from,
-                        .nfrom = run->nfrom,
-                        .from_kept = run->from_kept,
+                        .given = run->given,
                         .search = &run->search,
                         .rundir = rundir,
                         .time_limit = run->opts.time_limit,
@@ -324,19 +321,16 @@ static weft_status compare_searches(const char *name, const struct beginning *wa
                                     const struct beginning *beginning, weft_arena *mem)
 {
     const weft_tuner *tuner = was->run.search.tuner;
-    if (!tuner->grows && tuner->shared)
-        return weft_fail(WEFT_ECONF,
-                         "%s cannot be made longer: run.tuner = %s trains all "
-                         "configurations of [space] together, so that with more of them "
-                         "already its first job is another; start another run by `weft "
-                         "tune`",
-                         name, tuner->kind.name);
     if (!tuner->grows)
-        return weft_fail(WEFT_ECONF,
-                         "%s cannot be made longer: run.tuner = %s has as many trials as "
-                         "its own options say, which decide about each other from the "
-                         "first; start another run by `weft tune`",
-                         name, tuner->kind.name);
+        return weft_fail(
+            WEFT_ECONF,
+            "%s cannot be made longer: run.tuner = %s %s; start another run by "
+            "`weft tune`",
+            name, tuner->kind.name,
+            tuner->shared ? "trains all configurations of [space] together, so that with "
+                            "more of them already its first job is another"
+                          : "has as many trials as its own options say, which decide "
+                            "about each other from the first");
     if (beginning->jobs <= was->jobs)
         return weft_fail(WEFT_ECONF, "%s would have no more jobs than its %lld%s", name,
                          (long long)was->jobs, why_no_longer(name, was, mem));
@@ -478,10 +472,10 @@ static weft_status extend(const char *path, const struct changes *typed, weft_gr
     if (st == WEFT_OK) st = weft_rundir_open(&rundir, path, WEFT_EXTEND, world, mem);
     if (st == WEFT_OK) {
         rundir.directory = more.directory;
-        rundir.data = more.data;
+        rundir.about.data = more.data;
         st = go_on(&rundir, WEFT_RESUME, typed, &more, more.config);
     }
-    weft_more_close(&more);
+    weft_winner_close(&more.winner);
     return st;
 }
 

@@ -54,7 +54,6 @@ static weft_status check_use(const weft_run *run, const char *path,
                      path, run->opts.data);
 }
 
-/* Reads the winner's configuration. */
 static weft_status configure(weft_conf *conf, const char *path, const char *config,
                              const weft_winner_on *on)
 {
@@ -111,7 +110,6 @@ static void print_score(const weft_metric *metric, double x, weft_arena *tmp)
         printf(" %*s", width, weft_loss_show(x, 6, tmp));
 }
 
-/* 1 if some part has that score. */
 static int is_shown(const weft_scores score[WEFT_NPART], int column)
 {
     for (int p = 0; p < WEFT_NPART; p++)
@@ -151,7 +149,6 @@ static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART
         if (run->data.part[p].total > 0) print_part(table, score, p);
 }
 
-/* The scores of the test part by direction, where it is of translations. */
 static void print_directions(const weft_run *run, const weft_scores *score)
 {
     const weft_members *members = score->members;
@@ -170,7 +167,6 @@ static void print_directions(const weft_run *run, const weft_scores *score)
     weft_arena_free(tmp);
 }
 
-/* Squared error and R2 of each target in each part. */
 static void print_numbers(const weft_run *run, const weft_scores score[WEFT_NPART])
 {
     const weft_data *data = &run->data;
@@ -227,7 +223,6 @@ weft_status weft_run_eval(const char *run, const char *data, int n, char **assig
 
 /* ---- weft export ---- */
 
-/* The text of an option, as it was given or by default. */
 static const char *text_of(const weft_conf *conf, const weft_kind *kind,
                            const weft_opt *opt)
 {

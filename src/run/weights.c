@@ -75,7 +75,6 @@ weft_status weft_member_names(const weft_run *run, int64_t *n, const char ***nam
     return WEFT_OK;
 }
 
-/* 1 if clients keep as many numbers as those of the winner. */
 static int keep_alike(const weft_run *run, const weft_winner *winner)
 {
     return weft_run_state(run).each == (winner->rows ? winner->rows->each : 0);
@@ -386,9 +385,7 @@ weft_status weft_run_start_from(weft_run *run)
                          "here; choose the same network",
                          run->opts.start);
     TRY(weft_winner_state(run, start, run->opts.start, &job, &state, &unknown));
-    run->from = state.x;
-    run->from_kept = state.kept;
-    run->nfrom = weft_tensors_size(n, own);
+    run->given = (weft_given){state.x, weft_tensors_size(n, own), state.kept};
     if (unknown.words > 0)
         weft_log(WEFT_INFO,
                  "%lld of %lld words are unknown to run.start = %s and begin as in other "
@@ -399,7 +396,7 @@ weft_status weft_run_start_from(weft_run *run)
 
 const char *weft_run_origin(const weft_run *run)
 {
-    if (!run->from) return run->data.digest;
+    if (!run->given.x) return run->data.digest;
     int64_t n = weft_tensors_size(run->start.ntensor, run->start.tensor);
     uint64_t hash = weft_hash(run->start.state, (size_t)n * sizeof(real), 0);
     const weft_stored *rows = run->start.rows;

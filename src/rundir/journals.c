@@ -46,31 +46,21 @@ void weft_rundir_enter(weft_rundir *rundir, const weft_record *rec, int64_t n)
 
 /* ---- what the run was begun with ---- */
 
-static const weft_opt about_opts[] = {
-    WEFT_TEXT_OPT("data", weft_about, data, "", ""),
-    WEFT_LONG_OPT("began", weft_about, began, "0", 0, 9e15, ""),
-    WEFT_INT_OPT("real_bytes", weft_about, real_bytes, "0", 0, 16, ""),
-    WEFT_TEXT_OPT("records", weft_about, records, "", ""),
-    WEFT_TEXT_OPT("version", weft_about, version, "", ""),
-    {0},
-};
-
-static const weft_kind about_kind = {
-    .name = "journal", .about = "notes", .size = sizeof(weft_about), .opts = about_opts};
+static const char about_section[] = "journal";
 
 /* The note of a run of this program. Owned by mem. */
-static const char *about_text(const char *data, int64_t began, weft_arena *mem)
+static const char *about_text(const weft_about *about, weft_arena *mem)
 {
     return weft_arena_text(
         mem, "[%s]\ndata = %s\nbegan = %lld\nreal_bytes = %d\nrecords = %d\nversion = %s\n",
-        about_kind.name, data, (long long)began, (int)sizeof(real), WEFT_RECORD_FORMAT,
-        WEFT_VERSION);
+        about_section, about->data, (long long)about->began, (int)sizeof(real),
+        WEFT_RECORD_FORMAT, WEFT_VERSION);
 }
 
 /* What another version says of itself may have any keys. */
 static const char *note(const weft_conf *conf, const char *key, const char *usual)
 {
-    const weft_entry *entry = weft_conf_find(conf, about_kind.name, key);
+    const weft_entry *entry = weft_conf_find(conf, about_section, key);
     return entry ? entry->value : usual;
 }
 
@@ -87,13 +77,17 @@ weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
                          "weft " WEFT_VERSION " reads format %d; " WEFT_OTHER_VERSION,
                          dir, records, note(&conf, "version", "of another version"),
                          WEFT_RECORD_FORMAT);
-    return weft_conf_bind(&conf, &about_kind, out);
+    *out = (weft_about){.data = note(&conf, "data", ""),
+                        .began = strtoll(note(&conf, "began", "0"), NULL, 10),
+                        .real_bytes = atoi(note(&conf, "real_bytes", "0")),
+                        .version = note(&conf, "version", "")};
+    return WEFT_OK;
 }
 
 void weft_rundir_identify(weft_rundir *rundir, const char *conf)
 {
-    uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)rundir->began);
-    rundir->id = weft_hash(rundir->data, strlen(rundir->data), h);
+    uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)rundir->about.began);
+    rundir->id = weft_hash(rundir->about.data, strlen(rundir->about.data), h);
 }
 
 /* ---- writing ---- */
@@ -119,7 +113,7 @@ static weft_status try_space(const weft_rundir *rundir, double bytes)
 static weft_status add_head(weft_rundir *rundir, const char *conf, double bytes)
 {
     TRY(try_space(rundir, bytes));
-    const char *text = about_text(rundir->data, rundir->began, rundir->mem);
+    const char *text = about_text(&rundir->about, rundir->mem);
     TRY(weft_journal_add(&rundir->journal, TAG_CONF, conf, strlen(conf) + 1));
     TRY(weft_journal_add(&rundir->journal, TAG_ABOUT, text, strlen(text) + 1));
     const char *dir = rundir->directory;
@@ -136,9 +130,10 @@ static weft_status add_head(weft_rundir *rundir, const char *conf, double bytes)
 weft_status weft_rundir_begin(weft_rundir *rundir, const char *conf, const char *data,
                               double bytes)
 {
-    rundir->data = data;
-    rundir->began = (int64_t)time(NULL);
-    weft_bcast(rundir->world, &rundir->began, sizeof rundir->began, 0);
+    int64_t *began = &rundir->about.began;
+    rundir->about.data = data;
+    *began = (int64_t)time(NULL);
+    weft_bcast(rundir->world, began, sizeof *began, 0);
     weft_rundir_identify(rundir, conf);
     return weft_agree(rundir->world->rank == 0 ? add_head(rundir, conf, bytes) : WEFT_OK,
                       rundir->world);

@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MESSAGE 16777216 /* approximate size of a broadcast of records, bytes */
-
 static const char *journal_name(const weft_rundir *rundir, int team)
 {
     return weft_rundir_journal(rundir->dir, team, rundir->mem);
@@ -167,7 +165,6 @@ static weft_status revive_journals(const char *path, weft_arena *mem)
 
 /* ---- opening ---- */
 
-/* 1 if the run is begun, and not gone on with. */
 static int begins(int how)
 {
     return how != WEFT_RESUME && how != WEFT_RETRY;
@@ -220,23 +217,28 @@ int weft_rundir_is_begun(const char *dir, weft_arena *mem)
     return is_begun(rec, n);
 }
 
-/* Adds the records of the other teams' journals. */
+static void append(const weft_rundir *rundir, const weft_record *more, int64_t nmore,
+                   weft_record **rec, int64_t *n)
+{
+    weft_record *all = WEFT_NEW(rundir->mem, weft_record, *n + nmore);
+    if (*n > 0) memcpy(all, *rec, (size_t)*n * sizeof *all);
+    if (nmore > 0) memcpy(all + *n, more, (size_t)nmore * sizeof *all);
+    *rec = all;
+    *n += nmore;
+}
+
 static weft_status open_others(weft_rundir *rundir, int how, weft_record **rec, int64_t *n)
 {
     weft_place_unclaim(rundir->dir);
     for (int team = 1; weft_file_is(journal_name(rundir, team)); team++) {
         weft_journal journal;
-        weft_record *more, *all;
+        weft_record *more;
         int64_t nmore;
         TRY(weft_journal_open(&journal, journal_name(rundir, team), &more, &nmore,
                               rundir->mem));
         weft_journal_close(&journal);
         weft_retry_void(more, nmore, how == WEFT_RETRY);
-        all = WEFT_NEW(rundir->mem, weft_record, *n + nmore);
-        if (*n > 0) memcpy(all, *rec, (size_t)*n * sizeof *all);
-        if (nmore > 0) memcpy(all + *n, more, (size_t)nmore * sizeof *all);
-        *rec = all;
-        *n += nmore;
+        append(rundir, more, nmore, rec, n);
     }
     return WEFT_OK;
 }
@@ -269,62 +271,45 @@ static size_t padded(const uint64_t *head)
     return head[2] > 0 ? (head[1] + 15) / 16 * 16 : 0;
 }
 
-/* Gives all ranks the records first .. end-1 that rank 0 read. Collective. */
-static void share_some(const weft_rundir *rundir, weft_record *rec, const uint64_t *head,
-                       int64_t first, int64_t end)
+/* Gives all ranks the records that rank 0 read. Collective. */
+static weft_record *share_records(const weft_rundir *rundir, weft_record *rec, int64_t *n)
 {
-    size_t bytes = 0;
-    for (int64_t i = first; i < end; i++) bytes += padded(head + 3 * i);
+    weft_team *world = rundir->world;
+    int root = world->rank == 0;
+    if (world->size == 1) return rec;
+    weft_bcast(world, n, sizeof *n, 0);
     weft_arena *tmp = weft_arena_new();
-    int root = rundir->world->rank == 0;
+    uint64_t *head = WEFT_NEW(tmp, uint64_t, 3 * *n);
+    for (int64_t i = 0; i < *n && root; i++) {
+        const uint64_t h[3] = {rec[i].tag, rec[i].bytes, rec[i].data != NULL};
+        memcpy(head + 3 * i, h, sizeof h);
+    }
+    weft_bcast(world, head, 3 * (size_t)*n * sizeof *head, 0);
+    size_t bytes = 0;
+    for (int64_t i = 0; i < *n; i++) bytes += padded(head + 3 * i);
     char *text = WEFT_NEW(root ? tmp : rundir->mem, char, bytes), *at = text;
-    for (int64_t i = first; i < end; at += padded(head + 3 * i++)) {
+    if (!root) rec = WEFT_NEW(rundir->mem, weft_record, *n);
+    for (int64_t i = 0; i < *n; at += padded(head + 3 * i++)) {
         const uint64_t *h = head + 3 * i;
         if (root && h[2] > 0)
             memcpy(at, rec[i].data, rec[i].bytes);
         else if (!root)
             rec[i] = (weft_record){.tag = h[0], .bytes = h[1], .data = h[2] ? at : NULL};
     }
-    weft_bcast(rundir->world, text, bytes, 0);
-    weft_arena_free(tmp);
-}
-
-/* Gives all ranks the records that rank 0 read. Collective. */
-static weft_record *share_records(const weft_rundir *rundir, weft_record *rec, int64_t *n)
-{
-    if (rundir->world->size == 1) return rec;
-    weft_bcast(rundir->world, n, sizeof *n, 0);
-    weft_arena *tmp = weft_arena_new();
-    uint64_t *head = WEFT_NEW(tmp, uint64_t, 3 * *n);
-    for (int64_t i = 0; i < *n && rundir->world->rank == 0; i++) {
-        const uint64_t h[3] = {rec[i].tag, rec[i].bytes, rec[i].data != NULL};
-        memcpy(head + 3 * i, h, sizeof h);
-    }
-    weft_bcast(rundir->world, head, 3 * (size_t)*n * sizeof *head, 0);
-    if (rundir->world->rank != 0) rec = WEFT_NEW(rundir->mem, weft_record, *n);
-    for (int64_t first = 0, end = 0; first < *n; first = end) {
-        size_t bytes = 0;
-        for (; end < *n && (end == first || bytes < MESSAGE); end++)
-            bytes += padded(head + 3 * end);
-        share_some(rundir, rec, head, first, end);
-    }
+    weft_bcast(world, text, bytes, 0);
     weft_arena_free(tmp);
     return rec;
 }
 
-static weft_status read_about(weft_rundir *rundir, const char *text)
+static weft_status check_numbers(const weft_rundir *rundir)
 {
-    weft_about about;
-    TRY(weft_about_read(rundir->dir, text, &about, rundir->mem));
-    if (about.real_bytes != (int)sizeof(real))
-        return weft_fail(WEFT_EFILE,
-                         "%s was begun with numbers of %d bytes, this program has "
-                         "%d; resume it with a program built with REAL=%s",
-                         rundir->path, about.real_bytes, (int)sizeof(real),
-                         about.real_bytes == 8 ? "double" : "float");
-    rundir->data = about.data;
-    rundir->began = about.began;
-    return WEFT_OK;
+    int bytes = rundir->about.real_bytes;
+    if (!rundir->conf || bytes == (int)sizeof(real)) return WEFT_OK;
+    return weft_fail(
+        WEFT_EFILE,
+        "%s was begun with numbers of %d bytes, this program has %d; resume it "
+        "with a program built with REAL=%s",
+        rundir->path, bytes, (int)sizeof(real), bytes == 8 ? "double" : "float");
 }
 
 static void take_done(weft_rundir *rundir, const weft_record *record)
@@ -334,7 +319,6 @@ static void take_done(weft_rundir *rundir, const weft_record *record)
     if (rundir->keeps) memcpy(&rundir->won, record->data, sizeof rundir->won);
 }
 
-/* Parses the head of the journal. */
 static weft_status take_head(weft_rundir *rundir, const weft_record *rec, int64_t n)
 {
     const char *conf = NULL;
@@ -345,6 +329,7 @@ static weft_status take_head(weft_rundir *rundir, const weft_record *rec, int64_
             rundir->conf = weft_record_text(&rec[i]); /* of the same identity */
             rundir->longer = 1;
         }
+        if (rec[i].tag == TAG_TABLES) rundir->tables = weft_record_text(&rec[i]);
         if (rec[i].tag == TAG_DONE) take_done(rundir, &rec[i]);
         rundir->retried |= rec[i].tag == TAG_RETRY;
         if (rec[i].tag == TAG_DIRECTORY) rundir->directory = weft_record_text(&rec[i]);
@@ -357,7 +342,7 @@ static weft_status take_head(weft_rundir *rundir, const weft_record *rec, int64_
                              "run; remove it",
                              rundir->dir);
         if (rec[i].tag != TAG_ABOUT || !weft_record_text(&rec[i])) continue;
-        TRY(read_about(rundir, rec[i].data));
+        TRY(weft_about_read(rundir->dir, rec[i].data, &rundir->about, rundir->mem));
         rundir->conf = conf;
         if (conf) weft_rundir_identify(rundir, conf);
     }
@@ -391,7 +376,6 @@ static void tell_lost(const weft_rundir *rundir, const weft_record *rec, int64_t
     }
 }
 
-/* Parses the records. */
 static weft_status take_records(weft_rundir *rundir, const weft_record *rec, int64_t n)
 {
     TRY(take_head(rundir, rec, n));
@@ -401,7 +385,6 @@ static weft_status take_records(weft_rundir *rundir, const weft_record *rec, int
     rundir->ntime = 0;
     for (int64_t i = 0; i < n; i++)
         rundir->ntime += weft_time_read(&rec[i], &rundir->time[rundir->ntime]);
-    tell_lost(rundir, rec, n);
     return WEFT_OK;
 }
 
@@ -421,6 +404,8 @@ weft_status weft_rundir_open(weft_rundir *rundir, const char *path, int how,
                    world));
     rec = share_records(rundir, rec, &nrec);
     weft_status st = take_records(rundir, rec, nrec);
+    if (st == WEFT_OK) st = check_numbers(rundir);
+    if (st == WEFT_OK) tell_lost(rundir, rec, nrec);
     if (st == WEFT_OK && rundir->done) {
         int written = weft_file_is(path);
         weft_bcast(world, &written, sizeof written, 0);
@@ -436,6 +421,23 @@ weft_status weft_rundir_open(weft_rundir *rundir, const char *path, int how,
                                           : "");
     if (st != WEFT_OK) weft_rundir_close(rundir, 0);
     return st;
+}
+
+weft_status weft_rundir_look(weft_rundir *rundir, const char *path, int *in_use,
+                             weft_arena *mem)
+{
+    weft_record *rec = NULL, *more;
+    int64_t n = 0, nmore;
+    int used;
+    *rundir = (weft_rundir){.mem = mem, .path = path, .dir = weft_place_dir(path, mem)};
+    *in_use = 0;
+    for (int team = 0; team == 0 || weft_file_is(journal_name(rundir, team)); team++) {
+        TRY(weft_journal_read(journal_name(rundir, team), &more, &nmore, &used, mem));
+        weft_retry_void(more, nmore, 0);
+        append(rundir, more, nmore, &rec, &n);
+        *in_use |= used;
+    }
+    return take_records(rundir, rec, n);
 }
 
 void weft_rundir_close(weft_rundir *rundir, int done)

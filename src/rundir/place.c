@@ -51,7 +51,6 @@ weft_status weft_rundir_stuck(const weft_rundir *rundir, weft_status st)
 
 /* ---- the run's directory ---- */
 
-/* Removes from a directory what `is` says. */
 static void remove_those(const char *dir, int (*is)(const char *name))
 {
     DIR *listing = opendir(dir);
@@ -382,7 +381,6 @@ static const char *plain_path(const char *path)
     return path;
 }
 
-/* The path from the root. */
 static const char *from_root(const char *path, const char *dir, weft_arena *mem)
 {
     return *path == '/' || !dir ? path

@@ -30,6 +30,14 @@ typedef struct weft_recorded {
     const struct weft_recorded *earlier;
 } weft_recorded;
 
+/* What the head of a journal says beside the configuration. */
+typedef struct weft_about {
+    const char *data;    /* digest of the packed file */
+    int64_t began;       /* seconds since 1970 */
+    int real_bytes;      /* of a weight */
+    const char *version; /* of weft */
+} weft_about;
+
 /* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
  * each team, the states of trials, and checkpoints of jobs in flight. The leader of a team
  * writes the results of its jobs; rank 0 of the world is the leader of the first team. */
@@ -40,15 +48,13 @@ typedef struct weft_rundir {
     weft_journal journal;   /* the journal of this leader's team:
                                NAME.d/journal, or journal-TEAM */
     const char *conf;       /* text of the configuration in the journal; NULL: none */
-    const char *grown;     /* text of the same with more resource; NULL: it has not grown */
-    const char *data;      /* digest of the packed file */
-    const char *tables;    /* weft_tables_text, for the journal's head; NULL: none */
+    const char *grown; /* text of the same with more resource; NULL: it has not grown */
+    weft_about about;
+    const char *tables;    /* weft_tables_text, in the journal's head; NULL: none */
     const char *directory; /* in which the run was begun; NULL: not known */
-    int64_t began;         /* seconds since 1970 */
-    uint64_t id;           /* hash of conf, data and began, in the head of every other
-                              file */
-    int done;              /* 1: the run is complete, and only the removal of the directory
-                              is missing */
+    uint64_t id; /* hash of conf, data and began, in the head of every other file */
+    int done;    /* 1: the run is complete, and only the removal of the directory
+                    is missing */
     int64_t npast;
     int64_t ntime;
     weft_time *time; /* [ntime] times of the search in the journals, and of this start */
@@ -76,7 +82,7 @@ const char *weft_place_files(const char *dir, int64_t trial, int64_t job, weft_a
 /* Adds how to resume to the message of a failure to write (EFILE); returns st. */
 WEFT_CHECKED weft_status weft_rundir_stuck(const weft_rundir *rundir, weft_status st);
 
-/* Sets rundir->id from the text of the configuration, rundir->data and rundir->began. */
+/* Sets rundir->id from the text of the configuration and rundir->about. */
 void weft_rundir_identify(weft_rundir *rundir, const char *conf);
 
 /* ---- files ---- */
@@ -121,24 +127,15 @@ void weft_place_forget(const char *path);
  * also if only by a link. */
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);
 
-#define WEFT_RUN_FORMAT         "weft run 2"
-#define WEFT_WINNER_FORMAT      "weft winner 2"
-#define WEFT_PREDICTIONS_FORMAT "weft predictions 1"
+#define WEFT_RUN_FORMAT    "weft run 2"
+#define WEFT_WINNER_FORMAT "weft winner 2"
 
 /* What to do with a file of another version. */
 #define WEFT_OTHER_VERSION                                                                 \
     "use the version of weft that wrote it, or begin the run anew by `weft tune --force`"
 
-/* What the head of a journal says beside the configuration. */
-typedef struct weft_about {
-    const char *data;              /* digest of the packed file */
-    int64_t began;                 /* seconds since 1970 */
-    int real_bytes;                /* of a weight */
-    const char *records, *version; /* WEFT_RECORD_FORMAT as a text; of weft */
-} weft_about;
-
-/* Takes it apart; EFILE where the job records of the journal in `dir` are of another
- * format. Texts are owned by mem. */
+/* Takes the text of it apart; EFILE where the job records of the journal in `dir` are of
+ * another format. Texts are owned by mem. */
 WEFT_CHECKED weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
                                          weft_arena *mem);
 
@@ -198,6 +195,10 @@ enum {
  * is no run to resume, or nothing to retry. Collective over world. */
 WEFT_CHECKED weft_status weft_rundir_open(weft_rundir *rundir, const char *path, int how,
                                           weft_team *world, weft_arena *mem);
+
+/* Reads the journals of a run that may be going on, *in_use 1: by a process. EFILE. */
+WEFT_CHECKED weft_status weft_rundir_look(weft_rundir *rundir, const char *path,
+                                          int *in_use, weft_arena *mem);
 
 /* 1 if the directory has a journal in which more than the configuration was written. */
 int weft_rundir_is_begun(const char *dir, weft_arena *mem);
@@ -311,12 +312,10 @@ const char *weft_rundir_kept(const weft_rundir *rundir, int64_t trial, int64_t j
  * called. Called by a leader. */
 void weft_rundir_search(weft_rundir *rundir);
 
-/* Writes a state, of which tensor[ntensor] are the task's tensors; to be called before its
- * job is recorded. Outside of a search, where it may be called, too, the file is not made
- * durable. EFILE. */
+/* Writes a state; to be called before its job is recorded. Outside of a search, where it
+ * may be called, too, the file is not made durable. EFILE. */
 WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
-                                               const weft_state *state, int ntensor,
-                                               const weft_tensor *tensor);
+                                               const weft_state *state);
 
 /* Writes all states and records through to the disk, so that they survive a crash of the
  * node, and then removes the files that are no longer needed: at once if `now` is 1, else
@@ -337,14 +336,6 @@ WEFT_CHECKED weft_status weft_rundir_over(weft_rundir *rundir);
 WEFT_CHECKED weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
                                                 const weft_state_id *id, double seconds,
                                                 weft_state *state);
-
-/* Reads the state after a job from the directory of a run that may be going on, without its
- * task: *x, NULL if there is none, its tensors, *n = 0 if the task has none, and what its
- * clients keep, *kept, NULL for nothing. EFILE: damaged. Owned by mem. */
-WEFT_CHECKED weft_status weft_state_peek(const char *dir, const weft_job_record *record,
-                                         const real **x, weft_kept **kept, int *n,
-                                         weft_tensor tensor[WEFT_MAX_TENSORS],
-                                         weft_arena *mem);
 
 /* Name of the file of a job's checkpoint. Owned by mem. */
 const char *weft_checkpoint_name(const weft_rundir *rundir, int64_t job, weft_arena *mem);

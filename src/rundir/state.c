@@ -4,8 +4,7 @@
  * after a kill at any time. Both are written through to the disk in the background, about
  * once a second, states first: jobs do not wait for the disk, and a crash of the node loses
  * the results of at most that second. Should it leave a record but not its state, the jobs
- * that led to the state are repeated. Names and shapes of the tensors follow the numbers,
- * so that the state is of use without task and data.
+ * that led to the state are repeated.
  *
  * NAME.d/checkpoint-JOB contains the state after some rounds of a job, and the result and
  * the rows of the run file so far. It is written atomically, and used only if its hash, run
@@ -29,12 +28,6 @@ typedef struct state_head {
     uint64_t run, hash;
     int64_t trial, job, nx, naux, real_bytes;
 } state_head;
-
-/* A tensor of the state, without padding. After the last of them comes their hash. */
-typedef struct stored_tensor {
-    char name[64];
-    int64_t at, nd, dims[4];
-} stored_tensor;
 
 static state_head head_of(const weft_rundir *rundir, const weft_state_id *id)
 {
@@ -73,26 +66,16 @@ static void commit_kept(weft_rundir *rundir, const weft_state *state, weft_arena
 }
 
 weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
-                                  const weft_state *state, int ntensor,
-                                  const weft_tensor *tensor)
+                                  const weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
     state_head head = head_of(rundir, id);
-    stored_tensor *stored = WEFT_NEW(tmp, stored_tensor, ntensor);
-    for (int i = 0; i < ntensor; i++) {
-        stored[i].at = tensor[i].at;
-        stored[i].nd = tensor[i].nd;
-        memcpy(stored[i].dims, tensor[i].dims, sizeof stored[i].dims);
-        snprintf(stored[i].name, sizeof stored[i].name, "%s", tensor[i].name);
-    }
-    size_t size = (size_t)ntensor * sizeof *stored;
-    uint64_t hash = weft_hash(stored, size, 0);
-    const void *const at[] = {&head, state->x, state->aux, stored, &hash};
+    const void *const at[] = {&head, state->x, state->aux};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
-                            (size_t)id->naux * sizeof *state->aux, size, sizeof hash};
+                            (size_t)id->naux * sizeof *state->aux};
     const char *path = state_name(rundir, id, tmp);
     commit_kept(rundir, state, tmp);
-    weft_status st = weft_file_put_lazy(path, ntensor > 0 ? 5 : 3, at, bytes);
+    weft_status st = weft_file_put_lazy(path, 3, at, bytes);
     if (rundir->commit) weft_commit_file(rundir->commit, path);
     weft_arena_free(tmp);
     return weft_rundir_stuck(rundir, st);
@@ -135,25 +118,6 @@ static void await(const char *path, double seconds)
     while (!weft_file_is(path) && weft_now() - start < seconds) weft_nap(LOOK_SECONDS);
 }
 
-/* Number of bytes of the tensors' names and their hash, in a file that has so many before
- * them; 0: there are none, or the file has another length than any state's. */
-static size_t tail_bytes(const char *path, size_t before)
-{
-    struct stat info;
-    if (stat(path, &info) != 0 || info.st_size <= (off_t)before) return 0;
-    size_t n = (size_t)info.st_size - before;
-    int whole = n % sizeof(stored_tensor) == sizeof(uint64_t) &&
-                n / sizeof(stored_tensor) <= WEFT_MAX_TENSORS;
-    return whole ? n : 0;
-}
-
-static int tail_holds(const char *tail, size_t bytes)
-{
-    if (bytes == 0) return 1;
-    uint64_t hash = weft_hash(tail, bytes - sizeof hash, 0);
-    return memcmp(&hash, tail + bytes - sizeof hash, sizeof hash) == 0;
-}
-
 /* Shares what is kept, or opens it, as soon as all its files are visible here. */
 static weft_status take_kept(const weft_rundir *rundir, const weft_state_id *id,
                              double seconds, weft_state *state)
@@ -175,24 +139,20 @@ static weft_status load_state(const weft_rundir *rundir, const weft_state_id *id
 {
     weft_arena *tmp = weft_arena_new();
     const char *path = state_name(rundir, id, tmp);
-    state_head expected = head_of(rundir, id);
-    state_head head;
-    size_t nx = (size_t)id->nx * sizeof *state->x;
-    size_t naux = (size_t)id->naux * sizeof *state->aux;
+    state_head expected = head_of(rundir, id), head;
     weft_status st = WEFT_OK;
     await(path, seconds);
-    size_t ntail = tail_bytes(path, sizeof head + nx + naux);
-    char *tail = WEFT_NEW(tmp, char, ntail);
-    void *const at[] = {&head, state->x, state->aux, tail};
-    const size_t bytes[] = {sizeof head, nx, naux, ntail};
+    void *const at[] = {&head, state->x, state->aux};
+    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
+                            (size_t)id->naux * sizeof *state->aux};
     if (!weft_file_is(path))
         st = weft_fail(WEFT_EFILE,
                        "%s is missing, the state after job %lld, which a later job needs",
                        path, (long long)id->job);
     else
-        st = weft_file_load_parts(path, 4, at, bytes);
-    if (st == WEFT_OK && (memcmp(&head, &expected, sizeof head) != 0 ||
-                          weft_state_hash(state) != id->hash || !tail_holds(tail, ntail)))
+        st = weft_file_load_parts(path, 3, at, bytes);
+    if (st == WEFT_OK &&
+        (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
         st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);
     if (st == WEFT_OK && state->kept) st = take_kept(rundir, id, seconds, state);
     weft_arena_free(tmp);
@@ -209,80 +169,6 @@ weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
     TRY(weft_agree(st, team));
     weft_state_bcast(team, state);
     return WEFT_OK;
-}
-
-/* ---- reading without task and data ---- */
-
-/* Whether the parts have the lengths that the head tells. */
-static int fits(const state_head *head, size_t size, size_t *nx, size_t *naux)
-{
-    size_t most = size / sizeof(real);
-    if (head->nx < 0 || head->naux < 0 || (size_t)head->nx > most ||
-        (size_t)head->naux > most)
-        return 0;
-    *nx = (size_t)head->nx * sizeof(real);
-    *naux = (size_t)head->naux * sizeof(double);
-    return sizeof *head + *nx + *naux <= size;
-}
-
-/* The tensors, at the end of the file; 0: they do not hold. */
-static int take_tensors(const char *tail, size_t bytes, int64_t nx, int *n,
-                        weft_tensor *tensor)
-{
-    if (!tail_holds(tail, bytes)) return 0;
-    *n = (int)(bytes / sizeof(stored_tensor));
-    for (int i = 0; i < *n; i++) {
-        stored_tensor stored;
-        memcpy(&stored, tail + (size_t)i * sizeof stored, sizeof stored);
-        tensor[i] = (weft_tensor){.at = stored.at, .nd = (int)stored.nd};
-        memcpy(tensor[i].name, stored.name, sizeof stored.name);
-        memcpy(tensor[i].dims, stored.dims, sizeof stored.dims);
-        if (stored.at < 0 || stored.nd < 1 || stored.nd > 4) return 0;
-        if (stored.at + weft_tensors_size(1, &tensor[i]) > nx) return 0;
-    }
-    return 1;
-}
-
-/* What is kept in a state, NULL for nothing; the mark begins with the state's doubles. */
-static weft_status look_kept(const char *dir, const weft_job_record *record,
-                             const char *doubles, weft_kept **kept, weft_arena *mem)
-{
-    double mark[WEFT_KEPT_MARK];
-    int64_t n, each;
-    const char *files = weft_place_files(dir, record->job.trial, record->job.id, mem);
-    if (!weft_kept_look(files, &n, &each)) return WEFT_OK;
-    memcpy(mark, doubles, sizeof mark);
-    *kept = weft_kept_new(n, each, mem);
-    return weft_kept_take(*kept, files, mark);
-}
-
-weft_status weft_state_peek(const char *dir, const weft_job_record *record, const real **x,
-                            weft_kept **kept, int *n, weft_tensor tensor[WEFT_MAX_TENSORS],
-                            weft_arena *mem)
-{
-    const char *path = weft_place_state(dir, record->job.trial, record->job.id, mem);
-    struct stat info;
-    *x = NULL;
-    *kept = NULL;
-    *n = 0;
-    if (stat(path, &info) != 0) return WEFT_OK;
-    size_t size = (size_t)info.st_size, nx, naux;
-    char *data = WEFT_NEW(mem, char, size + sizeof(state_head));
-    state_head head;
-    TRY(weft_file_load(path, data, size));
-    memcpy(&head, data, sizeof head);
-    int whole = head.real_bytes == (int64_t)sizeof(real) && fits(&head, size, &nx, &naux);
-    if (whole) {
-        const char *tail = data + sizeof head + nx + naux;
-        size_t ntail = tail_bytes(path, sizeof head + nx + naux);
-        uint64_t hash = weft_hash(data + sizeof head, nx, 0);
-        hash = weft_hash(data + sizeof head + nx, naux, hash);
-        whole = hash == record->hash && take_tensors(tail, ntail, head.nx, n, tensor);
-    }
-    if (!whole) return weft_fail(WEFT_EFILE, "%s is damaged", path);
-    *x = (const real *)(const void *)(data + sizeof head);
-    if (naux < sizeof(double[WEFT_KEPT_MARK])) return WEFT_OK;
-    return look_kept(dir, record, data + sizeof head + nx, kept, mem);
 }
 
 /* ---- checkpoints ---- */
@@ -381,26 +267,10 @@ static int is_shorter(const weft_job *job, const weft_job *whole)
 }
 
 /* Takes over what a record says of the first units of the same job. */
-static void take_units(weft_job_record *record, const weft_job_record *past,
-                       weft_arena *mem)
+static void take_units(weft_job_record *record, const weft_job_record *past)
 {
     size_t n = (size_t)past->done, k = (size_t)past->res.k;
-    weft_result *res = &record->res;
-    const weft_result own = *res;
-    *res = past->res;
-    res->metric = own.metric;
-    res->arm_loss = own.arm_loss;
-    res->arm_wrong = own.arm_wrong;
-    res->arm_count = own.arm_count;
-    res->arm_score = own.arm_score;
-    res->logp = own.logp;
-    memcpy(res->metric, past->res.metric, (size_t)res->nmetric * sizeof *res->metric);
-    memcpy(res->arm_loss, past->res.arm_loss, k * sizeof *res->arm_loss);
-    memcpy(res->arm_wrong, past->res.arm_wrong, k * sizeof *res->arm_wrong);
-    memcpy(res->arm_count, past->res.arm_count, k * sizeof *res->arm_count);
-    memcpy(res->arm_score, past->res.arm_score, k * sizeof *res->arm_score);
-    memcpy(res->logp, past->res.logp, k * sizeof *res->logp);
-    if (res->note) res->note = weft_arena_text(mem, "%s", res->note);
+    record->res = past->res;
     record->team = past->team;
     record->ticket = past->ticket;
     record->began = past->began;
@@ -440,7 +310,7 @@ static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
     if (!packed || head.nx != state->nx || head.naux != state->naux ||
         head.real_bytes != (int64_t)sizeof(real) ||
         packed != data + sizeof head + nx + naux ||
-        !weft_job_record_read(&past, packed, tmp))
+        !weft_job_record_read(&past, packed, mem))
         return 0;
     *other = past.job.trial != record->job.trial || past.job.index != record->job.index;
     if (!is_shorter(&past.job, &record->job) || past.res.nmetric != record->res.nmetric ||
@@ -451,7 +321,7 @@ static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
         memcpy(mark, data + sizeof head + nx, sizeof mark);
         if (weft_kept_resume(state->kept, mark) != WEFT_OK) return 0;
     }
-    take_units(record, &past, mem);
+    take_units(record, &past);
     memcpy(state->x, data + sizeof head, nx);
     memcpy(state->aux, data + sizeof head + nx, naux);
     return 1;

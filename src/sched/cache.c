@@ -1,10 +1,8 @@
 /* The states of trials that are needed by later jobs or as the winner's. If the run has a
  * run directory, they are files in it: the team that did a job writes its state, and any
  * team that continues or copies the trial reads it. Without a run directory they stay in
- * memory. So does, in a run of one team, the best state that no job continues, if jobs take
- * at most HOLD_SECONDS: it is written when the search ends or is stopped, and if that is
- * killed, its job is repeated. So do all states of jobs that are done elsewhere, which are
- * a few numbers and made again from what was told.
+ * memory. So do all states of jobs that are done elsewhere, which are a few numbers and
+ * made again from what was told.
  *
  * A state is that of a trial after a job. A job begins with the state after the last told
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
@@ -19,10 +17,9 @@
 #include "weft/base/base.h"
 #include "weft/task/state.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#define HOLD_SECONDS 10.0 /* a longer job's state is written at once */
+#define HOLD_SECONDS 10.0 /* a longer job's state in a program is saved at once */
 #define FULL         0.9  /* fraction of the bound that is kept after it was exceeded */
 #define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
 #define CLAIM_AGAIN  ((int64_t)1 << 40) /* plus a job: the claim to repeat it */
@@ -35,27 +32,30 @@ int weft_held_is_on(const weft_sched *sched)
     return holder && sched->rundir && holder->holds(sched->task_self);
 }
 
+/* What the leader says of its program. Collective over team. */
+static int leader_says(const weft_sched *sched, int says)
+{
+    weft_bcast(sched->team, &says, sizeof says, 0);
+    return says;
+}
+
 /* 1: the program of this team has the state of that name, *state unless it is NULL.
  * Collective over team. */
 static int program_has(const weft_sched *sched, int64_t trial, int64_t job,
                        weft_state *state)
 {
-    weft_team *team = sched->team;
-    int has = team->rank == 0 &&
-              sched->task->traits.holder->held(sched->task_self, trial, job, state);
-    weft_bcast(team, &has, sizeof has, 0);
-    if (has && state) weft_state_bcast(team, state);
+    const weft_holder *holder = sched->task->traits.holder;
+    int has = leader_says(sched, sched->team->rank == 0 &&
+                                     holder->held(sched->task_self, trial, job, state));
+    if (has && state) weft_state_bcast(sched->team, state);
     return has;
 }
 
 /* 1: its directory is on disk, saved now or before. Collective over team. */
 static int program_saves(const weft_sched *sched, int64_t trial, int64_t job)
 {
-    weft_team *team = sched->team;
-    int saved =
-        team->rank == 0 && sched->task->traits.holder->save(sched->task_self, trial, job);
-    weft_bcast(team, &saved, sizeof saved, 0);
-    return saved;
+    return leader_says(sched, sched->team->rank == 0 && sched->task->traits.holder->save(
+                                                            sched->task_self, trial, job));
 }
 
 void weft_held_forget(const weft_sched *sched, int64_t trial, int64_t job)
@@ -65,15 +65,6 @@ void weft_held_forget(const weft_sched *sched, int64_t trial, int64_t job)
 }
 
 /* ---- states on disk ---- */
-
-/* Writes a state after a job. EFILE. */
-static weft_status write_state(const weft_sched *sched, const weft_state_id *id,
-                               const weft_job *job, const weft_state *state)
-{
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = weft_task_tensors(sched->task, sched->task_self, job, tensor);
-    return weft_rundir_state_put(sched->rundir, id, state, n, tensor);
-}
 
 /* The state after a job, which is stored under the number `job`. */
 static weft_state_id id_of(const weft_job_record *record, int64_t job,
@@ -108,7 +99,7 @@ static weft_state room_for(const weft_sched *sched, const weft_cached *cached,
     return room;
 }
 
-int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job)
+int weft_cached_save(const weft_sched *sched, weft_cached *cached)
 {
     const weft_holder *holder = sched->task->traits.holder;
     if (cached->saved) return 1;
@@ -116,7 +107,7 @@ int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_jo
     weft_state state = room_for(sched, cached, tmp);
     int saved = holder->held(sched->task_self, cached->id.trial, cached->id.job, &state) &&
                 holder->save(sched->task_self, cached->id.trial, cached->id.job);
-    if (saved && write_state(sched, &cached->id, job, &state) != WEFT_OK) {
+    if (saved && weft_rundir_state_put(sched->rundir, &cached->id, &state) != WEFT_OK) {
         weft_log(WEFT_WARN, "%s", weft_error());
         saved = 0;
     }
@@ -159,7 +150,7 @@ static weft_status make_again(weft_sched *sched, const weft_job_record *record,
             weft_arena_free(mem);
             TRY(weft_job_again(sched, record, from, out));
             int leads = sched->team->rank == 0;
-            return weft_agree(leads ? write_state(sched, &id, &record->job, &out->state)
+            return weft_agree(leads ? weft_rundir_state_put(sched->rundir, &id, &out->state)
                                     : WEFT_OK,
                               sched->team);
         }
@@ -488,20 +479,11 @@ static int stays_in_program(const weft_sched *sched, const weft_job_record *reco
            !(record->seconds > HOLD_SECONDS && program_saves(sched, job->trial, job->id));
 }
 
-/* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
- * are done in others, so that the mean time of a job counts too. Collective over team. */
+/* 1: the state after a job stays in memory. Collective over team. */
 static int is_held(const weft_sched *sched, const weft_job_record *record)
 {
     if (weft_held_is_on(sched)) return stays_in_program(sched, record);
-    if (sched->task->remote.trade) return sched->rundir != NULL;
-    if (!sched->rundir || sched->teams > 1 || !record->job.last ||
-        sched->task->traits.files)
-        return 0;
-    double mean = (weft_now() - sched->begun) /
-                  (double)(sched->queue.known - sched->queue.replayed + 1);
-    int held = fmax(record->seconds, mean) <= HOLD_SECONDS;
-    weft_bcast(sched->team, &held, sizeof held, 0);
-    return held;
+    return sched->task->remote.trade && sched->rundir;
 }
 
 weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_state *own)
@@ -522,7 +504,7 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
     weft_state_id id = id_of(record, record->job.id, state);
     weft_times_close(sched->team);
     if (record->kept && sched->team->rank == 0)
-        st = write_state(sched, &id, &record->job, state);
+        st = weft_rundir_state_put(sched->rundir, &id, state);
     weft_times_io(sched->team);
     if (!record->kept) weft_kept_drop(own->state.kept);
     weft_arena_free(own->mem);
@@ -537,7 +519,7 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
         program_has(sched, parent->id.trial, parent->id.job, state)) {
         int users = parent->users - (parent == sched->cache->won);
         if (users > 1 && job->trial == parent->id.trial && sched->team->rank == 0)
-            weft_cached_save(sched, parent, job);
+            weft_cached_save(sched, parent);
         return WEFT_OK;
     }
     if (parent->own.mem)
@@ -553,11 +535,10 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
     return st;
 }
 
-static weft_status write_held(const weft_sched *sched, const weft_cached *cached,
-                              const weft_job *job)
+static weft_status write_held(const weft_sched *sched, const weft_cached *cached)
 {
     if (!cached || cached->kept != WEFT_HELD || !cached->own.mem) return WEFT_OK;
-    return write_state(sched, &cached->id, job, &cached->own.state);
+    return weft_rundir_state_put(sched->rundir, &cached->id, &cached->own.state);
 }
 
 weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_record **record)
@@ -575,11 +556,9 @@ weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_reco
 
 weft_status weft_cache_stop(weft_sched *sched)
 {
-    TRY(write_held(sched, sched->cache->won, &sched->queue.winner.job));
-    for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {
-        const weft_flight *flight = weft_flights_at(&sched->queue.flights, i);
-        TRY(write_held(sched, flight->own, &flight->record.job));
-    }
+    TRY(write_held(sched, sched->cache->won));
+    for (int64_t i = 0; i < sched->queue.flights.ends.n; i++)
+        TRY(write_held(sched, weft_flights_at(&sched->queue.flights, i)->own));
     return WEFT_OK;
 }
 
@@ -612,7 +591,7 @@ static weft_status fetch_winner(weft_sched *sched, weft_cached *cached)
         if (cached->saved) return WEFT_OK;
         TRY(fetch_state(sched, cached, state));
     }
-    if (sched->team->rank == 0) weft_cached_save(sched, cached, &sched->queue.winner.job);
+    if (sched->team->rank == 0) weft_cached_save(sched, cached);
     return WEFT_OK;
 }
 

@@ -16,7 +16,7 @@ weft_flight *weft_queue_start(weft_sched *sched, const weft_job *job, double sec
 int weft_queue_needs(const weft_sched *sched, const weft_job_record *record);
 /* Keeps the packed result of another team, of a job that is not asked for here yet. */
 void weft_queue_keep(weft_sched *sched, int64_t job, const void *record, size_t bytes);
-/* Takes it out, good until the next is kept; NULL: there is none. */
+/* Takes it out; NULL: there is none. */
 const void *weft_queue_take(weft_sched *sched, int64_t job);
 /* Notes that the result of a job is known. */
 void weft_queue_known(weft_sched *sched, weft_flight *flight);
@@ -83,6 +83,33 @@ int weft_job_is_begun(const weft_sched *sched, const weft_job_record *told);
 
 /* Shows that a job is done. */
 void weft_show_job(weft_sched *sched, const weft_job_record *record);
+
+/* ---- messages between leaders, beside results ---- */
+
+/* Whose turn a job is that a team has claimed. */
+typedef struct weft_claimed {
+    int taken; /* 1: another team's */
+    int hops;  /* how often it was handed on */
+    int tries; /* how often it has failed */
+    int begun; /* 1: a program was started */
+} weft_claimed;
+
+/* What a team tells the others. */
+typedef struct weft_notice {
+    enum {
+        WEFT_CLAIMED, /* it does the job */
+        WEFT_HANDED,  /* it hands the job on */
+        WEFT_ASIDE,   /* it is set aside, after turn.tries failures that are recorded */
+        WEFT_WANTED,  /* it needs the state after the job, which `team` has */
+        WEFT_GIVEN,   /* it has saved that state, */
+        WEFT_LOST     /* or has it no more */
+    } what;
+    int64_t job, team;
+    weft_claimed turn;
+} weft_notice;
+
+/* To all other leaders, if there are any. */
+void weft_notice_send(const weft_sched *sched, weft_notice notice);
 
 /* ---- states of trials, on disk or in the memory of programs that teams keep
  * (weft/task/state.h) ---- */
@@ -167,9 +194,8 @@ weft_cached *weft_cache_find(weft_sched *sched, int64_t job,
  * EFILE. */
 WEFT_CHECKED weft_status weft_cache_stop(weft_sched *sched);
 
-/* Saves a state that this rank's program may have, after a job; 1 if it is on disk. By a
- * leader. */
-int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job);
+/* Saves a state that this rank's program may have; 1 if it is on disk. By a leader. */
+int weft_cached_save(const weft_sched *sched, weft_cached *cached);
 
 /* 1: states are in the memory of programs: the first rank of a team asks its own. */
 int weft_held_is_on(const weft_sched *sched);
@@ -205,18 +231,10 @@ int weft_lend_waits(weft_sched *sched);
  * NULL: none. By a leader. */
 weft_flight *weft_lend_came(weft_sched *sched);
 
-/* Takes a message of another team if it is one about states; 0 if not. */
-int weft_lend_notice(weft_sched *sched, const weft_message *message);
+/* Takes a notice of another team about states. */
+void weft_lend_notice(weft_sched *sched, const weft_notice *notice);
 
 /* ---- trust ---- */
-
-/* Whose turn a job is that a team has claimed. */
-typedef struct weft_claimed {
-    int taken; /* 1: another team's */
-    int hops;  /* how often it was handed on */
-    int tries; /* how often it has failed */
-    int begun; /* 1: a program was started */
-} weft_claimed;
 
 /* Sets up sched->trust. */
 void weft_trust_begin(weft_sched *sched);
@@ -236,8 +254,8 @@ void weft_trust_took(weft_sched *sched, int64_t job);
 /* 1 if this team is to do no other jobs. */
 int weft_trust_waits(const weft_sched *sched);
 
-/* Takes a message of another team if it is one about trust; 0 if not. */
-int weft_trust_notice(weft_sched *sched, const weft_message *message);
+/* Takes a notice of another team about trust. */
+void weft_trust_notice(weft_sched *sched, const weft_notice *notice);
 
 /* To be called when this team has done a job. *counts 0: it has failed, perhaps not by
  * itself; it is handed on, and nothing is to be recorded. ECONF: no team can start the

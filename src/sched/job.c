@@ -200,7 +200,7 @@ static weft_status start_kept(const weft_sched *sched, weft_state *state)
 {
     weft_status st = WEFT_OK;
     if (sched->team->rank == 0) {
-        st = weft_kept_copy(state->kept, sched->from_kept);
+        st = weft_kept_copy(state->kept, sched->given.kept);
         weft_kept_mark(state->kept, state->aux);
     }
     weft_bcast(sched->team, state->aux, WEFT_KEPT_MARK * sizeof *state->aux, 0);
@@ -211,8 +211,9 @@ weft_status weft_trial_start(const weft_sched *sched, const weft_job *job,
                              weft_state *state)
 {
     if (sched->task->start) sched->task->start(sched->task_self, job, state);
-    if (sched->from) memcpy(state->x, sched->from, (size_t)sched->nfrom * sizeof *state->x);
-    return sched->from_kept && state->kept ? start_kept(sched, state) : WEFT_OK;
+    if (sched->given.x)
+        memcpy(state->x, sched->given.x, (size_t)sched->given.n * sizeof *state->x);
+    return sched->given.kept && state->kept ? start_kept(sched, state) : WEFT_OK;
 }
 
 static double seconds_of(const job_run *run)

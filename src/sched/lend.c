@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WANTED, GIVEN, LOST };
 #define SHARE                                                                              \
     0.1 /* of the states that are kept: so many more than the excess are saved             \
          */
-
-/* A message: one team's leader wants the state after a job, or its owner has saved it, or
- * has it no more. */
-struct notice {
-    int64_t job, team, what;
-};
 
 /* A job that this team has claimed, and that waits for the state it begins with. */
 struct waiting {
@@ -85,10 +78,9 @@ void weft_lend_save_all(weft_sched *sched)
     weft_arena *tmp = weft_arena_new();
     int64_t n = list_held(sched, &list, tmp);
     for (int64_t i = 0; i < n; i++)
-        if (!list[i].record->job.last)
-            weft_cached_save(sched, list[i].cached, &list[i].record->job);
+        if (!list[i].record->job.last) weft_cached_save(sched, list[i].cached);
     weft_cached *won = sched->cache->won;
-    if (won) weft_cached_save(sched, won, &sched->queue.winner.job);
+    if (won) weft_cached_save(sched, won);
     weft_arena_free(tmp);
 }
 
@@ -97,7 +89,7 @@ void weft_lend_save_winner(weft_sched *sched)
     weft_cached *won = sched->cache->won;
     if (!won || !weft_held_is_on(sched)) return;
     int leads = sched->team->rank == 0;
-    double saved = leads ? weft_cached_save(sched, won, &sched->queue.winner.job) : 0;
+    double saved = leads ? weft_cached_save(sched, won) : 0;
     weft_max_f64(sched->world, &saved, 1);
     won->saved = saved > 0;
 }
@@ -123,7 +115,7 @@ void weft_lend_bound(weft_sched *sched)
     excess += (int64_t)(SHARE * (double)n);
     if (n > 0) qsort(list, (size_t)n, sizeof *list, worst_first);
     for (int64_t i = 0; i < n && i < excess; i++) {
-        weft_cached_save(sched, list[i].cached, &list[i].record->job);
+        weft_cached_save(sched, list[i].cached);
         weft_held_forget(sched, list[i].cached->id.trial, list[i].cached->id.job);
     }
     weft_arena_free(tmp);
@@ -140,12 +132,13 @@ static weft_lent *lent_of(weft_sched *sched)
 void weft_lend_want(weft_sched *sched, const weft_flight *flight)
 {
     weft_lent *lent = lent_of(sched);
-    const struct notice notice = {flight->parent->job, flight->parent->team, WANTED};
     lent->waiting =
         weft_regrow(sched->mem, lent->waiting, sizeof *lent->waiting, lent->n, &lent->room);
     lent->waiting[lent->n++] =
         (struct waiting){flight->record.job.id, flight->parent->job, 0};
-    weft_peers_send(sched->crew.peers, &notice, sizeof notice);
+    weft_notice_send(sched, (weft_notice){.what = WEFT_WANTED,
+                                          .job = flight->parent->job,
+                                          .team = flight->parent->team});
 }
 
 int weft_lend_waits(weft_sched *sched)
@@ -170,28 +163,24 @@ static void give_state(weft_sched *sched, int64_t job)
 {
     const weft_job_record *record;
     weft_cached *cached = weft_cache_find(sched, job, &record);
-    int saved = cached && weft_cached_save(sched, cached, &record->job);
-    const struct notice notice = {job, sched->crew.group, saved ? GIVEN : LOST};
-    weft_peers_send(sched->crew.peers, &notice, sizeof notice);
+    int saved = cached && weft_cached_save(sched, cached);
+    weft_notice_send(sched,
+                     (weft_notice){.what = saved ? WEFT_GIVEN : WEFT_LOST, .job = job});
 }
 
-int weft_lend_notice(weft_sched *sched, const weft_message *message)
+void weft_lend_notice(weft_sched *sched, const weft_notice *notice)
 {
-    struct notice notice;
     const weft_job_record *record;
-    if (message->bytes != sizeof notice) return 0;
-    memcpy(&notice, message->data, sizeof notice);
-    if (notice.what == WANTED) {
-        if (notice.team == sched->crew.group && sched->team->rank == 0)
-            give_state(sched, notice.job);
-        return 1;
+    if (notice->what == WEFT_WANTED) {
+        if (notice->team == sched->crew.group && sched->team->rank == 0)
+            give_state(sched, notice->job);
+        return;
     }
     weft_lent *lent = lent_of(sched);
     for (int64_t i = 0; i < lent->n; i++)
-        lent->waiting[i].came |= lent->waiting[i].parent == notice.job;
-    weft_cached *cached = weft_cache_find(sched, notice.job, &record);
-    if (!cached) return 1;
+        lent->waiting[i].came |= lent->waiting[i].parent == notice->job;
+    weft_cached *cached = weft_cache_find(sched, notice->job, &record);
+    if (!cached) return;
     cached->loose = 1;
-    cached->saved |= notice.what == GIVEN;
-    return 1;
+    cached->saved |= notice->what == WEFT_GIVEN;
 }

@@ -23,8 +23,7 @@
 /* A result of another team for a job that this team's tuner has not asked for yet. */
 struct weft_early {
     int64_t job;
-    char *record; /* [room] packed */
-    size_t room;
+    char *record; /* packed */
     weft_early *next;
 };
 
@@ -72,7 +71,6 @@ int weft_job_record_compare(const void *a, const void *b)
     return (x->job.id > y->job.id) - (x->job.id < y->job.id);
 }
 
-/* The mixture after the job. */
 static weft_mix mix_after(const weft_job_record *record)
 {
     weft_mix mix = record->job.mix;
@@ -331,35 +329,27 @@ void weft_queue_setup(weft_sched *sched)
     weft_flights_due(flights);
 }
 
-/* ---- results of other teams ---- */
+/* ---- what other teams tell ---- */
 
-/* In the memory of one that was taken. */
+void weft_notice_send(const weft_sched *sched, weft_notice notice)
+{
+    if (sched->crew.peers) weft_peers_send(sched->crew.peers, &notice, sizeof notice);
+}
+
 void weft_queue_keep(weft_sched *sched, int64_t job, const void *record, size_t bytes)
 {
-    weft_queue *queue = &sched->queue;
-    weft_early *early = queue->spare;
-    if (early)
-        queue->spare = early->next;
-    else
-        early = WEFT_NEW(sched->mem, weft_early, 1);
-    if (early->room < bytes) {
-        early->record = WEFT_NEW(sched->mem, char, bytes);
-        early->room = bytes;
-    }
+    weft_early *early = WEFT_NEW(sched->mem, weft_early, 1);
+    *early = (weft_early){job, WEFT_NEW(sched->mem, char, bytes), sched->queue.early};
     memcpy(early->record, record, bytes);
-    early->job = job;
-    early->next = queue->early;
-    queue->early = early;
+    sched->queue.early = early;
 }
 
 const void *weft_queue_take(weft_sched *sched, int64_t job)
 {
     for (weft_early **at = &sched->queue.early; *at; at = &(*at)->next) {
-        weft_early *early = *at;
+        const weft_early *early = *at;
         if (early->job != job) continue;
         *at = early->next;
-        early->next = sched->queue.spare;
-        sched->queue.spare = early;
         return early->record;
     }
     return NULL;

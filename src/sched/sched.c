@@ -124,7 +124,6 @@ static int64_t next_ticket(const weft_sched *sched)
     return flights->npast > 0 ? flights->past[flights->npast - 1] + 1 : 0;
 }
 
-/* Names the team in lines of the log. */
 static void name_team(weft_sched *sched)
 {
     char host[WEFT_PLACEMENT_TEXT] = "";
@@ -237,17 +236,20 @@ static void enter_claim(weft_sched *sched, int64_t job)
     if (flight) weft_flights_leave(&sched->queue.flights, flight);
 }
 
-/* A message is a result, the number of a job that its sender has claimed, or about
- * trust. */
 static void enter_message(weft_sched *sched, const weft_message *message)
 {
-    int64_t job;
-    if (message->bytes == sizeof job) {
-        memcpy(&job, message->data, sizeof job);
-        enter_claim(sched, job);
-    } else if (!weft_trust_notice(sched, message) && !weft_lend_notice(sched, message)) {
+    weft_notice notice;
+    if (message->bytes != sizeof notice) {
         enter_result(sched, message);
+        return;
     }
+    memcpy(&notice, message->data, sizeof notice);
+    if (notice.what == WEFT_CLAIMED)
+        enter_claim(sched, notice.job);
+    else if (notice.what <= WEFT_ASIDE)
+        weft_trust_notice(sched, &notice);
+    else
+        weft_lend_notice(sched, &notice);
 }
 
 /* Enters what has arrived. Collective over team. */
@@ -298,9 +300,10 @@ static void wait_for_result(weft_sched *sched)
 static int claim_job(weft_sched *sched, int64_t job)
 {
     if (!sched->crew.claims) return 1;
+    sched->crew.tries++;
     if (!weft_claim(sched->crew.claims, job)) return 0;
     if (weft_claims_by_file(sched->crew.claims))
-        weft_peers_send(sched->crew.peers, &job, sizeof job);
+        weft_notice_send(sched, (weft_notice){.what = WEFT_CLAIMED, .job = job});
     return 1;
 }
 
@@ -422,7 +425,6 @@ static weft_status trade_jobs(weft_sched *sched, weft_flight **flight)
     return WEFT_OK;
 }
 
-/* Tells them that no job is left. */
 static weft_status end_trade(weft_sched *sched)
 {
     if (!sched->task->remote.trade) return WEFT_OK;

@@ -160,7 +160,7 @@ typedef struct weft_queue {
     int64_t asked;
     weft_flight **job; /* [asked] jobs in flight by id; NULL: told */
     int64_t *row;      /* [asked] index in record of a job that was told */
-    weft_early *early, *spare;
+    weft_early *early;
     int64_t room, roomjob, roomrow; /* of record, job, row */
 } weft_queue;
 
@@ -173,9 +173,17 @@ typedef struct weft_crew {
     const char *who;     /* "team 1 on n2" in lines of the log, likewise */
     int64_t ticket;      /* the ticket after this team's last one */
     int64_t recorded;    /* jobs that this team has recorded since the start */
+    int64_t tries;       /* jobs that this team has tried to claim */
     int rested;          /* 1: the team has had nothing to do since its last job, */
     double since;        /* since then; 0: it has */
 } weft_crew;
+
+/* What trials begin with in the place of what the task starts them with. */
+typedef struct weft_given {
+    const real *x; /* [n] weights; NULL: none */
+    int64_t n;
+    const weft_kept *kept; /* what clients keep; NULL: nothing */
+} weft_given;
 
 typedef struct weft_trust weft_trust; /* whether failures of this team's jobs count */
 typedef struct weft_cache weft_cache; /* the states of trials */
@@ -188,21 +196,18 @@ typedef struct weft_sched {
     weft_team *team;  /* this rank's team; the world if teams is 1 */
     int teams;
     const weft_task *task;
-    void *task_self;  /* set up for the team */
-    const real *from; /* [nfrom] weights in the place of those that the task starts
-                         a trial with; NULL: none */
-    int64_t nfrom;
-    const weft_kept *from_kept; /* likewise what clients keep; NULL: nothing */
-    weft_search *search;        /* after setup; each rank has its own copy, and all make the
-                                   same calls */
-    weft_rundir *rundir;        /* NULL: nothing is kept on disk, one team only */
-    double time_limit, target;  /* as in weft_run_opts */
-    double checkpoint;          /* seconds between checkpoints of a job */
-    int64_t workers;            /* simulated workers; 0: unlimited */
-    int wall;        /* 1: results are told in the order in which they arrive, not
-                        in virtual time */
-    double overhead; /* virtual seconds per job for asking and telling */
-    double disk;     /* bytes on disk for states of waiting trials; 0: no limit */
+    void *task_self;           /* set up for the team */
+    weft_given given;          /* to the trials */
+    weft_search *search;       /* after setup; each rank has its own copy, and all make the
+                                  same calls */
+    weft_rundir *rundir;       /* NULL: nothing is kept on disk, one team only */
+    double time_limit, target; /* as in weft_run_opts */
+    double checkpoint;         /* seconds between checkpoints of a job */
+    int64_t workers;           /* simulated workers; 0: unlimited */
+    int wall;                  /* 1: results are told in the order in which they arrive, not
+                                  in virtual time */
+    double overhead;           /* virtual seconds per job for asking and telling */
+    double disk;               /* bytes on disk for states of waiting trials; 0: no limit */
     weft_arena *mem;
 
     double begun, before; /* sched.c: start of this session; seconds of earlier sessions */

@@ -19,13 +19,6 @@
  * as many, up to a bound. */
 enum { SPAN = 3, MOST_SPAN = 24 };
 
-/* A message to the other leaders: the sender hands a job on, or is set aside. */
-struct notice {
-    int64_t job; /* -1: set aside */
-    int64_t team;
-    weft_claimed turn;
-};
-
 /* Jobs that a team fails at before it waits for one that succeeds. */
 enum { DOUBTS = 3 };
 
@@ -78,7 +71,6 @@ static weft_flight *flight_of(const weft_sched *sched, int64_t job)
     return weft_queue_flight(&sched->queue, job);
 }
 
-/* It is this team's turn. */
 static void take_turn(weft_sched *sched, int64_t job)
 {
     weft_trust *trust = sched->trust;
@@ -122,20 +114,13 @@ int weft_trust_waits(const weft_sched *sched)
     return trust->aside || (!trust->works && open == DOUBTS);
 }
 
-static void tell_leaders(const weft_sched *sched, int64_t job, weft_claimed turn)
-{
-    const struct notice notice = {job, sched->crew.group, turn};
-    if (sched->crew.peers) weft_peers_send(sched->crew.peers, &notice, sizeof notice);
-}
-
-/* Gives the job to the next team. */
 static void hand_on(weft_sched *sched, int64_t job, int failed)
 {
     weft_claimed *turn = weft_trust_turn(sched, job);
     turn->hops++;
     turn->tries += failed;
     turn->taken = 1;
-    tell_leaders(sched, job, *turn);
+    weft_notice_send(sched, (weft_notice){WEFT_HANDED, job, sched->crew.group, *turn});
     if (sched->teams == 1) take_turn(sched, job);
 }
 
@@ -156,26 +141,22 @@ static void count_aside(weft_sched *sched, int failures)
                           : "for no failure of this start was recorded");
 }
 
-int weft_trust_notice(weft_sched *sched, const weft_message *message)
+void weft_trust_notice(weft_sched *sched, const weft_notice *notice)
 {
-    struct notice notice;
-    if (message->bytes != sizeof notice) return 0;
-    memcpy(&notice, message->data, sizeof notice);
-    if (notice.job < 0) {
-        count_aside(sched, notice.turn.tries);
-        return 1;
+    if (notice->what == WEFT_ASIDE) {
+        count_aside(sched, notice->turn.tries);
+        return;
     }
-    weft_claimed *turn = weft_trust_turn(sched, notice.job);
-    if (notice.turn.hops <= turn->hops) return 1; /* it came after that of a later team */
-    *turn = notice.turn;
-    weft_flight *flight = flight_of(sched, notice.job);
+    weft_claimed *turn = weft_trust_turn(sched, notice->job);
+    if (notice->turn.hops <= turn->hops) return; /* it came after that of a later team */
+    *turn = notice->turn;
+    weft_flight *flight = flight_of(sched, notice->job);
     if (flight) weft_flights_leave(&sched->queue.flights, flight);
-    if ((notice.team + 1) % sched->teams != sched->crew.group) return 1;
+    if ((notice->team + 1) % sched->teams != sched->crew.group) return;
     if (sched->trust->aside)
-        hand_on(sched, notice.job, 0);
+        hand_on(sched, notice->job, 0);
     else
-        take_turn(sched, notice.job);
-    return 1;
+        take_turn(sched, notice->job);
 }
 
 /* ---- a job has ended ---- */
@@ -208,7 +189,7 @@ static void set_aside(weft_sched *sched)
     weft_trust *trust = sched->trust;
     trust->aside = 1;
     count_aside(sched, trust->streak);
-    tell_leaders(sched, -1, (weft_claimed){.tries = trust->streak});
+    weft_notice_send(sched, (weft_notice){.what = WEFT_ASIDE, .turn.tries = trust->streak});
     while (trust->nhanded > 0 && sched->teams > 1) {
         const int64_t job = trust->handed[0];
         weft_trust_took(sched, job);

@@ -156,7 +156,7 @@ static void run_trace(struct input in)
         weft_rundir_close(&rundir, 0);
     }
     nowhere = 1;
-    fuzz_told(weft_run_snapshot(path, out, 1));
+    fuzz_told(weft_run_snapshot(path, out));
     nowhere = 0;
     weft_arena_free(mem);
 }
@@ -261,7 +261,7 @@ static void write_state(weft_rundir *rundir, const weft_state_id *id,
                                    &fresh, mem) == WEFT_OK,
                "%s", weft_error());
     weft_rundir_search(rundir);
-    weft_status st = weft_rundir_state_put(rundir, id, state, 0, NULL);
+    weft_status st = weft_rundir_state_put(rundir, id, state);
     if (st == WEFT_OK) st = weft_commit_end(rundir->commit);
     weft_check(st == WEFT_OK, "%s", weft_error());
     weft_journal_close(&rundir->journal);

@@ -73,8 +73,5 @@ int64_t weft_kept_clients(const weft_kept *kept, int64_t first, int64_t most,
 /* Numbers of clients, and numbers of each. */
 int64_t weft_kept_n(const weft_kept *kept);
 int64_t weft_kept_each(const weft_kept *kept);
-/* The same of the files in a directory, of which nothing else is known. Returns 0 if there
- * are none. */
-int weft_kept_look(const char *dir, int64_t *n, int64_t *each);
 
 #endif

@@ -127,9 +127,8 @@ weft_claims *weft_claims_open(const weft_peers *peers, const char *dir, int64_t 
 /* 1 if this leader now has the claim on job `id` >= 0; 0 if the job was claimed before. */
 int weft_claim(weft_claims *claims, int64_t id);
 /* 1 if claims are files, which take a while to create, so that a leader should not try jobs
- * that others have claimed; number of files that this leader tried to create. */
+ * that others have claimed. */
 int weft_claims_by_file(const weft_claims *claims);
-int64_t weft_claims_tries(const weft_claims *claims);
 /* Draws the next ticket: numbers rise by 1, and no two calls of any leaders return the
  * same. */
 int64_t weft_claim_ticket(weft_claims *claims);
