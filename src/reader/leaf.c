@@ -18,9 +18,9 @@
 #define LEARN 2000 /* windows from which the stride is learnt */
 
 struct leaf {
-    const char *shape, *unknown;
-    int64_t classes, stride, seed, text;
-    int vocabulary, order; /* order: as weft_split.shares */
+    const char *shape;
+    int64_t classes, seed, text;
+    int order; /* as weft_split.shares */
     weft_shares shares;
 };
 
@@ -32,8 +32,6 @@ static const weft_opt options[] = {
     WEFT_REAL_OPT("test", struct leaf, shares.test, "0.1", 0, 0.9,
                   "share of each client's samples for the test; not read where the source "
                   "has train/"),
-    WEFT_CHOICE_OPT("rule", struct leaf, shares.rule, "shares", "shares|leaf",
-                    "leaf: train and test alone, the gap of text taken from the test"),
     WEFT_SHARES_OPT(struct leaf, order),
     WEFT_LONG_OPT("seed", struct leaf, seed, "0", 0, 9e15,
                   "seed of the shuffles that divide the rows of each client"),
@@ -45,11 +43,6 @@ static const weft_opt options[] = {
         "text", struct leaf, text, "5", 1, 1000,
         "element, from 1, that is the text of samples that are lists of texts, as "
         "those of Sent140"),
-    WEFT_LONG_OPT("stride", struct leaf, stride, "0", 0, 100000,
-                  "characters from one window of text to the next; 0: as the windows show"),
-    WEFT_CHOICE_OPT("vocabulary", struct leaf, vocabulary, "leaf", WEFT_VOCAB_WORDS,
-                    WEFT_VOCAB_ABOUT),
-    WEFT_TEXT_OPT("unknown", struct leaf, unknown, "", WEFT_UNKNOWN_ABOUT),
     {0},
 };
 
@@ -194,10 +187,10 @@ static weft_status join_windows(const struct reading *reading, const weft_leaf_u
         if (i + 1 < user->n && !follows(user, d, i, stride))
             return weft_fail(WEFT_EDATA,
                              "%s: user '%s', x[%lld] does not begin %lld characters after "
-                             "x[%lld], as those before it do; give the stride of the "
-                             "windows, or stride = %lld to store each for itself",
+                             "x[%lld], as those before it do; put the windows of each "
+                             "user in the order of its text",
                              user->file, user->name, (long long)(i + 1), (long long)stride,
-                             (long long)i, (long long)(d + 1));
+                             (long long)i);
         memcpy(text + i * stride, user->text + i * d, (size_t)d);
         text[i * stride + d] = user->next[i];
     }
@@ -238,7 +231,6 @@ static weft_status learn(struct reading *reading)
         return weft_fail(WEFT_EDATA, "%s has no user with samples", reading->source);
     if (!reading->form.text) return WEFT_OK;
     while (wrong[reading->all.stride]) reading->all.stride++;
-    if (reading->options->stride > 0) reading->all.stride = reading->options->stride;
     return WEFT_OK;
 }
 
@@ -248,12 +240,6 @@ static weft_status set_gap(struct reading *reading)
 {
     int64_t d = reading->form.d, stride = reading->all.stride;
     if (!reading->form.text) return WEFT_OK;
-    if (stride > d + 1)
-        return weft_fail(
-            WEFT_ECONF,
-            "stride = %lld leaves characters out between windows of %lld; give "
-            "at most %lld, which stores each for itself",
-            (long long)stride, (long long)d, (long long)(d + 1));
     reading->all.gap = reading->divided ? (d + stride) / stride - 1 : (d - 1) / stride;
     const weft_shares *shares = &reading->options->shares;
     if (stride <= d || reading->divided || (shares->valid <= 0 && shares->test <= 0))
@@ -529,8 +515,7 @@ static weft_status begin(struct reading *reading)
 {
     weft_pack *pack = reading->pack;
     TRY(weft_shares_check(&reading->options->shares));
-    TRY(weft_alphabet_setup(&reading->form.alphabet, reading->options->vocabulary,
-                            reading->options->unknown));
+    reading->form.alphabet = weft_alphabet_new();
     TRY(find_files(reading->source, reading->part, &reading->divided, pack));
     reading->form.column = reading->options->text - 1;
     reading->form.labels.mem = pack->mem;
@@ -539,13 +524,13 @@ static weft_status begin(struct reading *reading)
     TRY(check_order(reading));
     TRY(set_gap(reading));
     TRY(set_shape(reading));
-    if (reading->form.text) weft_alphabet_classes(reading->options->vocabulary, pack);
+    if (reading->form.text) weft_alphabet_classes(pack);
     reading->all.d = reading->form.d;
-    reading->all.symbols = reading->form.text ? reading->form.alphabet.n : 0;
+    reading->all.symbols = reading->form.text ? WEFT_SYMBOLS : 0;
     reading->all.named = 1;
     const weft_shares *shares = &reading->options->shares;
-    reading->cut = reading->divided && reading->part[WEFT_VALID].n == 0 &&
-                   shares->rule != WEFT_RULE_LEAF && shares->valid > 0;
+    reading->cut =
+        reading->divided && reading->part[WEFT_VALID].n == 0 && shares->valid > 0;
     if (reading->cut && reading->form.text && reading->all.stride > reading->form.d) {
         reading->cut = 0;
         weft_log(WEFT_WARN,
@@ -569,7 +554,7 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
                 weft_leaf_open(reading.part[i].path, reading.part[i].n,
                                reading.divided && i == WEFT_TEST, &reading.form, pack->mem);
     const weft_shares *shares = &reading.options->shares;
-    const weft_split split = {.valid = shares->rule == WEFT_RULE_LEAF ? 0 : shares->valid,
+    const weft_split split = {.valid = shares->valid,
                               .test = shares->test,
                               .seed = reading.options->seed,
                               .shares = reading.options->order};

@@ -338,7 +338,7 @@ static int64_t add_text(weft_leaf *leaf, const char *text, size_t bytes, uint8_t
     const char *rest = weft_arena_text(leaf->own, "%.*s", (int)(bytes - bad), text + bad);
     const char *place =
         weft_arena_text(leaf->own, "%s, character %lld,", where_is(leaf), (long long)count);
-    leaf->st = weft_alphabet_fail(&leaf->form->alphabet, place, rest);
+    leaf->st = weft_alphabet_fail(place, rest);
     return -1;
 }
 
