@@ -319,11 +319,18 @@ static void test_places(void)
     write_text("tt/train/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 1], "
                                   "\"user_data\": {\"a\": {\"x\": [[1]], \"y\": [1]}, "
                                   "\"b\": {\"x\": [[2]], \"y\": [0]}}}");
+    write_text("tt/test/a.json", "{\"users\": [\"b\", \"a\"], \"num_samples\": [1, 1], "
+                                 "\"user_data\": {\"b\": {\"x\": [[3]], \"y\": [1]}, "
+                                 "\"a\": {\"x\": [[4]], \"y\": [0]}}}");
+    fails(pack(reader, at("tt"), "x.h5", ""), WEFT_EDATA, "another place", "same order",
+          "directories of the same users in another order");
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"c\"], \"num_samples\": [1, 1], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"c\": {\"x\": [[4]], \"y\": [0]}}}");
-    fails(pack(reader, at("tt"), "x.h5", ""), WEFT_EDATA, "another place", "same order",
-          "directories of some other users");
+    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 3 && named(1, "b") &&
+           samples(0, WEFT_TEST).x[0] == 3 && samples(2, WEFT_TEST).x[0] == 4,
+       "some users may be in one directory alone");
+    weft_data_close(&data);
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 2], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"b\": {\"x\": [[4], [5]], \"y\": [0, 1]}}}");

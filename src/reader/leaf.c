@@ -95,8 +95,7 @@ static weft_status list_files(const char *path, struct leaf_files *files, weft_p
 }
 
 /* The *.json of a source: a file or a directory, all in part[WEFT_TRAIN]; *divided 1: a
- * directory that has train/, whose directories are the parts. EFILE: there are none; ECONF:
- * one of them would be replaced by what is packed. */
+ * directory that has train/, whose directories are the parts. EFILE: there are none. */
 static weft_status find_files(const char *source, struct leaf_files part[WEFT_NPART],
                               int *divided, weft_pack *pack)
 {
@@ -113,10 +112,7 @@ static weft_status find_files(const char *source, struct leaf_files part[WEFT_NP
     } else {
         add_path(&part[WEFT_TRAIN], source, pack->mem);
     }
-    for (int i = 0; i < WEFT_NPART; i++) {
-        n += part[i].n;
-        for (int64_t k = 0; k < part[i].n; k++) TRY(weft_pack_apart(pack, part[i].path[k]));
-    }
+    for (int i = 0; i < WEFT_NPART; i++) n += part[i].n;
     if (n > 0) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "%s holds no *.json, nor do train/ and test/ in it; give a data "
@@ -323,34 +319,6 @@ static weft_status put_rows(struct reading *reading, const char *name,
     return st;
 }
 
-static weft_status put_user(struct reading *reading, const char *name,
-                            const weft_leaf_user *const *user, const int64_t *count)
-{
-    if (count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST] == 0) {
-        reading->left++;
-        return WEFT_OK;
-    }
-    return reading->form.text ? put_text(reading, name, user, count)
-                              : put_rows(reading, name, user, count);
-}
-
-/* Users whose samples are divided here. */
-static weft_status divide_users(struct reading *reading, weft_leaf *leaf)
-{
-    const weft_leaf_user *user[WEFT_NPART] = {NULL};
-    TRY(weft_leaf_next(leaf, &user[0]));
-    while (user[0] != NULL) {
-        int64_t count[WEFT_NPART];
-        if (weft_shares_count(&reading->options->shares, user[0]->n, reading->all.gap,
-                              count))
-            TRY(put_user(reading, user[0]->name, user, count));
-        else
-            reading->left++;
-        TRY(weft_leaf_next(leaf, &user[0]));
-    }
-    return WEFT_OK;
-}
-
 /* Takes samples in train/ for validation, where the source has no valid/. */
 static void cut_valid(struct reading *reading, int64_t *count)
 {
@@ -363,79 +331,52 @@ static void cut_valid(struct reading *reading, int64_t *count)
         reading->whole++;
 }
 
-static int same_user(const weft_leaf_user *const *user, const weft_leaf *const *leaf)
+/* Packs the client whose samples are user[], NULL where a directory has none of it. */
+static weft_status put_user(struct reading *reading, const char *name,
+                            const weft_leaf_user *const *user)
 {
-    const weft_leaf_user *first = NULL;
-    for (int i = 0; i < WEFT_NPART; i++) {
-        if (leaf[i] == NULL) continue;
-        if (user[i] == NULL) return 0;
-        if (first == NULL) first = user[i];
-        if (strcmp(first->name, user[i]->name) != 0) return 0;
-    }
-    return 1;
-}
-
-/* Users that are in every directory, at the same position. */
-static weft_status merge_users(struct reading *reading, weft_leaf **leaf,
-                               const weft_leaf_user **user)
-{
-    for (;;) {
-        int64_t count[WEFT_NPART];
-        const weft_leaf_user *some = NULL;
-        for (int i = 0; i < WEFT_NPART; i++) {
-            count[i] = user[i] != NULL ? user[i]->n : 0;
-            if (user[i] != NULL) some = user[i];
-        }
-        if (some == NULL) return WEFT_OK;
-        if (!same_user(user, (const weft_leaf *const *)leaf))
-            return weft_fail(
-                WEFT_EDATA,
-                "%s: user '%s' stands at another place in the other directory, "
-                "or not at all; each must have the same users in the same "
-                "order, or others altogether; leave out who has no samples in one of them",
-                some->file, some->name);
+    int64_t count[WEFT_NPART];
+    int wanted = 1;
+    for (int i = 0; i < WEFT_NPART; i++) count[i] = user[i] != NULL ? user[i]->n : 0;
+    if (reading->divided)
         cut_valid(reading, count);
-        TRY(put_user(reading, some->name, user, count));
-        for (int i = 0; i < WEFT_NPART; i++)
-            if (leaf[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
+    else
+        wanted = weft_shares_count(&reading->options->shares, count[WEFT_TRAIN],
+                                   reading->all.gap, count);
+    if (!wanted || count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST] == 0) {
+        reading->left++;
+        return WEFT_OK;
     }
+    return reading->form.text ? put_text(reading, name, user, count)
+                              : put_rows(reading, name, user, count);
 }
 
-/* Users each of which is in one directory. */
-static weft_status append_users(struct reading *reading, weft_leaf **leaf,
-                                const weft_leaf_user **user)
-{
-    weft_names seen = {.mem = reading->pack->mem};
-    for (int i = 0; i < WEFT_NPART; i++) {
-        while (user[i] != NULL) {
-            const weft_leaf_user *only[WEFT_NPART] = {NULL};
-            int64_t count[WEFT_NPART] = {0}, before = seen.n;
-            only[i] = user[i];
-            count[i] = user[i]->n;
-            if (weft_names_find(&seen, user[i]->name) < before)
-                return weft_fail(
-                    WEFT_EDATA,
-                    "%s: user '%s' stands in another directory too, at another "
-                    "place; each must have the same users in the same order, or "
-                    "others altogether; leave out who has no samples in one of them",
-                    user[i]->file, user[i]->name);
-            cut_valid(reading, count);
-            TRY(put_user(reading, user[i]->name, only, count));
-            TRY(weft_leaf_next(leaf[i], &user[i]));
-        }
-    }
-    return WEFT_OK;
-}
-
+/* The users of the directories, those that several have together. */
 static weft_status hand_over(struct reading *reading, weft_leaf **leaf)
 {
     const weft_leaf_user *user[WEFT_NPART] = {NULL};
-    if (!reading->divided) return divide_users(reading, leaf[WEFT_TRAIN]);
+    weft_names seen = {.mem = reading->pack->mem};
     for (int i = 0; i < WEFT_NPART; i++)
         if (leaf[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
-    if (same_user(user, (const weft_leaf *const *)leaf))
-        return merge_users(reading, leaf, user);
-    return append_users(reading, leaf, user);
+    for (;;) {
+        const weft_leaf_user *own[WEFT_NPART] = {NULL}, *first = NULL;
+        int64_t before = seen.n;
+        for (int i = 0; i < WEFT_NPART; i++) {
+            if (first == NULL) first = user[i];
+            if (user[i] != NULL && strcmp(user[i]->name, first->name) == 0)
+                own[i] = user[i];
+        }
+        if (first == NULL) return WEFT_OK;
+        if (weft_names_find(&seen, first->name) < before)
+            return weft_fail(WEFT_EDATA,
+                             "%s: user '%s' stands in another directory too, at another "
+                             "place; users that several directories have must stand in the "
+                             "same order",
+                             first->file, first->name);
+        TRY(put_user(reading, first->name, own));
+        for (int i = 0; i < WEFT_NPART; i++)
+            if (own[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
+    }
 }
 
 /* ---- the reader ---- */
@@ -563,7 +504,8 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
                          : hand_over(&reading, leaf);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (leaf[i] == NULL) continue;
-        if (st == WEFT_OK) weft_leaf_sources(leaf[i], pack);
+        for (int64_t k = 0; k < reading.part[i].n && st == WEFT_OK; k++)
+            st = weft_pack_source(pack, reading.part[i].path[k]);
         weft_leaf_close(leaf[i]);
     }
     if (reading.form.documents) return st;

@@ -279,12 +279,12 @@ typedef struct weft_leaf_form {
 
 typedef struct weft_leaf_user {
     const char *name, *file;
-    int64_t n;                   /* samples */
-    const double *x;             /* [n][d]; of text NULL */
-    const char *const *document; /* [n] texts, of documents */
-    const int32_t *label;        /* [n] numbers, or those of words in the form's labels */
-    const uint8_t *text;         /* [n][d] symbols */
-    const uint8_t *next;         /* [n] the symbols that follow */
+    int64_t n;             /* samples */
+    double *x;             /* [n][d]; of text NULL */
+    const char **document; /* [n] texts, of documents */
+    int32_t *label;        /* [n] numbers, or those of words in the form's labels */
+    uint8_t *text;         /* [n][d] symbols */
+    uint8_t *next;         /* [n] the symbols that follow */
 } weft_leaf_user;
 
 typedef struct weft_leaf weft_leaf;
@@ -296,8 +296,6 @@ weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
 /* The next user, who may have no samples, NULL after the last; good until the next call.
  * EFILE, EDATA: not JSON, or not LEAF's; names file, user and sample. */
 WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *leaf, const weft_leaf_user **user);
-/* Adds the files, of which all users were read, to the sources of the packed file. */
-void weft_leaf_sources(const weft_leaf *leaf, weft_pack *pack);
 void weft_leaf_close(weft_leaf *leaf);
 
 /* ---- arrays of numbers or texts in HDF5 files ---- */
