@@ -263,10 +263,8 @@ static weft_status put(const weft_h5 *file, const char *name, weft_h5type type, 
                        const char *unit)
 {
     hid_t kind = weft_h5_type(type), set;
-    weft_status st = make(file, name, kind, nd, dims, lay, &set);
-    if (st == WEFT_OK) st = fill(file, name, set, kind, data, about, unit);
-    weft_h5_drop(kind);
-    return st;
+    TRY(make(file, name, kind, nd, dims, lay, &set));
+    return fill(file, name, set, kind, data, about, unit);
 }
 
 weft_status weft_h5_put(weft_h5 *file, const char *name, weft_h5type type, int nd,

@@ -36,8 +36,7 @@ typedef struct weft_h5io {
  * there until the file is closed. */
 void weft_h5_driver(hid_t list, const weft_h5io *io);
 
-/* The type of texts: variable length, UTF-8; and any type in memory. To be dropped. */
-hid_t weft_h5_text_type(void);
+/* A type in memory, which stays; texts are of variable length, UTF-8. */
 hid_t weft_h5_type(weft_h5type type);
 
 /* Writes a new text attribute of an open object. */

@@ -122,18 +122,30 @@ double weft_h5_mapped(void)
     return sum;
 }
 
+/* Bytes of the mapped file, compared with their checksums; *out stays where the file is
+ * shorter. */
+static weft_status see_bytes(const weft_h5 *file, int64_t at, int64_t bytes,
+                             const char **out)
+{
+    if (at > file->seal->bytes - bytes) return WEFT_OK;
+    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
+    TRY(weft_h5_view_sound(file));
+    if (!good) return weft_seal_fail(file->seal);
+    *out = view[file->view].base + at;
+    return WEFT_OK;
+}
+
 /* ---- places of pieces ---- */
 
 /* Rows of a piece; 0 if pieces cannot be used in the mapped file: numbers of another type,
  * or filters. */
 static int64_t rows_of_piece(const weft_h5map *map)
 {
-    hid_t list = H5Dget_create_plist(map->set.set), kind = weft_h5_type(map->type),
-          own = H5Dget_type(map->set.set);
+    hid_t list = H5Dget_create_plist(map->set.set), own = H5Dget_type(map->set.set);
     const H5D_layout_t layout = H5Pget_layout(list);
     hsize_t chunk[WEFT_H5_DIMS] = {0};
     int64_t rows = 0;
-    if (H5Tequal(own, kind) > 0 && H5Pget_nfilters(list) == 0) {
+    if (H5Tequal(own, weft_h5_type(map->type)) > 0 && H5Pget_nfilters(list) == 0) {
         if (layout == H5D_CONTIGUOUS)
             rows = map->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / map->row) : 1;
         else if (layout == H5D_CHUNKED &&
@@ -143,7 +155,6 @@ static int64_t rows_of_piece(const weft_h5map *map)
             if ((int64_t)chunk[i] != map->set.dims[i]) rows = 0;
     }
     weft_h5_drop(own);
-    weft_h5_drop(kind);
     weft_h5_drop(list);
     return rows;
 }
@@ -210,11 +221,9 @@ weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
     if (at < 0 || first > n - count || map_file(file) != 0) return WEFT_OK;
     at += first * (int64_t)map.row;
     int64_t bytes = count * (int64_t)map.row;
-    if (at > file->seal->bytes - bytes) return WEFT_OK;
-    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
-    TRY(weft_h5_view_sound(file));
-    if (!good) return weft_seal_fail(file->seal);
-    *rows = view[file->view].base + at;
+    const char *seen = NULL;
+    TRY(see_bytes(file, at, bytes, &seen));
+    *rows = seen;
     return WEFT_OK;
 }
 
@@ -261,14 +270,8 @@ static weft_status see(const weft_h5map *map, int64_t piece, const char **out)
     int64_t at;
     *out = NULL;
     TRY(place_of(map, piece, &at));
-    if (at < 0 || at > file->seal->bytes - bytes ||
-        at % (int64_t)weft_h5_size(map->type) != 0)
-        return WEFT_OK;
-    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
-    TRY(weft_h5_view_sound(file));
-    if (!good) return weft_seal_fail(file->seal);
-    *out = view[file->view].base + at;
-    return WEFT_OK;
+    if (at < 0 || at % (int64_t)weft_h5_size(map->type) != 0) return WEFT_OK;
+    return see_bytes(file, at, bytes, out);
 }
 
 /* Sets map->at[piece]. */

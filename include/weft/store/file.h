@@ -30,15 +30,15 @@ void weft_file_sweep(const char *path, int locked);
  * a file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_load(const char *path, void *data, size_t bytes);
-/* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]. */
-WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
-                                             const size_t *bytes);
-WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
-                                              const size_t *bytes);
-/* Like weft_file_put_parts, but without fsync: until weft_file_sync a crash of the node can
- * lose or damage the file. EFILE. */
+/* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]; lazy:
+ * without fsync, so that until weft_file_sync a crash of the node can lose or damage the
+ * file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
                                             const size_t *bytes);
+WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
+                                              const size_t *bytes);
+/* Writes all bytes to fd. 0, or the errno. */
+int weft_file_write(int fd, const void *data, size_t bytes);
 /* A text that appears complete or not at all: created, written to `file`, checked now and
  * then for errors, committed; closed in any case. EFILE. */
 typedef struct weft_text {
