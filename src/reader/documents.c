@@ -7,6 +7,8 @@
 #include "weft/data/data.h"
 #include "weft/store/h5.h"
 
+#include <utf8proc.h>
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -212,9 +214,9 @@ int weft_text_decode(weft_encoding encoding, char **text, size_t *n, weft_arena 
     for (size_t i = 0; i < *n; i++) high += from[i] >= 0x80;
     char *to = WEFT_NEW(mem, char, *n + (WIDEST - 1) * high + 1);
     for (size_t i = 0; i < *n; i++) {
-        unsigned c = from[i];
-        made += weft_utf8_put(windows && c >= 0x80 && c < 0xa0 ? cp1252[c - 0x80] : c,
-                              to + made);
+        int32_t c =
+            windows && from[i] >= 0x80 && from[i] < 0xa0 ? cp1252[from[i] - 0x80] : from[i];
+        made += (size_t)utf8proc_encode_char(c, (utf8proc_uint8_t *)to + made);
     }
     *text = to;
     *n = made;

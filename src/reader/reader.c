@@ -180,19 +180,6 @@ void weft_mark_skip(char **text, size_t *n)
     *n -= sizeof mark;
 }
 
-size_t weft_utf8_put(uint32_t code, char *to)
-{
-    if (code < 0x80) {
-        *to = (char)code;
-        return 1;
-    }
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-    to[0] = (char)(lead[more] | (code >> 6 * more & 0x3f));
-    for (int i = 1; i <= more; i++) to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
-    return (size_t)more + 1;
-}
-
 const char *weft_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');

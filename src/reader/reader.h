@@ -18,8 +18,6 @@ WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char 
 char *weft_line(char **at, char *end, size_t *n);
 /* Removes a byte order mark of UTF-8 from the beginning of text[n]. */
 void weft_mark_skip(char **text, size_t *n);
-/* A character of Unicode as UTF-8, to[4]; returns its bytes. */
-size_t weft_utf8_put(uint32_t code, char *to);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
 
