@@ -139,8 +139,8 @@ static void put_word(struct writer *writer, char *word, size_t n)
         capitals(word, n);
     else if (writer->begin)
         capitals(word, 1);
-    fprintf(writer->text, "%s%s%.*s%s", writer->begun ? " " : "",
-            around[stick][0], (int)n, word, around[stick][1]);
+    fprintf(writer->text, "%s%s%.*s%s", writer->begun ? " " : "", around[stick][0], (int)n,
+            word, around[stick][1]);
     writer->begun = 1;
     writer->begin = chance(writer, STOPPED);
     if (writer->begin)
