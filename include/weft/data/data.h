@@ -240,10 +240,8 @@ int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double s
 const int64_t *weft_folds_order(int64_t n, const int32_t *label, int classes, uint64_t seed,
                                 weft_arena *mem);
 /* The groups of the rows of the train and valid parts of data that are open on this rank
- * alone, those of train first, owned by mem; *group NULL: there are none. Warns where rows
- * were packed in groups that the file does not keep. EFILE. */
-WEFT_CHECKED weft_status weft_folds_groups(weft_data *all, const int32_t **group,
-                                           weft_arena *mem);
+ * alone, those of train first, owned by mem; NULL: there are none. */
+const int32_t *weft_folds_groups(const weft_data *all, weft_arena *mem);
 
 /* Opens the file of base, no federation, for folds, or for all rows as one. Columns and
  * classes are those of base. EFILE, EDATA. Collective over base->team. Memory: of documents
