@@ -184,9 +184,6 @@ weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
     }
     if (map->per == 0)
         map->per = map->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / map->row) : 1;
-    map->shift = 0;
-    while ((int64_t)1 << map->shift < map->per) map->shift++;
-    if ((int64_t)1 << map->shift != map->per) map->shift = -1;
     map->own = weft_arena_new();
     map->at = WEFT_NEW(map->own, const char *, map->set.dims[0] / map->per + 1);
     return WEFT_OK;
@@ -297,8 +294,7 @@ weft_status weft_h5_map_rows(const weft_h5map *map, int64_t first, int64_t count
         return weft_h5_no_rows(&map->set, first, count);
     *rows = NULL;
     if (count == 0) return WEFT_OK;
-    int64_t piece = weft_h5_map_piece(map, first),
-            last = weft_h5_map_piece(map, first + count - 1);
+    int64_t piece = first / map->per, last = (first + count - 1) / map->per;
     size_t whole = (size_t)map->per * map->row;
     int straight = 1; /* the pieces follow each other in memory */
     for (int64_t i = piece; i <= last; i++) {

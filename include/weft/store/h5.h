@@ -168,7 +168,6 @@ typedef struct weft_h5map {
     weft_h5type type;
     size_t row;          /* bytes */
     int64_t per;         /* rows of a piece; pieces are contiguous in the file */
-    int shift;           /* per = 2^shift; -1: per is not a power of two */
     const char **at;     /* [pieces] NULL: not used yet */
     int seen;            /* 1: pieces are used in the mapped file; 0: pieces are read and
                             kept in memory */
@@ -189,15 +188,10 @@ WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const 
 WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *map, int64_t first,
                                           int64_t count, const void **rows,
                                           weft_arena *mem);
-/* The piece that a row is in. */
-static inline int64_t weft_h5_map_piece(const weft_h5map *map, int64_t row)
-{
-    return map->shift >= 0 ? row >> map->shift : row / map->per;
-}
 /* A row that weft_h5_map_rows has given before. */
 static inline const void *weft_h5_map_row(const weft_h5map *map, int64_t row)
 {
-    int64_t piece = weft_h5_map_piece(map, row);
+    int64_t piece = row / map->per;
     return map->at[piece] + (size_t)(row - piece * map->per) * map->row;
 }
 /* *rows: rows [first, first+count) of a dataset in the memory-mapped file f, compared with
