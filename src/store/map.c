@@ -72,11 +72,11 @@ static int map_file(weft_h5 *file)
     int fd = open(file->path, O_RDONLY);
     if (fd < 0) return errno;
     catch_lost();
-    void *base = mmap(NULL, (size_t)file->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
+    void *base = mmap(NULL, (size_t)file->io->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
     int err = base == MAP_FAILED ? errno : 0;
     close(fd);
     if (err != 0) return err;
-    view[i].bytes = (size_t)file->seal->bytes;
+    view[i].bytes = (size_t)file->io->seal->bytes;
     view[i].lost = 0;
     view[i].base = base;
     file->view = i;
@@ -127,10 +127,10 @@ double weft_h5_mapped(void)
 static weft_status see_bytes(const weft_h5 *file, int64_t at, int64_t bytes,
                              const char **out)
 {
-    if (at > file->seal->bytes - bytes) return WEFT_OK;
-    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
+    if (at > file->io->seal->bytes - bytes) return WEFT_OK;
+    int good = weft_seal_check(file->io->seal, view[file->view].base, at, bytes);
     TRY(weft_h5_view_sound(file));
-    if (!good) return weft_seal_fail(file->seal);
+    if (!good) return weft_seal_fail(file->io->seal);
     *out = view[file->view].base + at;
     return WEFT_OK;
 }
@@ -172,7 +172,7 @@ weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
                          name, file->path);
     }
     map->per = rows_of_piece(map);
-    map->seen = map->per > 0 && file->seal && file->seal->bytes > 0;
+    map->seen = map->per > 0 && file->io->seal && file->io->seal->bytes > 0;
     if (map->seen) {
         int err = map_file(file);
         if (err != 0)
@@ -209,7 +209,8 @@ weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
 {
     weft_h5map map = {.type = type};
     *rows = NULL;
-    if (!file->seal || file->seal->bytes == 0 || first < 0 || count < 1) return WEFT_OK;
+    if (!file->io->seal || file->io->seal->bytes == 0 || first < 0 || count < 1)
+        return WEFT_OK;
     TRY(weft_h5_set_open(&map.set, file, name));
     map.row = weft_h5_size(type);
     for (int i = 1; i < map.set.nd; i++) map.row *= (size_t)map.set.dims[i];
@@ -236,10 +237,11 @@ static weft_status place_of_row(const weft_h5map *map, int64_t row, int64_t *at)
 {
     weft_h5 *file = map->set.file;
     weft_arena *tmp = weft_arena_new();
-    *file->raw = (weft_h5raw){.at = -1};
+    file->io->raw_at = -1;
+    file->io->raw = 0;
     weft_status st =
         weft_h5_set_rows(&map->set, map->type, row, 1, weft_arena_alloc(tmp, 1, map->row));
-    *at = file->raw->bytes == map->row ? file->raw->at : -1;
+    *at = file->io->raw == map->row ? file->io->raw_at : -1;
     weft_arena_free(tmp);
     return st;
 }

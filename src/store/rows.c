@@ -314,7 +314,7 @@ static weft_status write_rows(const weft_h5set *set, weft_h5type type, int64_t f
     weft_status st = select_rows(set, first, count, &memory);
     if (st == WEFT_OK && (H5Dwrite(set->set, weft_h5_type(type), memory, set->space,
                                    H5P_DEFAULT, data) < 0 ||
-                          *set->file->error != 0))
+                          set->file->io->error != 0))
         st = weft_h5_fail(set->file, "write", set->name);
     weft_h5_drop(memory);
     return st;

@@ -152,11 +152,12 @@ static int take_seal(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 {
     struct tail tail;
     int64_t own = (int64_t)sizeof tail;
-    if (superblock_of(fd).writing) return EBUSY;
+    struct superblock head = superblock_of(fd);
+    if (head.writing) return EBUSY;
     int err = size < own ? 0 : read_at(fd, size - own, sizeof tail, &tail);
     if (err != 0) return err;
     if (size < own || memcmp(tail.magic, magic, sizeof magic) != 0)
-        return size > superblock_of(fd).end ? EBADMSG : 0;
+        return size > head.end ? EBADMSG : 0;
     if (tail.block != BLOCK || tail.bytes < 0 || tail.bytes > size ||
         size - own - tail.bytes != blocks_of(tail.bytes) * (int64_t)sizeof(uint64_t))
         return EBADMSG;
@@ -261,38 +262,38 @@ weft_status weft_seal_fail(const weft_seal *seal)
 struct handle {
     H5FD_t head;
     int fd;
-    weft_h5io io;     /* members are owned by the weft_h5 */
+    weft_h5io *io;    /* of the weft_h5 */
     haddr_t eoa, eof; /* ends of the space that HDF5 has allocated, and of what was
                          written */
 };
 
 static void keep_error(struct handle *handle, int failed)
 {
-    if (failed && *handle->io.error == 0) *handle->io.error = errno;
+    if (failed && handle->io->error == 0) handle->io->error = errno;
 }
 
 /* Bytes that HDF5 sees: the file without its checksums. */
 static haddr_t sealed_length(const struct handle *handle)
 {
     struct stat info;
-    if (handle->io.seal != NULL) return (haddr_t)handle->io.seal->bytes;
+    if (handle->io->seal != NULL) return (haddr_t)handle->io->seal->bytes;
     return fstat(handle->fd, &info) == 0 ? (haddr_t)info.st_size : 0;
 }
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t limit)
 {
     (void)limit;
-    const weft_h5io *const *io = H5Pget_driver_info(list);
+    weft_h5io *const *io = H5Pget_driver_info(list);
     int writes = (flags & H5F_ACC_RDWR) != 0;
     int fd = open(name, writes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY, 0666);
     if (fd < 0) {
-        *(*io)->error = errno;
+        (*io)->error = errno;
         return NULL;
     }
     struct handle *handle = calloc(1, sizeof *handle);
     weft_check(handle != NULL, "out of memory");
     handle->fd = fd;
-    handle->io = **io;
+    handle->io = *io;
     handle->eof = sealed_length(handle);
     return &handle->head;
 }
@@ -347,9 +348,12 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
 {
     (void)list;
     const struct handle *handle = (const struct handle *)file;
-    if (type == H5FD_MEM_DRAW) *handle->io.raw = (weft_h5raw){(int64_t)at, n};
-    errno = handle->io.seal != NULL
-                ? weft_seal_read(handle->io.seal, handle->fd, (int64_t)at, n, to)
+    if (type == H5FD_MEM_DRAW) {
+        handle->io->raw_at = (int64_t)at;
+        handle->io->raw = n;
+    }
+    errno = handle->io->seal != NULL
+                ? weft_seal_read(handle->io->seal, handle->fd, (int64_t)at, n, to)
                 : read_plain(handle, (off_t)at, n, to);
     keep_error((struct handle *)file, errno != 0);
     return errno != 0 ? -1 : 0;
@@ -361,7 +365,7 @@ static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at
     (void)type;
     (void)list;
     struct handle *handle = (struct handle *)file;
-    for (const char *byte = from; n > 0 && *handle->io.error == 0;) {
+    for (const char *byte = from; n > 0 && handle->io->error == 0;) {
         ssize_t put = pwrite(handle->fd, byte, n, (off_t)at);
         if (put < 0 && errno == EINTR) continue;
         keep_error(handle, put < 0);
@@ -379,7 +383,7 @@ static herr_t driver_truncate(H5FD_t *file, hid_t list, hbool_t closing)
     (void)list;
     (void)closing;
     struct handle *handle = (struct handle *)file;
-    if (*handle->io.error == 0)
+    if (handle->io->error == 0)
         keep_error(handle, ftruncate(handle->fd, (off_t)handle->eoa) != 0);
     handle->eof = handle->eoa;
     return 0;
@@ -409,7 +413,7 @@ static const H5FD_class_t driver = {
 /* Registered once and for good: HDF5 uses a driver after it has let go of its last file. */
 static hid_t registered = -1;
 
-void weft_h5_driver(hid_t list, const weft_h5io *io)
+void weft_h5_driver(hid_t list, weft_h5io *io)
 {
     if (registered < 0) registered = H5FDregister(&driver);
     weft_check(registered >= 0 && H5Pset_driver(list, registered, &io) >= 0,
@@ -428,8 +432,9 @@ weft_status weft_h5_fail(const weft_h5 *file, const char *what, const char *name
 {
     char text[512] = "";
     const char *remedy = "make the file again";
-    int err = *file->error;
-    if (file->seal != NULL && file->seal->bad >= 0) return weft_seal_fail(file->seal);
+    int err = file->io->error;
+    if (file->io->seal != NULL && file->io->seal->bad >= 0)
+        return weft_seal_fail(file->io->seal);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
     if (err != 0) remedy = weft_file_remedy(err);
     return weft_fail(WEFT_EFILE, "cannot %s %s%s%s: %s; %s", what, name,

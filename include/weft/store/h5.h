@@ -15,24 +15,15 @@
 
 /* Checksums of all bytes of a file, including HDF5's metadata, in blocks of 64 KB, stored
  * after the last byte that HDF5 uses. Other programs can read such a file; a program that
- * changes it removes the checksums. */
-typedef struct weft_seal weft_seal;
-
-/* The bytes that HDF5 last read of a dataset: [at, at + bytes) of the file. */
-typedef struct weft_h5raw {
-    int64_t at;
-    size_t bytes;
-} weft_h5raw;
-
-/* A file open for reading (every rank opens it by itself) or being written by only this
+ * changes it removes the checksums.
+ *
+ * A file open for reading (every rank opens it by itself) or being written by only this
  * rank under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
-    int64_t file;      /* handle of HDF5, as all below; used by src/store only */
-    char *path, *temp; /* temp NULL when reading */
-    int *error;        /* first errno of reading or writing, 0 */
-    weft_seal *seal;   /* of a file that is read; NULL: it has none */
-    weft_h5raw *raw;
-    int view; /* index among the mapped files; -1: not mapped */
+    int64_t file;         /* handle of HDF5, as all below; used by src/store only */
+    char *path, *temp;    /* temp NULL when reading */
+    struct weft_h5io *io; /* what the driver of src/store knows of it */
+    int view;             /* index among the mapped files; -1: not mapped */
     weft_arena *mem;
 } weft_h5;
 
