@@ -54,9 +54,8 @@ int weft_number_lost(const char *text);
 /* The order of names, as strcmp: numbers by value, then texts. */
 int weft_labels_compare(const char *a, const char *b);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and
- * that they are not the numbers of a continuous label (many of which differ),
- * warns of names that differ only in case, white space or the form of a number, and tells
- * the packer. `source` is for the message. */
+ * that they are not the numbers of a continuous label, warns of names that are alike, and
+ * tells the packer. `source` is for the message. */
 WEFT_CHECKED weft_status weft_labels_close(weft_labels *labels, const char *source,
                                            int32_t *label, int64_t n, weft_pack *pack);
 /* Renumbers label[n] as the classes that were learnt; that of no label, "", becomes 0.
@@ -116,14 +115,13 @@ typedef struct weft_parts {
     int64_t (*count)[WEFT_NPART]; /* [clients]; NULL: none */
 } weft_parts;
 /* Divides the rows of the first source by the shares, but for parts that have a source;
- * those of other sources follow in their part, or its clients'. By chance a part is the
- * next of all rows, shuffled by keyed random numbers; from the end each class gives its
- * last round(n_c test) rows to the test, the round(n_c valid) before them to validation; by
- * class the shuffled rows are first put in the order of weft_split_classes, those of
- * classes with fewer rows than parts before all others. AUTO is by chance, or by class
- * where a class would have no training row. Groups stay together; rows of clients are
- * divided within each. Tells the packer the rule. ECONF, but for clients: valid + test >=
- * 1; EDATA: too few groups, or one in two sources. Cost O(n log n). */
+ * those of other sources follow in their part. By chance a part is the next of all rows,
+ * shuffled; from the end each class gives its last round(n_c test) rows to the test, the
+ * round(n_c valid) before them to validation; by class the shuffled rows are first put in
+ * the order of weft_split_classes, those of classes with fewer rows than parts before all
+ * others. Groups stay together; rows of clients are divided within each. Tells the packer
+ * the rule. ECONF, but for clients: valid + test >= 1; EDATA: too few groups, or one in two
+ * sources. Cost O(n log n). */
 WEFT_CHECKED weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
                                      weft_parts *parts, weft_pack *pack);
 /* The ECONF of it, for clients, too. */
@@ -188,10 +186,9 @@ void weft_documents_drop(weft_documents *documents, int64_t i);
 WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const char *source,
                                              const weft_split *split, weft_pack *pack);
 
-/* Hands all documents over in their order, to be scored by the winner of a run, or one that
- * was trained on a packed file: `like`, whose classes theirs are, and of clients, if its
- * are; there is one at least. Their labels may all be "". EFILE; EDATA: `like` is of no
- * texts, or lacks a class. */
+/* Hands all documents over in their order, one at least, to be scored by a winner: `like`
+ * is its run, or a packed file like its own. Their labels may all be "". EFILE; EDATA:
+ * `like` is of no texts, or lacks a class. */
 WEFT_CHECKED weft_status weft_documents_score(weft_documents *documents, const char *like,
                                               weft_pack *pack);
 

@@ -148,8 +148,6 @@ WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *file, const char *name, cons
 
 /* ---- h5map ---- */
 
-/* Datasets whose rows are used directly in the memory-mapped file. */
-
 /* A dataset whose rows are used directly in the memory-mapped file: pages are shared by all
  * ranks of a node, and access to a row that was used before needs no system call. */
 typedef weft_status (*weft_h5_check)(const void *self, int64_t first, int64_t count,
@@ -166,10 +164,10 @@ typedef struct weft_h5map {
     const void *self;
     weft_arena *own; /* owns `at` and the pieces that were read */
 } weft_h5map;
-/* Opens a dataset of a file with checksums. Each piece of about 64 KB is compared with the
- * checksums when it is first used, and passed to `check` with `self`, which may refuse it.
- * Datasets with filters, of a type other than `type`, or in a file that cannot be mapped
- * are read instead, and the pieces used stay in memory. EFILE. */
+/* Opens a dataset. Each piece of about 64 KB is compared with the checksums when it is
+ * first used, and passed to `check` with `self`, which may refuse it. Datasets with
+ * filters, of another type, or in a file that cannot be mapped are read, piece by piece,
+ * into memory. EFILE. */
 WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
                                           weft_h5type type, weft_h5_check check,
                                           const void *self);
@@ -185,10 +183,10 @@ static inline const void *weft_h5_map_row(const weft_h5map *map, int64_t row)
     int64_t piece = row / map->per;
     return map->at[piece] + (size_t)(row - piece * map->per) * map->row;
 }
-/* *rows: rows [first, first+count) of a dataset in the memory-mapped file f, compared with
- * their checksums, valid until the file is closed. NULL: they cannot be used there, being
- * in chunks, not aligned or of a type other than `type`, or the file cannot be mapped; read
- * them. Later damage is told by weft_h5_sound. EFILE. */
+/* *rows: rows [first, first+count) of a dataset in the mapped file, compared with their
+ * checksums, valid until the file is closed; NULL: they cannot be used there, being in
+ * chunks, not aligned or of another type; read them. Later damage is told by weft_h5_sound.
+ * EFILE. */
 WEFT_CHECKED weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void **rows);
 /* Closes the dataset and frees the pieces that were read; its rows become invalid. */
@@ -197,10 +195,7 @@ void weft_h5_map_close(weft_h5map *map);
  * the node. */
 double weft_h5_mapped(void);
 
-/* ---- h5other ---- */
-
-/* Datasets of HDF5 files that other programs wrote: their names, what they are of, texts of
- * any kind. The only failure is EFILE. */
+/* ---- datasets of other programs ---- */
 
 /* The n full names, "/train/x", of the datasets of a file, by name; owned by file->mem. */
 WEFT_CHECKED weft_status weft_h5_list(weft_h5 *file, const char ***name, int64_t *n);
