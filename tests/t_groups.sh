@@ -71,8 +71,6 @@ net1="run.task=sgd sgd.model=mlp mlp.hidden=32 random.resource=60 train.optimize
 {
     wrong "folds that divide groups have rows like those that they hold out" 0 5 rows $map fmap.model=logistic fmap.folds=5
     wrong "folds of fmap hold out whole groups" 20 80 grouped $map fmap.model=logistic fmap.folds=5
-    ! grep -q 'older weft' "$tmp/log"
-    result $? "their data are not those of an older weft"
     wrong "so they do where the winner is trained once more" 20 80 grouped $map fmap.model=logistic fmap.folds=5 run.refit=yes
     wrong "folds of sgd that divide groups have rows like those that they hold out" 0 10 rows $net1 sgd.folds=4 sgd.literal=yes
     wrong "folds of sgd hold out whole groups" 20 80 grouped $net1 sgd.folds=4 sgd.literal=yes
@@ -86,11 +84,6 @@ awk 'NR == 1 || $0 ~ /^s[0-6],/' "$tmp/rows.csv" >"$tmp/few.csv"
 "$weft" pack dense "$tmp/few.csv" group=site valid=0.2 test=0.2 -o "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" &&
     "$weft" list --plan-for "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^folds = [56] ' "$tmp/out"
 result $? "and at most one a group"
-# A file of before groups were kept has the option alone; here a comment reads like it.
-"$weft" pack dense "$tmp/rows.csv" drop=site comment='of group=site' -o "$tmp/old.h5" >"$tmp/out" 2>"$tmp/log"
-# shellcheck disable=SC2086
-tuned 1 old $map fmap.model=logistic fmap.folds=3 && grep -q 'warning: .*old.h5 was packed with group=site by an older weft' "$tmp/log"
-result $? "folds of a file that keeps no groups are warned of"
 "$weft" pack dense "$tmp/rows.csv" group=site clients=5 partition=iid -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log" &&
     ! "$weft" info "$tmp/dealt.h5" 2>>"$tmp/log" | grep -q '^groups'
 result $? "rows that are dealt to clients keep none"

@@ -71,10 +71,6 @@ static void test_sorted(void)
     ok(packed(at("ba.json"), "s.h5", "valid=0.2 test=0.2 seed=1") && tested(0) != bob,
        "and by the seed");
     weft_data_close(&data);
-    ok(packed(at("ab.json"), "s.h5", "rule=leaf test=0.2") && has_all(0, WEFT_TEST) &&
-           has_all(0, WEFT_TRAIN),
-       "so also by LEAF's rule");
-    weft_data_close(&data);
     mkdir(at("st"), 0777);
     mkdir(at("st/train"), 0777);
     mkdir(at("st/test"), 0777);

@@ -161,31 +161,6 @@ static void test_options(void)
     weft_data_close(&data);
 }
 
-static void test_users(void)
-{
-    int good = small("length=5 split=user valid=0.2 test=0.4");
-    int64_t parts[WEFT_NPART] = {0}, mixed = 0;
-    for (int64_t c = 0; good && c < data.clients->n; c++)
-        for (int i = 0, all = 0; i < WEFT_NPART; i++) {
-            int some = weft_client_count(data.clients, c, (weft_part)i) > 0;
-            parts[i] += some;
-            mixed += (all += some) > 1;
-        }
-    ok(good && parts[0] == 2 && parts[1] == 1 && parts[2] == 2 && mixed == 0,
-       "users can be divided instead of samples");
-    weft_data_close(&data);
-    good = small("length=5 fraction=0.5 valid=0 test=0");
-    ok(good && data.clients->n < 5, "a fraction takes whole users");
-    ok(good && data.part[WEFT_TRAIN].total == 103 / 2, "but for the last, which is cut");
-    weft_data_close(&data);
-    good = small("length=5 vocabulary=fedex valid=0 test=0");
-    ok(good && data.classes == 101 && strcmp(data.class_name[1], "unknown") == 0,
-       "FedEx's symbols, 101 of them");
-    ok(good && client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? "),
-       "with them texts are the same");
-    weft_data_close(&data);
-}
-
 /* ---- parts that do not leak ---- */
 
 /* The windows of a part of a client, in places of the text. Marks what they cover; returns
@@ -250,51 +225,6 @@ static void test_leaks(void)
     }
 }
 
-/* ---- the pool ---- */
-
-/* Where in the small text's users a window stands; -1: nowhere, or the user's number times
- * 1000 and the place. All windows of it are distinct. */
-static int64_t place(const char *window, const char *const *user, int n)
-{
-    for (int u = 0; u < n; u++) {
-        const char *found = strstr(user[u], window);
-        if (found != NULL) return 1000 * u + (found - user[u]);
-    }
-    return -1;
-}
-
-static void test_pool(void)
-{
-    static const char *const user[] = {
-        "One two three four five six. seven ", "A, B! C? ", "gone [Exit] now ",
-        "Proceed, Solinus and by the doom ", "Merchant of Syracuse plead no more "};
-    int good = small("length=5 sampling=iid iu=0.4 valid=0.2 test=0.2");
-    ok(good && data.clients->n == 2 && data.clients->stride == 6, "roles can be pooled");
-    uint8_t part_of[5000] = {0};
-    int64_t windows = 0, even = 1;
-    for (int64_t c = 0; good && c < 2; c++)
-        for (int i = 0; i < WEFT_NPART; i++) {
-            const char *text = characters(c, (weft_part)i);
-            int64_t n = weft_client_count(data.clients, c, (weft_part)i);
-            even = even && llabs(2 * n - data.part[i].total) <= 1;
-            for (int64_t w = 0; w < n; w++, windows++) {
-                int64_t p = place(weft_arena_text(mem, "%.6s", text + 6 * w), user, 5);
-                good = good && p >= 0 && part_of[p] == 0;
-                if (p >= 0) part_of[p] = (uint8_t)(i + 1);
-            }
-        }
-    ok(good && windows == 22 + 3 + 20 + 22, "each window is dealt once");
-    ok(even, "clients have as many");
-    int64_t bad = 0;
-    for (int p = 0; p < 5000; p++)
-        for (int q = p + 1; q <= p + 4 && q < 5000; q++)
-            bad += part_of[p] != 0 && part_of[q] != 0 && part_of[p] != part_of[q];
-    ok(good && bad == 0, "and windows that overlap are of one part, whatever the client");
-    weft_data_close(&data);
-    fails(pack(&weft_reader_shakespeare, at("s.txt"), "x.h5", "sampling=iid split=user"),
-          WEFT_ECONF, "sampling = iid", "split = sample", "dividing users that are pooled");
-}
-
 /* ---- copies without Project Gutenberg's last line ---- */
 
 enum { ALL_LINES = 124197 }; /* lines that are read of a text */
@@ -353,13 +283,11 @@ static void test_bad(void)
     refused("\nby William Shakespeare\n\n\n\n\n\n\n\n\n\n\nby William Shakespeare\n" TAIL,
             "", WEFT_EDATA, "line 13", "no title", "a play without title");
     refused(HEAD PLAY "  MARIA. a curly {brace\n" TAIL, "length=5", WEFT_EDATA,
-            "bad.txt: line 31 has the character '{'", "unknown = SYMBOL",
+            "bad.txt: line 31 has the character '{'", "replace it",
             "a character without symbol");
     refused(HEAD PLAY "  MARIA. caf\xc3\xa9\n" TAIL, "length=5", WEFT_EDATA,
             "line 31 has the character '\xc3\xa9'", "80 symbols",
             "a letter with an accent");
-    refused(all, "length=5 unknown=~", WEFT_ECONF, "unknown = ~", "leaf",
-            "an unknown symbol for the unknown");
     refused(all, "valid=0.6 test=0.5", WEFT_ECONF, "valid = 0.6", "test = 0.5",
             "shares without rest");
     refused(all, "length=80", WEFT_EDATA, "no client has training", "split",
@@ -369,13 +297,6 @@ static void test_bad(void)
           "none.txt", "cannot read", "a missing file");
     fails(pack(&weft_reader_shakespeare, scratch, "x.h5", ""), WEFT_EFILE, scratch, "read",
           "a directory");
-    weft_status st = pack(&weft_reader_shakespeare,
-                          write_text("bad.txt", HEAD PLAY "  MARIA. {\xc3\xa9}, \r\n" TAIL),
-                          "u.h5", "length=5 unknown=? valid=0 test=0");
-    ok(st == WEFT_OK && opened("u.h5") &&
-           client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? ??}, "),
-       "a symbol can stand for what has none, once for a character of several bytes");
-    weft_data_close(&data);
 }
 
 /* ---- the real text ---- */
@@ -461,9 +382,7 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     test_rules();
     test_options();
-    test_users();
     test_leaks();
-    test_pool();
     test_endless();
     test_bad();
     test_real();

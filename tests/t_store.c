@@ -339,7 +339,7 @@ static void test_file(void)
     const void *const parts[] = {"head", "", "tail"};
     void *const to[] = {head, NULL, back};
     const size_t bytes[] = {4, 0, 5};
-    ok(weft_file_put_parts(at("parts"), 3, parts, bytes) == WEFT_OK &&
+    ok(weft_file_put_lazy(at("parts"), 3, parts, bytes) == WEFT_OK &&
            weft_file_load_parts(at("parts"), 3, to, bytes) == WEFT_OK &&
            memcmp(head, "head", 4) == 0 && strcmp(back, "tail") == 0,
        "and from one of several parts");

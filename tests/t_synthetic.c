@@ -159,8 +159,6 @@ static void test_refused(void)
     const weft_reader *reader = &weft_reader_synthetic;
     fails(pack(reader, "federated=sored", "x.h5", ""), WEFT_ECONF, "federated=sored",
           "federated=stored", "an unknown federation");
-    fails(pack(reader, "federated=leaf", "x.h5", ""), WEFT_ECONF, "leaf_synthetic.py",
-          "weft pack leaf", "LEAF's, which a program makes");
     fails(pack(reader, "federated=stored", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1",
           "two", "one class");
     fails(pack(reader, "federated=generated", "x.h5", "valid=0.6 test=0.5"), WEFT_ECONF,

@@ -1,5 +1,5 @@
-/* Dates, times of day, and their parts. Days are counted as in Hinnant, "chrono-Compatible
- * Low-Level Date Algorithms", 2013: years begin in March, 400 of them have 146097 days. */
+/* Dates, times of day, and their parts. */
+#define _DEFAULT_SOURCE /* timegm */
 #include "weft/data/table.h"
 
 #include <ctype.h>
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
-enum { DAY = 86400, HOUR = 3600, MINUTE = 60, YEARS = 400, DAYS = 146097 };
-enum { MARCH_TO_1970 = 719468 }; /* days from March 1 of the year 0 to January 1, 1970 */
+enum { HOUR = 3600, MINUTE = 60, FIRST_YEAR = 1900 /* of struct tm */ };
 
 const char *const weft_date_order_name[WEFT_DATE_ORDERS] = {"",   "ymd",   "dmy", "mdy",
                                                             "ym", "named", "time"};
@@ -19,39 +19,6 @@ const char *const weft_date_part_name[WEFT_DATE_PARTS] = {
     "seconds", "year",      "month sine", "month cosine", "Monday",
     "Tuesday", "Wednesday", "Thursday",   "Friday",       "Saturday",
     "Sunday",  "hour sine", "hour cosine"};
-
-/* ---- the calendar ---- */
-
-static int64_t days_of(int64_t year, int month, int day)
-{
-    year -= month <= 2;
-    int64_t era = year / YEARS, of_era = year - era * YEARS;
-    int64_t of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    return era * DAYS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - MARCH_TO_1970;
-}
-
-/* The date of a day, *year from 0 on. */
-static void date_of(int64_t days, int64_t *year, int *month, int *day)
-{
-    days += MARCH_TO_1970;
-    int64_t era = days / DAYS, of_era = days - era * DAYS;
-    int64_t years = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * years + years / 4 - years / 100);
-    int from_march = (int)((5 * of_year + 2) / 153);
-    *day = (int)(of_year - (153 * from_march + 2) / 5) + 1;
-    *month = from_march < 10 ? from_march + 3 : from_march - 9;
-    *year = era * YEARS + years + (*month <= 2);
-}
-
-/* 1: there is such a day, of a year of four digits. */
-static int is_day(int year, int month, int day)
-{
-    int64_t back_year;
-    int back_month, back_day;
-    if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return 0;
-    date_of(days_of(year, month, day), &back_year, &back_month, &back_day);
-    return back_month == month;
-}
 
 /* ---- reading ---- */
 
@@ -210,6 +177,15 @@ static const char *take_zone(const char *at, weft_date *date)
     return end;
 }
 
+/* The seconds of a day that begins; 0: there is none, of a year of four digits. */
+static int read_day(int year, int month, int day, double *seconds)
+{
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return 0;
+    struct tm tm = {.tm_year = year - FIRST_YEAR, .tm_mon = month - 1, .tm_mday = day};
+    *seconds = (double)timegm(&tm);
+    return tm.tm_mday == day;
+}
+
 int weft_date_read(const char *text, weft_date_order order, weft_date *date)
 {
     int year, month, day, brief = 0;
@@ -225,8 +201,7 @@ int weft_date_read(const char *text, weft_date_order order, weft_date *date)
         at = take_numbers(text, WEFT_DATE_YMD, &year, &month, &day);
     if (!at && order == WEFT_DATE_YMD)
         brief = (at = take_short(text, &year, &month, &day)) != NULL;
-    if (!at || !is_day(year, month, day)) return 0;
-    date->seconds = (double)(days_of(year, month, day) * DAY);
+    if (!at || !read_day(year, month, day, &date->seconds)) return 0;
     if (*at == '\0') return 1;
     if (order == WEFT_DATE_YM || (*at != 'T' && *at != 't' && *at != ' ')) return 0;
     at = take_time(at + strspn(at, "Tt "), brief, &date->seconds);
@@ -244,33 +219,36 @@ static double sine(double share)
     return nearbyint(sin(8 * atan(1) * share) * steps) / steps;
 }
 
+/* The clock of that zone. */
+static struct tm clock_of(double seconds, int zone)
+{
+    struct tm tm = {0};
+    time_t local = (time_t)floor(seconds) + zone * MINUTE;
+    gmtime_r(&local, &tm);
+    return tm;
+}
+
 void weft_date_parts(double seconds, int zone, double *value)
 {
-    double local = floor(seconds) + zone * MINUTE;
-    int64_t days = (int64_t)floor(local / DAY), year;
-    int month, day, hour = (int)((local - (double)days * DAY) / HOUR);
-    date_of(days, &year, &month, &day);
+    struct tm tm = clock_of(seconds, zone);
     memset(value, 0, WEFT_DATE_PARTS * sizeof *value);
     value[WEFT_PART_SECONDS] = seconds;
-    value[WEFT_PART_YEAR] = (double)year;
-    value[WEFT_PART_MONTH_SINE] = sine((month - 1) / 12.0);
-    value[WEFT_PART_MONTH_COSINE] = sine((month - 1) / 12.0 + 0.25);
-    value[WEFT_PART_MONDAY + ((days + 3) % 7 + 7) % 7] = 1; /* 1970 began on Thursday */
-    value[WEFT_PART_HOUR_SINE] = sine(hour / 24.0);
-    value[WEFT_PART_HOUR_COSINE] = sine(hour / 24.0 + 0.25);
+    value[WEFT_PART_YEAR] = tm.tm_year + FIRST_YEAR;
+    value[WEFT_PART_MONTH_SINE] = sine(tm.tm_mon / 12.0);
+    value[WEFT_PART_MONTH_COSINE] = sine(tm.tm_mon / 12.0 + 0.25);
+    value[WEFT_PART_MONDAY + (tm.tm_wday + 6) % 7] = 1; /* tm's first is Sunday */
+    value[WEFT_PART_HOUR_SINE] = sine(tm.tm_hour / 24.0);
+    value[WEFT_PART_HOUR_COSINE] = sine(tm.tm_hour / 24.0 + 0.25);
 }
 
 const char *weft_date_text(double seconds, int zone, weft_date_order order, char *text,
                            int room)
 {
-    int64_t local = (int64_t)floor(seconds) + zone * MINUTE, year;
-    int64_t days = (local >= 0 ? local : local - DAY + 1) / DAY, rest = local - days * DAY;
-    int month, day;
-    date_of(days, &year, &month, &day);
+    struct tm tm = clock_of(seconds, zone);
     if (order == WEFT_DATE_TIME)
-        snprintf(text, (size_t)room, "%02d:%02d", (int)(rest / HOUR),
-                 (int)(rest % HOUR / MINUTE));
+        snprintf(text, (size_t)room, "%02d:%02d", tm.tm_hour, tm.tm_min);
     else
-        snprintf(text, (size_t)room, "%04d-%02d-%02d", (int)year, month, day);
+        snprintf(text, (size_t)room, "%04d-%02d-%02d", tm.tm_year + FIRST_YEAR,
+                 tm.tm_mon + 1, tm.tm_mday);
     return text;
 }

@@ -443,8 +443,7 @@ void weft_client_fetch_rows(const weft_clients *clients, const weft_client *clie
     const weft_federation *own = clients->own;
     if (own->generator || own->text) return;
     int64_t n = client->count[WEFT_TRAIN] + client->count[WEFT_VALID], row = client->first;
-    if (n == 0 || !own->x.at[weft_h5_map_piece(&own->x, row)] ||
-        !own->label.at[weft_h5_map_piece(&own->label, row)])
+    if (n == 0 || !own->x.at[row / own->x.per] || !own->label.at[row / own->label.per])
         return;
     const char *x = weft_h5_map_row(&own->x, row);
     size_t bytes = (size_t)n * own->x.row;
@@ -510,38 +509,34 @@ static weft_status open_map(weft_data *data, const char *name, weft_h5type type,
 
 static weft_status read_shape(weft_data *data, weft_clients *clients)
 {
-    int64_t image[3], symbols, named;
-    TRY(weft_h5_read_long(&data->file, "/", "clients", &clients->n));
-    TRY(weft_h5_read_long(&data->file, "/", "columns", &clients->d));
-    TRY(weft_h5_read_long(&data->file, "/", "channels", &image[0]));
-    TRY(weft_h5_read_long(&data->file, "/", "height", &image[1]));
-    TRY(weft_h5_read_long(&data->file, "/", "width", &image[2]));
-    TRY(weft_h5_read_long(&data->file, "/", "stride", &clients->stride));
-    TRY(weft_h5_read_long(&data->file, "/", "gap", &clients->gap));
-    TRY(weft_h5_read_long(&data->file, "/", "symbols", &symbols));
-    TRY(weft_h5_read_long(&data->file, "/", "named", &named));
-    clients->channels = (int)image[0];
-    clients->height = (int)image[1];
-    clients->width = (int)image[2];
-    clients->symbols = (int)symbols;
-    clients->named = named != 0;
-    const int64_t number[] = {clients->d, clients->stride, clients->gap, image[0],
-                              image[1],   image[2],        symbols};
-    int fits = clients->n >= 1 && clients->n <= MAX_CLIENTS && clients->d >= 1 &&
-               clients->stride >= 1;
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        fits = fits && number[i] >= 0 && number[i] <= MOST;
-    int64_t pixels = fits ? image[0] * image[1] * image[2] : -1;
-    int text = data->form == WEFT_CHARS;
-    if (!fits || (pixels != 0 && pixels != clients->d) ||
-        symbols != (text ? data->classes : 0))
+    enum { CLIENTS, COLUMNS, CHANNELS, HEIGHT, WIDTH, STRIDE, GAP, SYMBOLS, NAMED, KEYS };
+    static const char *const key[KEYS] = {"clients", "columns", "channels",
+                                          "height",  "width",   "stride",
+                                          "gap",     "symbols", "named"};
+    int64_t at[KEYS];
+    for (int k = 0; k < KEYS; k++) TRY(weft_h5_read_long(&data->file, "/", key[k], &at[k]));
+    int fits = at[CLIENTS] >= 1 && at[CLIENTS] <= MAX_CLIENTS && at[COLUMNS] >= 1 &&
+               at[STRIDE] >= 1;
+    for (int k = COLUMNS; k < NAMED; k++) fits = fits && at[k] >= 0 && at[k] <= MOST;
+    int64_t pixels = fits ? at[CHANNELS] * at[HEIGHT] * at[WIDTH] : -1;
+    if (!fits || (pixels != 0 && pixels != at[COLUMNS]) ||
+        at[SYMBOLS] != (data->form == WEFT_CHARS ? data->classes : 0))
         return weft_fail(
             WEFT_EDATA,
             "%s speaks of %lld clients with samples of %lld numbers, images of "
             "%lld, %lld symbols and stride %lld, which do not fit together; "
             "pack it again",
-            data->path, (long long)clients->n, (long long)clients->d, (long long)pixels,
-            (long long)symbols, (long long)clients->stride);
+            data->path, (long long)at[CLIENTS], (long long)at[COLUMNS], (long long)pixels,
+            (long long)at[SYMBOLS], (long long)at[STRIDE]);
+    clients->n = at[CLIENTS];
+    clients->d = at[COLUMNS];
+    clients->stride = at[STRIDE];
+    clients->gap = at[GAP];
+    clients->channels = (int)at[CHANNELS];
+    clients->height = (int)at[HEIGHT];
+    clients->width = (int)at[WIDTH];
+    clients->symbols = (int)at[SYMBOLS];
+    clients->named = at[NAMED] != 0;
     return WEFT_OK;
 }
 

@@ -166,30 +166,14 @@ int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double s
     return first;
 }
 
-/* Warns of rows that were packed in groups, of which an older file keeps only the parts. */
-static weft_status warn_of_groups(weft_data *data)
-{
-    const char *options = "", *group;
-    TRY(weft_h5_find_attr(&data->file, "/", "options", &options));
-    group = strstr(options, " group=");
-    if (!group || strchr(" ", group[strlen(" group=")])) return WEFT_OK;
-    weft_log(WEFT_WARN,
-             "%s was packed with%.*s by an older weft, and folds divide the rows of a "
-             "group: scores are too good; pack it again",
-             data->path, (int)(1 + strcspn(group + 1, " ")), group);
-    return WEFT_OK;
-}
-
-weft_status weft_folds_groups(weft_data *all, const int32_t **group, weft_arena *mem)
+const int32_t *weft_folds_groups(const weft_data *all, weft_arena *mem)
 {
     const weft_rows *train = &all->part[WEFT_TRAIN], *valid = &all->part[WEFT_VALID];
-    *group = NULL;
-    if (!train->group) return warn_of_groups(all);
+    if (!train->group) return NULL;
     int32_t *both = WEFT_NEW(mem, int32_t, train->n + valid->n);
     memcpy(both, train->group, (size_t)train->n * sizeof *both);
     memcpy(both + train->n, valid->group, (size_t)valid->n * sizeof *both);
-    *group = both;
-    return WEFT_OK;
+    return both;
 }
 
 /* The part that row *i of both parts is in; *i becomes its place there. */

@@ -205,82 +205,80 @@ weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_colum
 
 /* ---- shown ---- */
 
-/* "red, green, blue, ..." within `room` characters. */
-static const char *levels_text(const weft_column *column, char *text, size_t room)
+/* "red, green, blue, ...", short. */
+static char *levels_text(const weft_column *column, weft_arena *tmp)
 {
-    size_t n = 0;
-    *text = '\0';
-    for (int64_t i = 0; i < column->levels && n + 8 < room; i++) {
-        int fits = strlen(column->level[i]) + n + 8 < room;
-        n += (size_t)snprintf(text + n, room - n, "%s%s", i > 0 ? ", " : "",
-                              fits ? column->level[i] : "...");
+    enum { ROOM = 40 };
+    char *text = weft_arena_text(tmp, "%s", "");
+    for (int64_t i = 0; i < column->levels && strlen(text) < ROOM; i++) {
+        int fits = strlen(column->level[i]) + strlen(text) < ROOM;
+        text = weft_arena_text(tmp, "%s%s%s", text, i > 0 ? ", " : "",
+                               fits ? column->level[i] : "...");
         if (!fits) break;
     }
     return text;
 }
 
 /* What a number becomes. */
-static void number_text(const weft_column *column, char *text, size_t room)
+static const char *number_text(const weft_column *column, weft_arena *tmp)
 {
     const char *unit = weft_column_unit(column);
-    int n = snprintf(text, room, "itself%s%s", *unit ? " without " : "", unit);
-    if (n > 0 && (size_t)n < room && column->missing + column->marks > 0)
-        snprintf(text + n, room - (size_t)n, ", %.6g where missing%s", column->fill,
-                 column->marks ? ", and a mark" : "");
+    const char *text = weft_arena_text(tmp, "itself%s%s", *unit ? " without " : "", unit);
+    if (column->missing + column->marks == 0) return text;
+    return weft_arena_text(tmp, "%s, %.6g where missing%s", text, column->fill,
+                           column->marks ? ", and a mark" : "");
 }
 
 /* What a date becomes. */
-static void date_text(const weft_column *column, char *text, size_t room)
+static const char *date_text(const weft_column *column, weft_arena *tmp)
 {
+    const char *text = "";
     int weekdays = 0;
-    size_t n = 0;
-    *text = '\0';
-    for (int64_t i = 0; i < column->levels && n < room; i++) {
+    for (int64_t i = 0; i < column->levels; i++) {
         int part = column->part[i];
         int weekday = part >= WEFT_PART_MONDAY && part < WEFT_PART_HOUR_SINE;
-        int first = !weekday || weekdays++ == 0;
-        if (!first || part == WEFT_PART_MONTH_COSINE || part == WEFT_PART_HOUR_COSINE)
-            continue;
+        if (weekday && weekdays++ > 0) continue;
+        if (part == WEFT_PART_MONTH_COSINE || part == WEFT_PART_HOUR_COSINE) continue;
         const char *name = weekday ? "weekday" : weft_date_part_name[part];
-        n += (size_t)snprintf(text + n, room - n, "%s%.*s", i > 0 ? ", " : "",
-                              (int)strcspn(name, " "), name);
+        text = weft_arena_text(tmp, "%s%s%.*s", text, i > 0 ? ", " : "",
+                               (int)strcspn(name, " "), name);
     }
-    if (n < room) snprintf(text + n, room - n, "%s", column->marks ? ", a mark" : "");
+    return weft_arena_text(tmp, "%s%s", text, column->marks ? ", a mark" : "");
 }
 
 /* The days, or times, that a date is between. */
-static void dates_text(const weft_column *column, char *text, size_t room)
+static char *dates_text(const weft_column *column, weft_arena *tmp)
 {
     enum { ROOM = 24 };
     char low[ROOM], high[ROOM];
     int time = strncmp(column->written, "time", 4) == 0, zone = weft_column_zone(column);
     weft_date_order order = time ? WEFT_DATE_TIME : WEFT_DATE_YMD;
-    snprintf(text, room, "%s .. %s", weft_date_text(column->low, zone, order, low, ROOM),
-             weft_date_text(column->high, zone, order, high, ROOM));
+    return weft_arena_text(tmp, "%s .. %s",
+                           weft_date_text(column->low, zone, order, low, ROOM),
+                           weft_date_text(column->high, zone, order, high, ROOM));
 }
 
-static void print_column(const weft_column *column)
+static void print_column(const weft_column *column, weft_arena *tmp)
 {
-    char name[256], range[48] = "", becomes[80] = "";
-    snprintf(name, sizeof name, "%s", column->name);
-    if (column->kind == WEFT_COLUMN_DATE)
-        dates_text(column, range, sizeof range);
-    else if (column->kind == WEFT_COLUMN_NUMBER || column->kind >= WEFT_COLUMN_TARGET)
-        snprintf(range, sizeof range, "%.6g .. %.6g", column->low, column->high);
-    if (column->kind == WEFT_COLUMN_NUMBER) {
-        number_text(column, becomes, sizeof becomes);
-    } else if (column->kind == WEFT_COLUMN_DATE) {
-        date_text(column, becomes, sizeof becomes);
-    } else if (column->kind == WEFT_COLUMN_CATEGORY) {
-        levels_text(column, range, sizeof range);
-        snprintf(becomes, sizeof becomes, "%lld levels%s", (long long)column->levels,
-                 column->marks ? " and a mark where missing" : "");
-    } else if (column->kind == WEFT_COLUMN_TARGET) {
-        snprintf(becomes, sizeof becomes, "a number to predict");
-    } else if (column->kind == WEFT_COLUMN_WEIGHT) {
-        snprintf(becomes, sizeof becomes, "what the row counts");
+    char *range = weft_arena_text(tmp, "%.6g .. %.6g", column->low, column->high);
+    const char *becomes = "";
+    switch (column->kind) {
+    case WEFT_COLUMN_NUMBER: becomes = number_text(column, tmp); break;
+    case WEFT_COLUMN_TARGET: becomes = "a number to predict"; break;
+    case WEFT_COLUMN_WEIGHT: becomes = "what the row counts"; break;
+    case WEFT_COLUMN_DATE:
+        range = dates_text(column, tmp);
+        becomes = date_text(column, tmp);
+        break;
+    case WEFT_COLUMN_CATEGORY:
+        range = levels_text(column, tmp);
+        becomes = weft_arena_text(tmp, "%lld levels%s", (long long)column->levels,
+                                  column->marks ? " and a mark where missing" : "");
+        break;
+    default: *range = '\0';
     }
-    printf("%-20s %-8s %7lld%s %8lld  %-30s %s\n", weft_one_line(name),
+    printf("%-20s %-8s %7lld%s %8lld  %-30s %s\n",
+           weft_one_line(weft_arena_text(tmp, "%s", column->name)),
            weft_column_kind_name[column->kind], (long long)column->distinct,
            column->distinct < WEFT_COLUMN_MOST ? " " : "+", (long long)column->missing,
            weft_one_line(range), becomes);
@@ -289,8 +287,10 @@ static void print_column(const weft_column *column)
 void weft_columns_print(const weft_columns *columns)
 {
     enum { MOST = 24 };
+    weft_arena *tmp = weft_arena_new();
     printf("%-20s %-8s %8s %8s  %-30s %s\n", "column", "kind", "distinct", "missing",
            "range", "becomes");
-    for (int64_t j = 0; j < columns->n && j < MOST; j++) print_column(&columns->at[j]);
+    for (int64_t j = 0; j < columns->n && j < MOST; j++) print_column(&columns->at[j], tmp);
+    weft_arena_free(tmp);
     if (columns->n > MOST) printf("... %lld more\n", (long long)(columns->n - MOST));
 }

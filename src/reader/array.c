@@ -5,7 +5,6 @@
 #include "weft/store/file.h"
 #include "weft/store/h5.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -167,22 +166,6 @@ weft_status weft_array_names(const char *path, const char ***name, int64_t *n,
 
 /* ---- numbers that are not in the file as in memory ---- */
 
-static weft_status write_block(int fd, const void *data, size_t bytes)
-{
-    const char *from = data;
-    while (bytes > 0) {
-        ssize_t n = write(fd, from, bytes);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0)
-            return weft_fail(WEFT_EFILE,
-                             "cannot write beside the packed file: %s; free space",
-                             strerror(errno));
-        from += n;
-        bytes -= (size_t)n;
-    }
-    return WEFT_OK;
-}
-
 /* Rows of a block of about BLOCK bytes. */
 static int64_t block_rows(const weft_array *array)
 {
@@ -235,7 +218,11 @@ static weft_status copy_h5(const weft_h5set *set, const weft_h5kind *kind,
     for (int64_t i = 0; i < array->dims[0] && st == WEFT_OK; i += block) {
         int64_t count = array->dims[0] - i < block ? array->dims[0] - i : block;
         st = weft_h5_set_rows(set, kind->type, i, count, to);
-        if (st == WEFT_OK) st = write_block(fd, to, (size_t)count * row);
+        int err = st == WEFT_OK ? weft_file_write(fd, to, (size_t)count * row) : 0;
+        if (err != 0)
+            st =
+                weft_fail(WEFT_EFILE, "cannot write beside the packed file: %s; free space",
+                          strerror(err));
     }
     weft_arena_free(tmp);
     if (st == WEFT_OK) st = map_fd(array->path, fd, array);

@@ -12,10 +12,9 @@
 #include <sys/stat.h>
 
 enum { FILES, LINES };
-enum { AUTO, YES, NO };
 
 struct folder {
-    int documents, encoding, header;
+    int documents, encoding;
     const char *remove, *classes;
     weft_split split;
 };
@@ -24,9 +23,6 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT("documents", struct folder, documents, "files", "files|lines",
                     "files: each file of a class's directory is a document; lines: each "
                     "line of a class's file is one"),
-    WEFT_CHOICE_OPT("header", struct folder, header, "auto", "auto|yes|no",
-                    "documents = lines: the first line of each file is a name; auto: where "
-                    "all files have the same"),
     WEFT_CHOICE_OPT("encoding", struct folder, encoding, "auto", WEFT_ENCODING_WORDS,
                     "encoding of the documents; auto: a document that is not UTF-8 is "
                     "taken as Windows-1252"),
@@ -59,12 +55,11 @@ struct listing {
 struct reading {
     const struct folder *how;
     const char *source;
-    int news; /* flags of what to remove */
+    int news;          /* flags of what to remove */
+    weft_names wanted; /* classes */
     weft_documents docs;
     int64_t recoded, empty, beside; /* documents; entries that are not documents */
     const char *first_recoded, *first_empty, *first_beside;
-    int64_t *head; /* [heads] documents that are the first lines of files */
-    int64_t heads, head_room;
     weft_pack *pack;
 };
 
@@ -202,9 +197,6 @@ static weft_status read_lines(struct reading *reading, const struct entry *class
     size_t n;
     TRY(weft_read_text(class->path, reading->pack->mem, &text, &n));
     char *at = text, *end = text + n;
-    reading->head = weft_grow(reading->pack->mem, reading->head, sizeof *reading->head,
-                              reading->heads, &reading->head_room);
-    reading->head[reading->heads++] = reading->docs.n;
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++) {
         if (n == 0) continue;
         const char *name =
@@ -215,65 +207,33 @@ static weft_status read_lines(struct reading *reading, const struct entry *class
     return weft_pack_source(reading->pack, class->path);
 }
 
-/* Takes the first lines of all files out, if they are a header. */
-static void drop_headers(struct reading *reading)
+/* The classes that are to be read, in a list with commas; none: all. */
+static weft_names wanted_classes(const char *list, weft_arena *mem)
 {
-    const weft_documents *documents = &reading->docs;
-    int same = reading->heads > 1;
-    for (int64_t i = 1; i < reading->heads && same; i++) {
-        const weft_document *a = &documents->document[reading->head[0]],
-                            *b = &documents->document[reading->head[i]];
-        same = a->n == b->n && memcmp(a->text, b->text, a->n) == 0;
+    weft_names wanted = {.mem = mem};
+    char *rest, *copy = weft_arena_text(mem, "%s", list);
+    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        size_t n = strlen(one);
+        const char *name = weft_trim(one, &n);
+        if (n > 0) weft_names_find(&wanted, weft_arena_text(mem, "%.*s", (int)n, name));
     }
-    if (reading->how->header == NO || (reading->how->header == AUTO && !same)) return;
-    if (reading->how->header == AUTO)
-        weft_log(
-            WEFT_WARN,
-            "%s: the first line of each file is taken as a header, as all have '%.*s'; "
-            "header = no reads it, header = yes says so",
-            reading->source, (int)documents->document[reading->head[0]].n,
-            documents->document[reading->head[0]].text);
-    for (int64_t i = reading->heads - 1; i >= 0; i--)
-        weft_documents_drop(&reading->docs, reading->head[i]);
-}
-
-/* The next name in a list, without the blanks around it; NULL: there is none. */
-static const char *next_name(const char **list, size_t *n)
-{
-    const char *name = *list + strspn(*list, " ,");
-    if (*name == '\0') return NULL;
-    *n = strcspn(name, ",");
-    *list = name + *n;
-    while (name[*n - 1] == ' ') --*n;
-    return name;
-}
-
-/* 1: the class is one of those that are to be read. */
-static int is_wanted(const struct reading *reading, const char *class)
-{
-    const char *list = reading->how->classes, *name;
-    size_t n;
-    if (*list == '\0') return 1;
-    while ((name = next_name(&list, &n)) != NULL)
-        if (strlen(class) == n && memcmp(name, class, n) == 0) return 1;
-    return 0;
+    return wanted;
 }
 
 /* ECONF if a class is asked for and there is none of that name. */
 static weft_status check_wanted(const struct reading *reading)
 {
-    const char *list = reading->how->classes, *name;
-    size_t n;
-    while ((name = next_name(&list, &n)) != NULL) {
-        int found = 0;
-        for (int i = 0; i < reading->docs.labels.n; i++)
-            found |= strlen(reading->docs.labels.name[i]) == n &&
-                     memcmp(reading->docs.labels.name[i], name, n) == 0;
-        if (!found)
+    for (int64_t k = 0; k < reading->wanted.n; k++) {
+        const char *name = reading->wanted.name[k];
+        int i = 0;
+        while (i < reading->docs.labels.n &&
+               strcmp(reading->docs.labels.name[i], name) != 0)
+            i++;
+        if (i == reading->docs.labels.n)
             return weft_fail(WEFT_ECONF,
-                             "classes = %s: %s has no class %.*s; a class is the name of a "
+                             "classes = %s: %s has no class %s; a class is the name of a "
                              "directory of documents",
-                             reading->how->classes, reading->source, (int)n, name);
+                             reading->how->classes, reading->source, name);
     }
     return WEFT_OK;
 }
@@ -288,7 +248,8 @@ static weft_status read_classes(struct reading *reading, const struct listing *l
             count_first(&reading->beside, &reading->first_beside, entry->path);
             continue;
         }
-        if (!is_wanted(reading, entry->name)) continue;
+        if (reading->wanted.n > 0 && weft_names_index(&reading->wanted, entry->name) < 0)
+            continue;
         int64_t before = reading->docs.n;
         reading->docs.labels.path = entry->path;
         TRY(lines ? read_lines(reading, entry) : read_files(reading, entry));
@@ -338,7 +299,7 @@ static void tell(const struct reading *reading)
 static weft_status check_kind(const struct reading *reading)
 {
     const int lines = reading->how->documents == LINES;
-    if (reading->docs.n > 0 || reading->beside == 0 || *reading->how->classes != '\0')
+    if (reading->docs.n > 0 || reading->beside == 0 || reading->wanted.n > 0)
         return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      lines ? "%s holds only directories, the first is %s; with documents = "
@@ -354,8 +315,11 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
     size_t length = strlen(source);
     while (length > 1 && source[length - 1] == '/') length--;
     source = weft_arena_text(pack->mem, "%.*s", (int)length, source);
-    struct reading reading = {
-        .how = folder, .source = source, .docs.labels.mem = pack->mem, .pack = pack};
+    struct reading reading = {.how = folder,
+                              .source = source,
+                              .wanted = wanted_classes(folder->classes, pack->mem),
+                              .docs.labels.mem = pack->mem,
+                              .pack = pack};
     const struct entry *part[WEFT_NPART] = {NULL};
     struct listing all;
     TRY(weft_news_flags(folder->remove, &reading.news, pack->mem));
@@ -372,7 +336,6 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
     for (int i = 0; i < WEFT_NPART; i++) TRY(read_part(&reading, &all, part, (weft_part)i));
     TRY(check_kind(&reading));
     TRY(check_wanted(&reading));
-    drop_headers(&reading);
     tell(&reading);
     return weft_documents_pack(&reading.docs, source, &folder->split, pack);
 }

@@ -18,9 +18,9 @@
 #define LEARN 2000 /* windows from which the stride is learnt */
 
 struct leaf {
-    const char *shape, *unknown;
-    int64_t classes, stride, seed, text;
-    int vocabulary, order; /* order: as weft_split.shares */
+    const char *shape;
+    int64_t classes, seed, text;
+    int order; /* as weft_split.shares */
     weft_shares shares;
 };
 
@@ -32,8 +32,6 @@ static const weft_opt options[] = {
     WEFT_REAL_OPT("test", struct leaf, shares.test, "0.1", 0, 0.9,
                   "share of each client's samples for the test; not read where the source "
                   "has train/"),
-    WEFT_CHOICE_OPT("rule", struct leaf, shares.rule, "shares", "shares|leaf",
-                    "leaf: train and test alone, the gap of text taken from the test"),
     WEFT_SHARES_OPT(struct leaf, order),
     WEFT_LONG_OPT("seed", struct leaf, seed, "0", 0, 9e15,
                   "seed of the shuffles that divide the rows of each client"),
@@ -45,11 +43,6 @@ static const weft_opt options[] = {
         "text", struct leaf, text, "5", 1, 1000,
         "element, from 1, that is the text of samples that are lists of texts, as "
         "those of Sent140"),
-    WEFT_LONG_OPT("stride", struct leaf, stride, "0", 0, 100000,
-                  "characters from one window of text to the next; 0: as the windows show"),
-    WEFT_CHOICE_OPT("vocabulary", struct leaf, vocabulary, "leaf", WEFT_VOCAB_WORDS,
-                    WEFT_VOCAB_ABOUT),
-    WEFT_TEXT_OPT("unknown", struct leaf, unknown, "", WEFT_UNKNOWN_ABOUT),
     {0},
 };
 
@@ -102,8 +95,7 @@ static weft_status list_files(const char *path, struct leaf_files *files, weft_p
 }
 
 /* The *.json of a source: a file or a directory, all in part[WEFT_TRAIN]; *divided 1: a
- * directory that has train/, whose directories are the parts. EFILE: there are none; ECONF:
- * one of them would be replaced by what is packed. */
+ * directory that has train/, whose directories are the parts. EFILE: there are none. */
 static weft_status find_files(const char *source, struct leaf_files part[WEFT_NPART],
                               int *divided, weft_pack *pack)
 {
@@ -120,10 +112,7 @@ static weft_status find_files(const char *source, struct leaf_files part[WEFT_NP
     } else {
         add_path(&part[WEFT_TRAIN], source, pack->mem);
     }
-    for (int i = 0; i < WEFT_NPART; i++) {
-        n += part[i].n;
-        for (int64_t k = 0; k < part[i].n; k++) TRY(weft_pack_apart(pack, part[i].path[k]));
-    }
+    for (int i = 0; i < WEFT_NPART; i++) n += part[i].n;
     if (n > 0) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "%s holds no *.json, nor do train/ and test/ in it; give a data "
@@ -194,10 +183,10 @@ static weft_status join_windows(const struct reading *reading, const weft_leaf_u
         if (i + 1 < user->n && !follows(user, d, i, stride))
             return weft_fail(WEFT_EDATA,
                              "%s: user '%s', x[%lld] does not begin %lld characters after "
-                             "x[%lld], as those before it do; give the stride of the "
-                             "windows, or stride = %lld to store each for itself",
+                             "x[%lld], as those before it do; put the windows of each "
+                             "user in the order of its text",
                              user->file, user->name, (long long)(i + 1), (long long)stride,
-                             (long long)i, (long long)(d + 1));
+                             (long long)i);
         memcpy(text + i * stride, user->text + i * d, (size_t)d);
         text[i * stride + d] = user->next[i];
     }
@@ -238,7 +227,6 @@ static weft_status learn(struct reading *reading)
         return weft_fail(WEFT_EDATA, "%s has no user with samples", reading->source);
     if (!reading->form.text) return WEFT_OK;
     while (wrong[reading->all.stride]) reading->all.stride++;
-    if (reading->options->stride > 0) reading->all.stride = reading->options->stride;
     return WEFT_OK;
 }
 
@@ -248,12 +236,6 @@ static weft_status set_gap(struct reading *reading)
 {
     int64_t d = reading->form.d, stride = reading->all.stride;
     if (!reading->form.text) return WEFT_OK;
-    if (stride > d + 1)
-        return weft_fail(
-            WEFT_ECONF,
-            "stride = %lld leaves characters out between windows of %lld; give "
-            "at most %lld, which stores each for itself",
-            (long long)stride, (long long)d, (long long)(d + 1));
     reading->all.gap = reading->divided ? (d + stride) / stride - 1 : (d - 1) / stride;
     const weft_shares *shares = &reading->options->shares;
     if (stride <= d || reading->divided || (shares->valid <= 0 && shares->test <= 0))
@@ -337,34 +319,6 @@ static weft_status put_rows(struct reading *reading, const char *name,
     return st;
 }
 
-static weft_status put_user(struct reading *reading, const char *name,
-                            const weft_leaf_user *const *user, const int64_t *count)
-{
-    if (count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST] == 0) {
-        reading->left++;
-        return WEFT_OK;
-    }
-    return reading->form.text ? put_text(reading, name, user, count)
-                              : put_rows(reading, name, user, count);
-}
-
-/* Users whose samples are divided here. */
-static weft_status divide_users(struct reading *reading, weft_leaf *leaf)
-{
-    const weft_leaf_user *user[WEFT_NPART] = {NULL};
-    TRY(weft_leaf_next(leaf, &user[0]));
-    while (user[0] != NULL) {
-        int64_t count[WEFT_NPART];
-        if (weft_shares_count(&reading->options->shares, user[0]->n, reading->all.gap,
-                              count))
-            TRY(put_user(reading, user[0]->name, user, count));
-        else
-            reading->left++;
-        TRY(weft_leaf_next(leaf, &user[0]));
-    }
-    return WEFT_OK;
-}
-
 /* Takes samples in train/ for validation, where the source has no valid/. */
 static void cut_valid(struct reading *reading, int64_t *count)
 {
@@ -377,79 +331,52 @@ static void cut_valid(struct reading *reading, int64_t *count)
         reading->whole++;
 }
 
-static int same_user(const weft_leaf_user *const *user, const weft_leaf *const *leaf)
+/* Packs the client whose samples are user[], NULL where a directory has none of it. */
+static weft_status put_user(struct reading *reading, const char *name,
+                            const weft_leaf_user *const *user)
 {
-    const weft_leaf_user *first = NULL;
-    for (int i = 0; i < WEFT_NPART; i++) {
-        if (leaf[i] == NULL) continue;
-        if (user[i] == NULL) return 0;
-        if (first == NULL) first = user[i];
-        if (strcmp(first->name, user[i]->name) != 0) return 0;
-    }
-    return 1;
-}
-
-/* Users that are in every directory, at the same position. */
-static weft_status merge_users(struct reading *reading, weft_leaf **leaf,
-                               const weft_leaf_user **user)
-{
-    for (;;) {
-        int64_t count[WEFT_NPART];
-        const weft_leaf_user *some = NULL;
-        for (int i = 0; i < WEFT_NPART; i++) {
-            count[i] = user[i] != NULL ? user[i]->n : 0;
-            if (user[i] != NULL) some = user[i];
-        }
-        if (some == NULL) return WEFT_OK;
-        if (!same_user(user, (const weft_leaf *const *)leaf))
-            return weft_fail(
-                WEFT_EDATA,
-                "%s: user '%s' stands at another place in the other directory, "
-                "or not at all; each must have the same users in the same "
-                "order, or others altogether; leave out who has no samples in one of them",
-                some->file, some->name);
+    int64_t count[WEFT_NPART];
+    int wanted = 1;
+    for (int i = 0; i < WEFT_NPART; i++) count[i] = user[i] != NULL ? user[i]->n : 0;
+    if (reading->divided)
         cut_valid(reading, count);
-        TRY(put_user(reading, some->name, user, count));
-        for (int i = 0; i < WEFT_NPART; i++)
-            if (leaf[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
+    else
+        wanted = weft_shares_count(&reading->options->shares, count[WEFT_TRAIN],
+                                   reading->all.gap, count);
+    if (!wanted || count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST] == 0) {
+        reading->left++;
+        return WEFT_OK;
     }
+    return reading->form.text ? put_text(reading, name, user, count)
+                              : put_rows(reading, name, user, count);
 }
 
-/* Users each of which is in one directory. */
-static weft_status append_users(struct reading *reading, weft_leaf **leaf,
-                                const weft_leaf_user **user)
-{
-    weft_names seen = {.mem = reading->pack->mem};
-    for (int i = 0; i < WEFT_NPART; i++) {
-        while (user[i] != NULL) {
-            const weft_leaf_user *only[WEFT_NPART] = {NULL};
-            int64_t count[WEFT_NPART] = {0}, before = seen.n;
-            only[i] = user[i];
-            count[i] = user[i]->n;
-            if (weft_names_find(&seen, user[i]->name) < before)
-                return weft_fail(
-                    WEFT_EDATA,
-                    "%s: user '%s' stands in another directory too, at another "
-                    "place; each must have the same users in the same order, or "
-                    "others altogether; leave out who has no samples in one of them",
-                    user[i]->file, user[i]->name);
-            cut_valid(reading, count);
-            TRY(put_user(reading, user[i]->name, only, count));
-            TRY(weft_leaf_next(leaf[i], &user[i]));
-        }
-    }
-    return WEFT_OK;
-}
-
+/* The users of the directories, those that several have together. */
 static weft_status hand_over(struct reading *reading, weft_leaf **leaf)
 {
     const weft_leaf_user *user[WEFT_NPART] = {NULL};
-    if (!reading->divided) return divide_users(reading, leaf[WEFT_TRAIN]);
+    weft_names seen = {.mem = reading->pack->mem};
     for (int i = 0; i < WEFT_NPART; i++)
         if (leaf[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
-    if (same_user(user, (const weft_leaf *const *)leaf))
-        return merge_users(reading, leaf, user);
-    return append_users(reading, leaf, user);
+    for (;;) {
+        const weft_leaf_user *own[WEFT_NPART] = {NULL}, *first = NULL;
+        int64_t before = seen.n;
+        for (int i = 0; i < WEFT_NPART; i++) {
+            if (first == NULL) first = user[i];
+            if (user[i] != NULL && strcmp(user[i]->name, first->name) == 0)
+                own[i] = user[i];
+        }
+        if (first == NULL) return WEFT_OK;
+        if (weft_names_find(&seen, first->name) < before)
+            return weft_fail(WEFT_EDATA,
+                             "%s: user '%s' stands in another directory too, at another "
+                             "place; users that several directories have must stand in the "
+                             "same order",
+                             first->file, first->name);
+        TRY(put_user(reading, first->name, own));
+        for (int i = 0; i < WEFT_NPART; i++)
+            if (own[i] != NULL) TRY(weft_leaf_next(leaf[i], &user[i]));
+    }
 }
 
 /* ---- the reader ---- */
@@ -529,8 +456,7 @@ static weft_status begin(struct reading *reading)
 {
     weft_pack *pack = reading->pack;
     TRY(weft_shares_check(&reading->options->shares));
-    TRY(weft_alphabet_setup(&reading->form.alphabet, reading->options->vocabulary,
-                            reading->options->unknown));
+    reading->form.alphabet = weft_alphabet_new();
     TRY(find_files(reading->source, reading->part, &reading->divided, pack));
     reading->form.column = reading->options->text - 1;
     reading->form.labels.mem = pack->mem;
@@ -539,13 +465,13 @@ static weft_status begin(struct reading *reading)
     TRY(check_order(reading));
     TRY(set_gap(reading));
     TRY(set_shape(reading));
-    if (reading->form.text) weft_alphabet_classes(reading->options->vocabulary, pack);
+    if (reading->form.text) weft_alphabet_classes(pack);
     reading->all.d = reading->form.d;
-    reading->all.symbols = reading->form.text ? reading->form.alphabet.n : 0;
+    reading->all.symbols = reading->form.text ? WEFT_SYMBOLS : 0;
     reading->all.named = 1;
     const weft_shares *shares = &reading->options->shares;
-    reading->cut = reading->divided && reading->part[WEFT_VALID].n == 0 &&
-                   shares->rule != WEFT_RULE_LEAF && shares->valid > 0;
+    reading->cut =
+        reading->divided && reading->part[WEFT_VALID].n == 0 && shares->valid > 0;
     if (reading->cut && reading->form.text && reading->all.stride > reading->form.d) {
         reading->cut = 0;
         weft_log(WEFT_WARN,
@@ -569,7 +495,7 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
                 weft_leaf_open(reading.part[i].path, reading.part[i].n,
                                reading.divided && i == WEFT_TEST, &reading.form, pack->mem);
     const weft_shares *shares = &reading.options->shares;
-    const weft_split split = {.valid = shares->rule == WEFT_RULE_LEAF ? 0 : shares->valid,
+    const weft_split split = {.valid = shares->valid,
                               .test = shares->test,
                               .seed = reading.options->seed,
                               .shares = reading.options->order};
@@ -578,7 +504,8 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
                          : hand_over(&reading, leaf);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (leaf[i] == NULL) continue;
-        if (st == WEFT_OK) weft_leaf_sources(leaf[i], pack);
+        for (int64_t k = 0; k < reading.part[i].n && st == WEFT_OK; k++)
+            st = weft_pack_source(pack, reading.part[i].path[k]);
         weft_leaf_close(leaf[i]);
     }
     if (reading.form.documents) return st;

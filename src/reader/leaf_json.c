@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Where in the file the parser is. */
-typedef enum weft_leaf_place {
+typedef enum leaf_place {
     LEAF_START,
     LEAF_TOP,
     LEAF_USERS,
@@ -29,13 +29,44 @@ typedef enum weft_leaf_place {
     LEAF_Y,
     LEAF_SKIP,
     LEAF_END
-} weft_leaf_place;
+} leaf_place;
+
+/* Which objects and lists lead where; others under a key are skipped. */
+static const struct step {
+    leaf_place from;
+    const char *key; /* NULL: any, or none */
+    int list;
+    leaf_place to;
+} steps[] = {
+    {LEAF_START, NULL, 0, LEAF_TOP},
+    {LEAF_TOP, "users", 1, LEAF_USERS},
+    {LEAF_TOP, "num_samples", 1, LEAF_NUMBERS},
+    {LEAF_TOP, "user_data", 0, LEAF_DATA},
+    {LEAF_DATA, NULL, 0, LEAF_USER},
+    {LEAF_USER, "x", 1, LEAF_X},
+    {LEAF_USER, "y", 1, LEAF_Y},
+    {LEAF_X, NULL, 1, LEAF_ROW},
+};
+enum { STEPS = sizeof steps / sizeof *steps };
 
 /* What is known of a user; -1 where not seen. */
-typedef struct weft_leaf_known {
+typedef struct leaf_known {
     int64_t listed, found; /* place in "users" of its file, samples in user_data */
     const char *file;
-} weft_leaf_known;
+} leaf_known;
+
+/* The samples of a user, as far as they are read. */
+struct reading {
+    weft_leaf_user user;
+    int64_t labels, values;   /* labels; numbers or symbols of samples */
+    int texts;                /* 1: the last label is a text that follows */
+    struct {                  /* the sample that is a list */
+        int64_t first, cells; /* its first value; elements up to now */
+        int wordy;            /* 1: one of them is a text */
+        const char *text;     /* the one that is its text, or NULL */
+    } row;
+    int64_t x_room, label_room, text_room, next_room, document_room;
+};
 
 struct weft_leaf {
     const char *const *path; /* [n] */
@@ -43,38 +74,27 @@ struct weft_leaf {
     int gapped;
     weft_leaf_form *form;
     weft_arena *mem, *own; /* own: the samples of the user */
-
-    FILE *file;
-    yajl_handle json;
-    unsigned char *piece; /* of the file */
-    size_t have, used;    /* bytes in it, of these already parsed */
-    int64_t parsed;       /* bytes of the file */
-    weft_digest **sum;    /* [n] of the bytes of each file that were read, */
-    int64_t *bytes;       /* [n] and how many */
-
-    weft_leaf_place in, back; /* back: after what is skipped */
-    int64_t depth;            /* of what is skipped */
-    char key[16];             /* of TOP or USER, shortened */
-
-    weft_names names;
-    weft_leaf_known *known;    /* [names.n] */
-    int64_t known_room, older; /* older: names of the files before the open one */
-    int64_t *order;            /* [users] of the open file: number of the name */
-    int64_t users, order_room;
-    int64_t *number; /* [numbers] of the open file: num_samples */
-    int64_t numbers, number_room;
-
-    weft_leaf_user user;
+    struct {
+        FILE *file;
+        yajl_handle json;
+        unsigned char *piece; /* of the file */
+        size_t have, used;    /* bytes in it, of these already parsed */
+        int64_t parsed;       /* bytes of the file */
+    } in;
+    leaf_place place, back; /* back: after what is skipped */
+    int64_t depth;          /* of what is skipped */
+    char key[16];           /* of TOP or USER, shortened */
+    struct {
+        weft_names name;
+        leaf_known *known;   /* [name.n] */
+        int64_t room, older; /* older: names of the files before the open one */
+        int64_t listed;      /* by the open file */
+        int64_t *number;     /* [numbers] of the open file: num_samples */
+        int64_t numbers, number_room;
+    } users;
     int64_t who; /* number of the name of the user */
-    double *x;
-    int32_t *label;
-    const char **document, *piece_text; /* [nx]; the text of the sample, or NULL */
-    int64_t cells, document_room;       /* elements of the sample up to now */
-    int wordy;                          /* 1: one of them is a text */
-    uint8_t *text, *next;
-    int64_t nx, nlabel, values, row; /* samples, labels, numbers or symbols, start of row */
-    int64_t x_room, label_room, text_room, next_room;
-    int texts_y, whole; /* whole: the user is complete */
+    int whole;   /* the user is complete */
+    struct reading read;
     weft_status st;
 };
 
@@ -83,20 +103,22 @@ struct weft_leaf {
 /* "FILE: user 'NAME', x[3]" or the part of it that is known. */
 static const char *where_is(const weft_leaf *leaf)
 {
-    const char *file = leaf->path[leaf->at], *text = file;
-    if (leaf->in == LEAF_USERS || leaf->in == LEAF_NUMBERS)
-        return weft_arena_text(
-            leaf->mem, "%s: %s[%lld]", file,
-            leaf->in == LEAF_USERS ? "users" : "num_samples",
-            (long long)(leaf->in == LEAF_USERS ? leaf->users : leaf->numbers));
-    if (leaf->in >= LEAF_USER && leaf->in <= LEAF_Y)
-        text =
-            weft_arena_text(leaf->mem, "%s: user '%s'", file, leaf->names.name[leaf->who]);
-    if (leaf->in == LEAF_X || leaf->in == LEAF_ROW || leaf->in == LEAF_Y)
-        text =
-            weft_arena_text(leaf->mem, "%s, %s[%lld]", text, leaf->in == LEAF_Y ? "y" : "x",
-                            (long long)(leaf->in == LEAF_Y ? leaf->nlabel : leaf->nx));
-    return text;
+    static const char *const list[] = {
+        [LEAF_USERS] = "users", [LEAF_NUMBERS] = "num_samples",
+        [LEAF_X] = "x",         [LEAF_ROW] = "x",
+        [LEAF_Y] = "y",         [LEAF_END] = NULL};
+    const int64_t place[] = {[LEAF_USERS] = leaf->users.listed,
+                             [LEAF_NUMBERS] = leaf->users.numbers,
+                             [LEAF_X] = leaf->read.user.n,
+                             [LEAF_ROW] = leaf->read.user.n,
+                             [LEAF_Y] = leaf->read.labels};
+    const char *file = leaf->path[leaf->at], *user = "";
+    if (leaf->place >= LEAF_USER && leaf->place <= LEAF_Y)
+        user = weft_arena_text(leaf->mem, " user '%s'", leaf->users.name.name[leaf->who]);
+    if (!list[leaf->place])
+        return weft_arena_text(leaf->mem, "%s%s%s", file, *user ? ":" : "", user);
+    return weft_arena_text(leaf->mem, "%s:%s%s %s[%lld]", file, user, *user ? "," : "",
+                           list[leaf->place], (long long)place[leaf->place]);
 }
 
 /* Ends the parsing: what a callback returns. */
@@ -118,23 +140,21 @@ static int is_unexpected(weft_leaf *leaf, const char *what)
         [LEAF_USER] = "lists x and y",
         [LEAF_X] = "a list of numbers or a text",
         [LEAF_ROW] = "a number or a text",
-        [LEAF_Y] = "a number or a character",
-        [LEAF_SKIP] = "anything",
-        [LEAF_END] = "the end of the file"};
+        [LEAF_Y] = "a number or a character"};
     return stop_parsing(
         leaf, weft_fail(WEFT_EDATA, "%s is %s where %s is expected; is this LEAF's JSON?",
-                        where_is(leaf), what, wanted[leaf->in]));
+                        where_is(leaf), what, wanted[leaf->place]));
 }
 
 /* ---- users ---- */
 
 static int64_t find_user(weft_leaf *leaf, const char *name)
 {
-    int64_t who = weft_names_find(&leaf->names, name);
-    leaf->known =
-        weft_grow(leaf->mem, leaf->known, sizeof *leaf->known, who, &leaf->known_room);
-    weft_leaf_known *known = &leaf->known[who];
-    if (known->file == NULL) *known = (weft_leaf_known){-1, -1, leaf->path[leaf->at]};
+    int64_t who = weft_names_find(&leaf->users.name, name);
+    leaf->users.known = weft_grow(leaf->mem, leaf->users.known, sizeof *leaf->users.known,
+                                  who, &leaf->users.room);
+    leaf_known *known = &leaf->users.known[who];
+    if (known->file == NULL) *known = (leaf_known){-1, -1, leaf->path[leaf->at]};
     return who;
 }
 
@@ -144,18 +164,15 @@ static int is_twice(weft_leaf *leaf, int64_t who)
                         weft_fail(WEFT_EDATA,
                                   "%s: user '%s' stands twice, first in %s; make the users "
                                   "distinct",
-                                  leaf->path[leaf->at], leaf->names.name[who],
-                                  leaf->known[who].file));
+                                  leaf->path[leaf->at], leaf->users.name.name[who],
+                                  leaf->users.known[who].file));
 }
 
 static int list_user(weft_leaf *leaf, const char *name)
 {
     int64_t who = find_user(leaf, name);
-    if (leaf->known[who].listed >= 0) return is_twice(leaf, who);
-    leaf->known[who].listed = leaf->users;
-    leaf->order = weft_grow(leaf->mem, leaf->order, sizeof *leaf->order, leaf->users,
-                            &leaf->order_room);
-    leaf->order[leaf->users++] = who;
+    if (leaf->users.known[who].listed >= 0) return is_twice(leaf, who);
+    leaf->users.known[who].listed = leaf->users.listed++;
     return 1;
 }
 
@@ -164,90 +181,80 @@ static int add_number(weft_leaf *leaf, double samples)
     double most = 0x1p53; /* doubles beyond are not all whole numbers */
     if (!(samples >= 0 && samples <= most && floor(samples) >= samples))
         return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA,
-                            "%s: num_samples[%lld] is %g where a number of samples is "
-                            "expected",
-                            leaf->path[leaf->at], (long long)leaf->numbers, samples));
-    leaf->number = weft_grow(leaf->mem, leaf->number, sizeof *leaf->number, leaf->numbers,
-                             &leaf->number_room);
-    leaf->number[leaf->numbers++] = (int64_t)samples;
+            leaf, weft_fail(WEFT_EDATA, "%s is %g where a number of samples is expected",
+                            where_is(leaf), samples));
+    leaf->users.number = weft_grow(leaf->mem, leaf->users.number, sizeof(int64_t),
+                                   leaf->users.numbers, &leaf->users.number_room);
+    leaf->users.number[leaf->users.numbers++] = (int64_t)samples;
     return 1;
 }
 
 static int begin_user(weft_leaf *leaf, const char *name)
 {
     leaf->who = find_user(leaf, name);
-    weft_leaf_known *known = &leaf->known[leaf->who];
+    const leaf_known *known = &leaf->users.known[leaf->who];
     if (known->found >= 0 || known->file != leaf->path[leaf->at])
         return is_twice(leaf, leaf->who);
     weft_arena_reset(leaf->own, 0);
-    leaf->x = NULL;
-    leaf->label = NULL;
-    leaf->text = leaf->next = NULL;
-    leaf->x_room = leaf->label_room = leaf->text_room = leaf->next_room = 0;
-    leaf->document = NULL;
-    leaf->piece_text = NULL;
-    leaf->document_room = leaf->cells = 0;
-    leaf->wordy = 0;
-    leaf->nx = leaf->nlabel = leaf->values = leaf->row = 0;
+    leaf->read = (struct reading){
+        .user = {.name = leaf->users.name.name[leaf->who], .file = leaf->path[leaf->at]}};
     return 1;
 }
 
 static int end_user(weft_leaf *leaf)
 {
-    if (leaf->nx != leaf->nlabel)
+    const struct reading *read = &leaf->read;
+    int64_t n = read->user.n;
+    if (n != read->labels)
         return stop_parsing(
             leaf, weft_fail(WEFT_EDATA,
                             "%s has %lld samples in x and %lld in y; they must be as "
                             "many",
-                            where_is(leaf), (long long)leaf->nx, (long long)leaf->nlabel));
-    if (leaf->nx > 0 && leaf->texts_y != leaf->form->text)
+                            where_is(leaf), (long long)n, (long long)read->labels));
+    if (n > 0 && read->texts != leaf->form->text)
         return stop_parsing(
             leaf, weft_fail(WEFT_EDATA,
                             "%s has %s in x and %s in y, where numbers go with numbers, "
                             "and a text with the character that follows",
                             where_is(leaf), leaf->form->text ? "texts" : "numbers",
-                            leaf->texts_y ? "texts" : "numbers"));
-    leaf->known[leaf->who].found = leaf->nx;
-    leaf->user = (weft_leaf_user){.name = leaf->names.name[leaf->who],
-                                  .file = leaf->path[leaf->at],
-                                  .n = leaf->nx,
-                                  .x = leaf->x,
-                                  .document = leaf->document,
-                                  .label = leaf->label,
-                                  .text = leaf->text,
-                                  .next = leaf->next};
+                            read->texts ? "texts" : "numbers"));
+    leaf->users.known[leaf->who].found = n;
     leaf->whole = 1;
     return 1;
 }
 
-/* The lists of the file and its users must agree. */
-static weft_status check_lists(weft_leaf *leaf)
+/* What is listed of a user must agree with its samples. */
+static weft_status check_user(const weft_leaf *leaf, int64_t who)
 {
-    const char *file = leaf->path[leaf->at];
-    if (leaf->numbers != leaf->users)
+    const leaf_known *known = &leaf->users.known[who];
+    const char *file = known->file, *name = leaf->users.name.name[who];
+    int64_t slip = leaf->gapped && leaf->form->text ? leaf->form->d - 1 : 0;
+    if (known->listed < 0)
+        return known->found <= 0
+                   ? WEFT_OK
+                   : weft_fail(WEFT_EDATA, "%s: user '%s' of user_data is not in users",
+                               file, name);
+    if (known->found < 0)
+        return weft_fail(WEFT_EDATA, "%s: users[%lld], '%s', is not in user_data", file,
+                         (long long)known->listed, name);
+    int64_t more = leaf->users.number[known->listed] - known->found;
+    if (more == 0 || more == slip) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: users[%lld], '%s', has %lld samples where num_samples says %lld",
+                     file, (long long)known->listed, name, (long long)known->found,
+                     (long long)(known->found + more));
+}
+
+/* The lists of the file and its users must agree. */
+static weft_status check_lists(const weft_leaf *leaf)
+{
+    if (leaf->users.numbers != leaf->users.listed)
         return weft_fail(WEFT_EDATA,
                          "%s lists %lld users and %lld num_samples; they must be as many",
-                         file, (long long)leaf->users, (long long)leaf->numbers);
-    for (int64_t i = 0; i < leaf->users; i++) {
-        const weft_leaf_known *known = &leaf->known[leaf->order[i]];
-        const char *name = leaf->names.name[leaf->order[i]];
-        int64_t slip = leaf->gapped && leaf->form->text ? leaf->form->d - 1 : 0;
-        if (known->found < 0)
-            return weft_fail(WEFT_EDATA, "%s: users[%lld], '%s', is not in user_data", file,
-                             (long long)i, name);
-        if (leaf->number[i] != known->found && leaf->number[i] - known->found != slip)
-            return weft_fail(
-                WEFT_EDATA,
-                "%s: users[%lld], '%s', has %lld samples where num_samples says "
-                "%lld",
-                file, (long long)i, name, (long long)known->found,
-                (long long)leaf->number[i]);
-    }
-    for (int64_t who = leaf->older; who < leaf->names.n; who++)
-        if (leaf->known[who].listed < 0 && leaf->known[who].found > 0)
-            return weft_fail(WEFT_EDATA, "%s: user '%s' of user_data is not in users", file,
-                             leaf->names.name[who]);
+                         leaf->path[leaf->at], (long long)leaf->users.listed,
+                         (long long)leaf->users.numbers);
+    for (int64_t who = leaf->users.older; who < leaf->users.name.n; who++)
+        TRY(check_user(leaf, who));
     return WEFT_OK;
 }
 
@@ -271,21 +278,24 @@ static int check_sample(weft_leaf *leaf, int text, int64_t d)
 
 static int add_value(weft_leaf *leaf, double value)
 {
-    leaf->cells++;
+    struct reading *read = &leaf->read;
+    read->row.cells++;
     if (!isfinite((float)value))
         return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA, "%s[%lld] is %g where a finite number is expected",
-                            where_is(leaf), (long long)(leaf->values - leaf->row), value));
-    leaf->x = weft_grow(leaf->own, leaf->x, sizeof *leaf->x, leaf->values, &leaf->x_room);
-    leaf->x[leaf->values++] = value;
+            leaf,
+            weft_fail(WEFT_EDATA, "%s[%lld] is %g where a finite number is expected",
+                      where_is(leaf), (long long)(read->values - read->row.first), value));
+    read->user.x =
+        weft_grow(leaf->own, read->user.x, sizeof value, read->values, &read->x_room);
+    read->user.x[read->values++] = value;
     return 1;
 }
 
 static int add_word(weft_leaf *leaf, const char *text, size_t bytes)
 {
-    leaf->wordy = 1;
-    if (leaf->cells++ == leaf->form->column)
-        leaf->piece_text = weft_arena_text(leaf->own, "%.*s", (int)bytes, text);
+    leaf->read.row.wordy = 1;
+    if (leaf->read.row.cells++ == leaf->form->column)
+        leaf->read.row.text = weft_arena_text(leaf->own, "%.*s", (int)bytes, text);
     return 1;
 }
 
@@ -293,37 +303,38 @@ static int add_word(weft_leaf *leaf, const char *text, size_t bytes)
 static int end_document(weft_leaf *leaf)
 {
     weft_leaf_form *form = leaf->form;
-    if (form->d > 0 && (!form->documents || !leaf->wordy))
+    struct reading *read = &leaf->read;
+    if (form->d > 0 && (!form->documents || !read->row.wordy))
         return stop_parsing(leaf,
                             weft_fail(WEFT_EDATA, "%s has %s where %s are expected",
-                                      where_is(leaf), leaf->wordy ? "texts" : "numbers",
+                                      where_is(leaf), read->row.wordy ? "texts" : "numbers",
                                       form->documents ? "texts" : "numbers"));
-    if (!leaf->piece_text)
+    if (!read->row.text)
         return stop_parsing(leaf,
                             weft_fail(WEFT_EDATA,
                                       "%s has no text as element %lld of its %lld; text = "
                                       "NUMBER says which it is",
                                       where_is(leaf), (long long)form->column + 1,
-                                      (long long)leaf->cells));
+                                      (long long)read->row.cells));
     form->documents = 1;
     form->d = 1;
-    leaf->document = weft_grow(leaf->own, leaf->document, sizeof *leaf->document, leaf->nx,
-                               &leaf->document_room);
-    leaf->document[leaf->nx++] = leaf->piece_text;
-    leaf->values = leaf->row;
+    read->user.document = weft_grow(leaf->own, read->user.document, sizeof(char *),
+                                    read->user.n, &read->document_room);
+    read->user.document[read->user.n] = read->row.text;
+    read->values = read->row.first;
     return 1;
 }
 
 static int end_row(weft_leaf *leaf)
 {
-    int document = leaf->wordy || leaf->form->documents;
-    if (document ? !end_document(leaf) : !check_sample(leaf, 0, leaf->values - leaf->row))
+    struct reading *read = &leaf->read;
+    int document = read->row.wordy || leaf->form->documents;
+    if (document ? !end_document(leaf)
+                 : !check_sample(leaf, 0, read->values - read->row.first))
         return 0;
-    leaf->piece_text = NULL;
-    leaf->cells = 0;
-    leaf->wordy = 0;
-    leaf->row = leaf->values;
-    leaf->nx += !document;
+    memset(&read->row, 0, sizeof read->row);
+    read->row.first = read->values;
+    read->user.n++;
     return 1;
 }
 
@@ -338,22 +349,25 @@ static int64_t add_text(weft_leaf *leaf, const char *text, size_t bytes, uint8_t
     const char *rest = weft_arena_text(leaf->own, "%.*s", (int)(bytes - bad), text + bad);
     const char *place =
         weft_arena_text(leaf->own, "%s, character %lld,", where_is(leaf), (long long)count);
-    leaf->st = weft_alphabet_fail(&leaf->form->alphabet, place, rest);
+    leaf->st = weft_alphabet_fail(place, rest);
     return -1;
 }
 
 static int add_window(weft_leaf *leaf, const char *text, size_t bytes)
 {
-    int64_t d = add_text(leaf, text, bytes, &leaf->text, leaf->values, &leaf->text_room);
+    struct reading *read = &leaf->read;
+    int64_t d =
+        add_text(leaf, text, bytes, &read->user.text, read->values, &read->text_room);
     if (d < 0 || !check_sample(leaf, 1, d)) return 0;
-    leaf->values += d;
-    leaf->nx++;
+    read->values += d;
+    read->user.n++;
     return 1;
 }
 
 /* Adds a label, which is a number, or that of a word. */
 static int add_label(weft_leaf *leaf, int32_t label, int labelled)
 {
+    struct reading *read = &leaf->read;
     if (leaf->form->labelled != WEFT_LEAF_OPEN && (int)leaf->form->labelled != labelled)
         return stop_parsing(
             leaf, weft_fail(WEFT_EDATA,
@@ -362,10 +376,10 @@ static int add_label(weft_leaf *leaf, int32_t label, int labelled)
                             where_is(leaf), labelled == WEFT_LEAF_WORDS ? "word" : "number",
                             labelled == WEFT_LEAF_WORDS ? "numbers" : "words"));
     leaf->form->labelled = labelled;
-    leaf->label = weft_grow(leaf->own, leaf->label, sizeof *leaf->label, leaf->nlabel,
-                            &leaf->label_room);
-    leaf->label[leaf->nlabel++] = label;
-    leaf->texts_y = 0;
+    read->user.label = weft_grow(leaf->own, read->user.label, sizeof label, read->labels,
+                                 &read->label_room);
+    read->user.label[read->labels++] = label;
+    read->texts = 0;
     return 1;
 }
 
@@ -378,19 +392,18 @@ static int add_number_label(weft_leaf *leaf, double value)
     return add_label(leaf, (int32_t)value, WEFT_LEAF_NUMBERS);
 }
 
-/* A label that is a word, of rows or documents. */
-static int add_word_label(weft_leaf *leaf, const char *text, size_t bytes)
+/* A label that is a word, of rows or documents; or the character that follows a window. */
+static int add_text_label(weft_leaf *leaf, const char *text, size_t bytes)
 {
+    struct reading *read = &leaf->read;
     int32_t label;
-    leaf->form->labels.path = where_is(leaf);
-    leaf->st = weft_labels_find(&leaf->form->labels, 0, text, bytes, &label);
-    return leaf->st == WEFT_OK ? add_label(leaf, label, WEFT_LEAF_WORDS) : 0;
-}
-
-static int add_follower(weft_leaf *leaf, const char *text, size_t bytes)
-{
-    if (leaf->form->d > 0 && !leaf->form->text) return add_word_label(leaf, text, bytes);
-    int64_t n = add_text(leaf, text, bytes, &leaf->next, leaf->nlabel, &leaf->next_room);
+    if (leaf->form->d > 0 && !leaf->form->text) {
+        leaf->form->labels.path = where_is(leaf);
+        leaf->st = weft_labels_find(&leaf->form->labels, 0, text, bytes, &label);
+        return leaf->st == WEFT_OK ? add_label(leaf, label, WEFT_LEAF_WORDS) : 0;
+    }
+    int64_t n =
+        add_text(leaf, text, bytes, &read->user.next, read->labels, &read->next_room);
     if (n < 0) return 0;
     if (n != 1)
         return stop_parsing(
@@ -398,8 +411,8 @@ static int add_follower(weft_leaf *leaf, const char *text, size_t bytes)
                             "%s has %lld characters where the one that follows is "
                             "expected; words are labels where x stands before y",
                             where_is(leaf), (long long)n));
-    leaf->nlabel++;
-    leaf->texts_y = 1;
+    read->labels++;
+    read->texts = 1;
     return 1;
 }
 
@@ -409,44 +422,72 @@ static int add_follower(weft_leaf *leaf, const char *text, size_t bytes)
 
 /* ---- callbacks of the parser ---- */
 
-/* 1 if the next value is to be skipped. */
+/* 1 if the next value is to be skipped: it is under another key. */
 static int skipped(const weft_leaf *leaf)
 {
-    if (leaf->in == LEAF_SKIP) return 1;
-    if (leaf->in == LEAF_TOP)
-        return strcmp(leaf->key, "users") != 0 && strcmp(leaf->key, "num_samples") != 0 &&
-               strcmp(leaf->key, "user_data") != 0;
-    return leaf->in == LEAF_USER && strcmp(leaf->key, "x") != 0 &&
-           strcmp(leaf->key, "y") != 0;
-}
-
-static int descend(weft_leaf *leaf)
-{
-    if (leaf->in != LEAF_SKIP) {
-        leaf->back = leaf->in;
-        leaf->depth = 0;
+    int keyed = 0;
+    if (leaf->place == LEAF_SKIP) return 1;
+    for (int i = 0; i < STEPS; i++) {
+        if (steps[i].from != leaf->place || !steps[i].key) continue;
+        if (strcmp(steps[i].key, leaf->key) == 0) return 0;
+        keyed = 1;
     }
-    leaf->in = LEAF_SKIP;
-    leaf->depth++;
+    return keyed;
+}
+
+/* An object or a list begins. */
+static int enter(weft_leaf *leaf, int list)
+{
+    if (skipped(leaf)) {
+        if (leaf->place != LEAF_SKIP) leaf->back = leaf->place;
+        leaf->place = LEAF_SKIP;
+        leaf->depth++;
+        return 1;
+    }
+    for (int i = 0; i < STEPS; i++) {
+        const struct step *step = &steps[i];
+        if (step->from != leaf->place || step->list != list) continue;
+        if (step->key && strcmp(step->key, leaf->key) != 0) continue;
+        leaf->place = step->to;
+        return 1;
+    }
+    return is_unexpected(leaf, list ? "a list" : "an object");
+}
+
+/* It ends. */
+static int leave(void *ctx)
+{
+    weft_leaf *leaf = ctx;
+    if (leaf->place == LEAF_SKIP) {
+        if (--leaf->depth == 0) leaf->place = leaf->back;
+        return 1;
+    }
+    if (leaf->place == LEAF_ROW && !end_row(leaf)) return 0;
+    if (leaf->place == LEAF_USER && !end_user(leaf)) return 0;
+    int i = 0;
+    while (steps[i].to != leaf->place) i++;
+    leaf->place = i > 0 ? steps[i].from : LEAF_END;
     return 1;
 }
 
-static int ascend(weft_leaf *leaf)
+static int on_object(void *ctx)
 {
-    if (--leaf->depth == 0) leaf->in = leaf->back;
-    return 1;
+    return enter(ctx, 0);
+}
+
+static int on_list(void *ctx)
+{
+    return enter(ctx, 1);
 }
 
 static int on_null(void *ctx)
 {
-    weft_leaf *leaf = ctx;
-    return skipped(leaf) || is_unexpected(leaf, "null");
+    return skipped(ctx) || is_unexpected(ctx, "null");
 }
 
 static int on_boolean(void *ctx, int value)
 {
-    weft_leaf *leaf = ctx;
-    return skipped(leaf) || is_unexpected(leaf, value ? "true" : "false");
+    return skipped(ctx) || is_unexpected(ctx, value ? "true" : "false");
 }
 
 static int on_number(void *ctx, const char *text, size_t n)
@@ -458,12 +499,14 @@ static int on_number(void *ctx, const char *text, size_t n)
     memcpy(word, text, n);
     word[n] = '\0';
     double value = strtod(word, NULL);
-    if (leaf->in == LEAF_ROW && weft_number_lost(word))
+    switch (leaf->place) {
+    case LEAF_ROW:
+        if (!weft_number_lost(word)) return add_value(leaf, value);
         return is_unexpected(leaf, "a number of so many digits that none holds it");
-    if (leaf->in == LEAF_ROW) return add_value(leaf, value);
-    if (leaf->in == LEAF_Y) return add_number_label(leaf, value);
-    if (leaf->in != LEAF_NUMBERS) return is_unexpected(leaf, "a number");
-    return add_number(leaf, value);
+    case LEAF_Y: return add_number_label(leaf, value);
+    case LEAF_NUMBERS: return add_number(leaf, value);
+    default: return is_unexpected(leaf, "a number");
+    }
 }
 
 static int on_string(void *ctx, const unsigned char *bytes, size_t n)
@@ -471,76 +514,27 @@ static int on_string(void *ctx, const unsigned char *bytes, size_t n)
     weft_leaf *leaf = ctx;
     const char *text = (const char *)bytes;
     if (skipped(leaf)) return 1;
-    if (leaf->in == LEAF_X) return add_window(leaf, text, n);
-    if (leaf->in == LEAF_Y) return add_follower(leaf, text, n);
-    if (leaf->in == LEAF_ROW) return add_word(leaf, text, n);
-    if (leaf->in != LEAF_USERS)
+    switch (leaf->place) {
+    case LEAF_X: return add_window(leaf, text, n);
+    case LEAF_Y: return add_text_label(leaf, text, n);
+    case LEAF_ROW: return add_word(leaf, text, n);
+    case LEAF_USERS:
+        return list_user(leaf, weft_arena_text(leaf->own, "%.*s", (int)n, text));
+    default:
         return is_unexpected(leaf, weft_arena_text(leaf->own, "the text '%.*s'",
                                                    (int)(n < SHOWN ? n : SHOWN), text));
-    return list_user(leaf, weft_arena_text(leaf->own, "%.*s", (int)n, text));
+    }
 }
 
 static int on_key(void *ctx, const unsigned char *bytes, size_t n)
 {
     weft_leaf *leaf = ctx;
-    if (leaf->in == LEAF_SKIP) return 1;
-    if (leaf->in == LEAF_DATA)
-        return begin_user(leaf,
-                          weft_arena_text(leaf->own, "%.*s", (int)n, (const char *)bytes));
+    const char *text = (const char *)bytes;
+    if (leaf->place == LEAF_SKIP) return 1;
+    if (leaf->place == LEAF_DATA)
+        return begin_user(leaf, weft_arena_text(leaf->own, "%.*s", (int)n, text));
     snprintf(leaf->key, sizeof leaf->key, "%.*s", (int)(n < sizeof leaf->key ? n : 0),
-             (const char *)bytes);
-    return 1;
-}
-
-static int on_object(void *ctx)
-{
-    weft_leaf *leaf = ctx;
-    if (leaf->in == LEAF_START)
-        leaf->in = LEAF_TOP;
-    else if (leaf->in == LEAF_TOP && strcmp(leaf->key, "user_data") == 0)
-        leaf->in = LEAF_DATA;
-    else if (leaf->in == LEAF_DATA)
-        leaf->in = LEAF_USER;
-    else
-        return skipped(leaf) ? descend(leaf) : is_unexpected(leaf, "an object");
-    return 1;
-}
-
-static int on_object_end(void *ctx)
-{
-    weft_leaf *leaf = ctx;
-    if (leaf->in == LEAF_SKIP) return ascend(leaf);
-    if (leaf->in == LEAF_USER && !end_user(leaf)) return 0;
-    leaf->in = leaf->in == LEAF_USER   ? LEAF_DATA
-               : leaf->in == LEAF_DATA ? LEAF_TOP
-                                       : LEAF_END;
-    return 1;
-}
-
-static int on_list(void *ctx)
-{
-    weft_leaf *leaf = ctx;
-    if (skipped(leaf)) return descend(leaf);
-    if (leaf->in == LEAF_TOP && strcmp(leaf->key, "user_data") != 0)
-        leaf->in = strcmp(leaf->key, "users") == 0 ? LEAF_USERS : LEAF_NUMBERS;
-    else if (leaf->in == LEAF_USER)
-        leaf->in = strcmp(leaf->key, "x") == 0 ? LEAF_X : LEAF_Y;
-    else if (leaf->in == LEAF_X)
-        leaf->in = LEAF_ROW;
-    else
-        return is_unexpected(leaf, "a list");
-    return 1;
-}
-
-static int on_list_end(void *ctx)
-{
-    weft_leaf *leaf = ctx;
-    if (leaf->in == LEAF_SKIP) return ascend(leaf);
-    if (leaf->in == LEAF_ROW && !end_row(leaf)) return 0;
-    if (leaf->in == LEAF_ROW)
-        leaf->in = LEAF_X;
-    else
-        leaf->in = leaf->in == LEAF_X || leaf->in == LEAF_Y ? LEAF_USER : LEAF_TOP;
+             text);
     return 1;
 }
 
@@ -550,9 +544,9 @@ static const yajl_callbacks callbacks = {.yajl_null = on_null,
                                          .yajl_string = on_string,
                                          .yajl_start_map = on_object,
                                          .yajl_map_key = on_key,
-                                         .yajl_end_map = on_object_end,
+                                         .yajl_end_map = leave,
                                          .yajl_start_array = on_list,
-                                         .yajl_end_array = on_list_end};
+                                         .yajl_end_array = leave};
 
 /* ---- files ---- */
 
@@ -567,19 +561,17 @@ weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
                         .form = form,
                         .mem = mem,
                         .own = weft_arena_new(),
-                        .piece = WEFT_NEW(mem, unsigned char, PIECE),
-                        .sum = WEFT_NEW(mem, weft_digest *, n),
-                        .bytes = WEFT_NEW(mem, int64_t, n),
-                        .names = {.mem = mem}};
+                        .in.piece = WEFT_NEW(mem, unsigned char, PIECE),
+                        .users.name.mem = mem};
     return leaf;
 }
 
 static void close_file(weft_leaf *leaf)
 {
-    if (leaf->json != NULL) yajl_free(leaf->json);
-    if (leaf->file != NULL) fclose(leaf->file);
-    leaf->json = NULL;
-    leaf->file = NULL;
+    if (leaf->in.json != NULL) yajl_free(leaf->in.json);
+    if (leaf->in.file != NULL) fclose(leaf->in.file);
+    leaf->in.json = NULL;
+    leaf->in.file = NULL;
 }
 
 void weft_leaf_close(weft_leaf *leaf)
@@ -589,25 +581,18 @@ void weft_leaf_close(weft_leaf *leaf)
     leaf->own = NULL;
 }
 
-void weft_leaf_sources(const weft_leaf *leaf, weft_pack *pack)
-{
-    for (int64_t i = 0; i < leaf->n; i++)
-        weft_pack_source_sum(pack, leaf->path[i], leaf->sum[i], leaf->bytes[i]);
-}
-
 static weft_status open_file(weft_leaf *leaf)
 {
     leaf->at++;
-    leaf->file = fopen(leaf->path[leaf->at], "rb");
-    if (leaf->file == NULL) return weft_unreadable(leaf->path[leaf->at]);
-    leaf->sum[leaf->at] = weft_digest_new(leaf->mem);
-    leaf->json = yajl_alloc(&callbacks, NULL, leaf);
-    weft_check(leaf->json != NULL, "out of memory");
-    leaf->in = LEAF_START;
-    leaf->have = leaf->used = 0;
-    leaf->parsed = 0;
-    leaf->users = leaf->numbers = 0;
-    leaf->older = leaf->names.n;
+    leaf->in.file = fopen(leaf->path[leaf->at], "rb");
+    if (leaf->in.file == NULL) return weft_unreadable(leaf->path[leaf->at]);
+    leaf->in.json = yajl_alloc(&callbacks, NULL, leaf);
+    weft_check(leaf->in.json != NULL, "out of memory");
+    leaf->place = LEAF_START;
+    leaf->in.have = leaf->in.used = 0;
+    leaf->in.parsed = 0;
+    leaf->users.listed = leaf->users.numbers = 0;
+    leaf->users.older = leaf->users.name.n;
     return WEFT_OK;
 }
 
@@ -615,42 +600,42 @@ static weft_status open_file(weft_leaf *leaf)
 static weft_status no_json(weft_leaf *leaf, yajl_status status)
 {
     if (status == yajl_status_client_canceled) return leaf->st;
-    unsigned char *said = yajl_get_error(leaf->json, 0, NULL, 0);
+    yajl_handle json = leaf->in.json;
+    unsigned char *said = yajl_get_error(json, 0, NULL, 0);
     const char *what = said != NULL ? (const char *)said : "unknown";
     weft_status st =
         weft_fail(WEFT_EDATA,
                   "%s: no JSON near byte %lld (%.*s); is the file whole, and free of NaN?",
                   where_is(leaf),
-                  (long long)(leaf->parsed + (int64_t)yajl_get_bytes_consumed(leaf->json)),
+                  (long long)(leaf->in.parsed + (int64_t)yajl_get_bytes_consumed(json)),
                   (int)strcspn(what, "\n"), what);
-    yajl_free_error(leaf->json, said);
+    yajl_free_error(json, said);
     return st;
 }
 
 /* Parses to the next brace, or what there is; *more is 0 at the end of the file. */
 static weft_status parse_piece(weft_leaf *leaf, int *more)
 {
-    if (leaf->used == leaf->have) {
-        leaf->used = 0;
-        leaf->have = fread(leaf->piece, 1, PIECE, leaf->file);
-        if (ferror(leaf->file)) return weft_unreadable(leaf->path[leaf->at]);
-        if (leaf->bytes[leaf->at] == 0)
-            TRY(weft_text_only(leaf->path[leaf->at], (const char *)leaf->piece,
-                               leaf->have));
-        weft_digest_add(leaf->sum[leaf->at], leaf->piece, leaf->have);
-        leaf->bytes[leaf->at] += (int64_t)leaf->have;
+    const char *path = leaf->path[leaf->at];
+    if (leaf->in.used == leaf->in.have) {
+        leaf->in.used = 0;
+        leaf->in.have = fread(leaf->in.piece, 1, PIECE, leaf->in.file);
+        if (ferror(leaf->in.file)) return weft_unreadable(path);
+        if (leaf->in.parsed == 0)
+            TRY(weft_text_only(path, (const char *)leaf->in.piece, leaf->in.have));
     }
-    *more = leaf->have > 0;
+    *more = leaf->in.have > 0;
     yajl_status status;
-    if (leaf->have > 0) {
-        const unsigned char *from = leaf->piece + leaf->used;
-        const unsigned char *brace = memchr(from, '}', leaf->have - leaf->used);
-        size_t n = brace != NULL ? (size_t)(brace - from) + 1 : leaf->have - leaf->used;
-        status = yajl_parse(leaf->json, from, n);
-        if (status == yajl_status_ok) leaf->parsed += (int64_t)n;
-        leaf->used += n;
+    if (*more) {
+        const unsigned char *from = leaf->in.piece + leaf->in.used;
+        size_t left = leaf->in.have - leaf->in.used;
+        const unsigned char *brace = memchr(from, '}', left);
+        size_t n = brace != NULL ? (size_t)(brace - from) + 1 : left;
+        status = yajl_parse(leaf->in.json, from, n);
+        if (status == yajl_status_ok) leaf->in.parsed += (int64_t)n;
+        leaf->in.used += n;
     } else {
-        status = yajl_complete_parse(leaf->json);
+        status = yajl_complete_parse(leaf->in.json);
     }
     return status == yajl_status_ok ? WEFT_OK : no_json(leaf, status);
 }
@@ -659,16 +644,15 @@ weft_status weft_leaf_next(weft_leaf *leaf, const weft_leaf_user **user)
 {
     *user = NULL;
     leaf->whole = 0;
-    while (*user == NULL) {
+    while (!leaf->whole) {
         int more = 1;
-        if (leaf->file == NULL && leaf->at + 1 == leaf->n) return WEFT_OK;
-        if (leaf->file == NULL) TRY(open_file(leaf));
+        if (leaf->in.file == NULL && leaf->at + 1 == leaf->n) return WEFT_OK;
+        if (leaf->in.file == NULL) TRY(open_file(leaf));
         TRY(parse_piece(leaf, &more));
-        if (leaf->whole) *user = &leaf->user;
-        leaf->whole = 0;
         if (more) continue;
         TRY(check_lists(leaf));
         close_file(leaf);
     }
+    *user = &leaf->read.user;
     return WEFT_OK;
 }

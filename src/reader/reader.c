@@ -124,23 +124,17 @@ weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_
     return WEFT_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 int64_t weft_dir_list(const char *path, const char ***name, weft_arena *mem)
 {
-    int64_t n = 0, room = 0;
-    DIR *dir = opendir(path);
-    *name = NULL;
-    if (dir == NULL) return -1;
-    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        *name = weft_grow(mem, *name, sizeof **name, n, &room);
-        (*name)[n++] = weft_arena_text(mem, "%s", entry->d_name);
+    struct dirent **entry;
+    int n = scandir(path, &entry, NULL, alphasort);
+    if (n < 0) return -1;
+    *name = WEFT_NEW(mem, const char *, n);
+    for (int i = 0; i < n; i++) {
+        (*name)[i] = weft_arena_text(mem, "%s", entry[i]->d_name);
+        free(entry[i]);
     }
-    closedir(dir);
-    if (n > 0) qsort(*name, (size_t)n, sizeof **name, by_text);
+    free(entry);
     return n;
 }
 
@@ -180,19 +174,6 @@ void weft_mark_skip(char **text, size_t *n)
     *n -= sizeof mark;
 }
 
-size_t weft_utf8_put(uint32_t code, char *to)
-{
-    if (code < 0x80) {
-        *to = (char)code;
-        return 1;
-    }
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-    to[0] = (char)(lead[more] | (code >> 6 * more & 0x3f));
-    for (int i = 1; i <= more; i++) to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3f));
-    return (size_t)more + 1;
-}
-
 const char *weft_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -201,20 +182,12 @@ const char *weft_basename(const char *path)
 
 weft_status weft_shape_read(const char *text, int64_t d, int side[3])
 {
-    enum { MOST = 1000000 };
-    const char *at = text;
-    int64_t numbers = 1;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        long n = strtol(at, &end, 10);
-        if (end == at || n < 1 || n > MOST || *end != "xx"[i])
-            return weft_fail(WEFT_ECONF,
-                             "shape = %s is no CHANNELSxHEIGHTxWIDTH, such as 3x32x32",
-                             text);
-        side[i] = (int)n;
-        numbers *= n;
-        at = end + 1;
-    }
+    char more;
+    int sides = sscanf(text, "%6dx%6dx%6d%c", &side[0], &side[1], &side[2], &more);
+    if (sides != 3 || side[0] < 1 || side[1] < 1 || side[2] < 1)
+        return weft_fail(WEFT_ECONF,
+                         "shape = %s is no CHANNELSxHEIGHTxWIDTH, such as 3x32x32", text);
+    int64_t numbers = (int64_t)side[0] * side[1] * side[2];
     if (numbers == d) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "shape = %s has %lld numbers where samples have %lld",
                      text, (long long)numbers, (long long)d);

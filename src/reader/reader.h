@@ -18,8 +18,6 @@ WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char 
 char *weft_line(char **at, char *end, size_t *n);
 /* Removes a byte order mark of UTF-8 from the beginning of text[n]. */
 void weft_mark_skip(char **text, size_t *n);
-/* A character of Unicode as UTF-8, to[4]; returns its bytes. */
-size_t weft_utf8_put(uint32_t code, char *to);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
 
@@ -56,9 +54,8 @@ int weft_number_lost(const char *text);
 /* The order of names, as strcmp: numbers by value, then texts. */
 int weft_labels_compare(const char *a, const char *b);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and
- * that they are not the numbers of a continuous label (many of which differ),
- * warns of names that differ only in case, white space or the form of a number, and tells
- * the packer. `source` is for the message. */
+ * that they are not the numbers of a continuous label, warns of names that are alike, and
+ * tells the packer. `source` is for the message. */
 WEFT_CHECKED weft_status weft_labels_close(weft_labels *labels, const char *source,
                                            int32_t *label, int64_t n, weft_pack *pack);
 /* Renumbers label[n] as the classes that were learnt; that of no label, "", becomes 0.
@@ -118,14 +115,13 @@ typedef struct weft_parts {
     int64_t (*count)[WEFT_NPART]; /* [clients]; NULL: none */
 } weft_parts;
 /* Divides the rows of the first source by the shares, but for parts that have a source;
- * those of other sources follow in their part, or its clients'. By chance a part is the
- * next of all rows, shuffled by keyed random numbers; from the end each class gives its
- * last round(n_c test) rows to the test, the round(n_c valid) before them to validation; by
- * class the shuffled rows are first put in the order of weft_split_classes, those of
- * classes with fewer rows than parts before all others. AUTO is by chance, or by class
- * where a class would have no training row. Groups stay together; rows of clients are
- * divided within each. Tells the packer the rule. ECONF, but for clients: valid + test >=
- * 1; EDATA: too few groups, or one in two sources. Cost O(n log n). */
+ * those of other sources follow in their part. By chance a part is the next of all rows,
+ * shuffled; from the end each class gives its last round(n_c test) rows to the test, the
+ * round(n_c valid) before them to validation; by class the shuffled rows are first put in
+ * the order of weft_split_classes, those of classes with fewer rows than parts before all
+ * others. Groups stay together; rows of clients are divided within each. Tells the packer
+ * the rule. ECONF, but for clients: valid + test >= 1; EDATA: too few groups, or one in two
+ * sources. Cost O(n log n). */
 WEFT_CHECKED weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
                                      weft_parts *parts, weft_pack *pack);
 /* The ECONF of it, for clients, too. */
@@ -190,10 +186,9 @@ void weft_documents_drop(weft_documents *documents, int64_t i);
 WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const char *source,
                                              const weft_split *split, weft_pack *pack);
 
-/* Hands all documents over in their order, to be scored by the winner of a run, or one that
- * was trained on a packed file: `like`, whose classes theirs are, and of clients, if its
- * are; there is one at least. Their labels may all be "". EFILE; EDATA: `like` is of no
- * texts, or lacks a class. */
+/* Hands all documents over in their order, one at least, to be scored by a winner: `like`
+ * is its run, or a packed file like its own. Their labels may all be "". EFILE; EDATA:
+ * `like` is of no texts, or lacks a class. */
 WEFT_CHECKED weft_status weft_documents_score(weft_documents *documents, const char *like,
                                               weft_pack *pack);
 
@@ -210,34 +205,24 @@ typedef enum weft_encoding {
  * characters as in Latin-1 (WHATWG, "Encoding Standard"). Cost O(n). */
 int weft_text_decode(weft_encoding encoding, char **text, size_t *n, weft_arena *mem);
 
-/* ---- symbols of running text: vocabularies of LEAF and of FedEx ---- */
+/* ---- symbols of running text ---- */
 
-/* Choices of an option "vocabulary". */
-enum { WEFT_VOCAB_LEAF, WEFT_VOCAB_FEDEX };
-#define WEFT_VOCAB_WORDS "leaf|fedex"
-#define WEFT_VOCAB_ABOUT                                                                   \
-    "symbols: leaf: 80; fedex: 101, Python's printable ones after pad and unknown"
-#define WEFT_UNKNOWN_ABOUT                                                                 \
-    "symbol in place of what leaf's vocabulary lacks, one of it; none: that is an error"
-
+/* LEAF's vocabulary for Shakespeare (Caldas et al., "LEAF: A benchmark for federated
+ * settings", 2018). */
+enum { WEFT_SYMBOLS = 80 };
 typedef struct weft_alphabet {
-    int n;               /* symbols */
-    int16_t symbol[256]; /* of a byte; -1: none */
-    const char *name;    /* of the vocabulary */
+    int8_t symbol[256]; /* of a byte; -1: none */
 } weft_alphabet;
 
-/* `unknown` NULL: LEAF's has no symbol for characters that it lacks. ECONF. */
-WEFT_CHECKED weft_status weft_alphabet_setup(weft_alphabet *alphabet, int vocabulary,
-                                             const char *unknown);
-/* The symbols of text[n] to out[n]; returns how many. A character of several bytes is one
- * symbol. At a character without symbol it ends and *bad is its place, otherwise n. */
+weft_alphabet weft_alphabet_new(void);
+/* The symbols of text[n] to out[n]; returns how many. At a character without symbol it ends
+ * and *bad is its place, otherwise n. */
 int64_t weft_alphabet_map(const weft_alphabet *alphabet, const char *text, size_t n,
                           uint8_t *out, size_t *bad);
 /* EDATA: "<where> has the character ..., which ..."; `where` names file and place. */
-WEFT_CHECKED weft_status weft_alphabet_fail(const weft_alphabet *alphabet,
-                                            const char *where, const char *text);
-/* Tells the packer the classes: symbols as they are, or "\\n" and the like. */
-void weft_alphabet_classes(int vocabulary, weft_pack *pack);
+WEFT_CHECKED weft_status weft_alphabet_fail(const char *where, const char *text);
+/* Tells the packer the classes: symbols as they are, or "\\n". */
+void weft_alphabet_classes(weft_pack *pack);
 
 /* ---- rows of CSV ---- */
 
@@ -289,12 +274,12 @@ typedef struct weft_leaf_form {
 
 typedef struct weft_leaf_user {
     const char *name, *file;
-    int64_t n;                   /* samples */
-    const double *x;             /* [n][d]; of text NULL */
-    const char *const *document; /* [n] texts, of documents */
-    const int32_t *label;        /* [n] numbers, or those of words in the form's labels */
-    const uint8_t *text;         /* [n][d] symbols */
-    const uint8_t *next;         /* [n] the symbols that follow */
+    int64_t n;             /* samples */
+    double *x;             /* [n][d]; of text NULL */
+    const char **document; /* [n] texts, of documents */
+    int32_t *label;        /* [n] numbers, or those of words in the form's labels */
+    uint8_t *text;         /* [n][d] symbols */
+    uint8_t *next;         /* [n] the symbols that follow */
 } weft_leaf_user;
 
 typedef struct weft_leaf weft_leaf;
@@ -306,8 +291,6 @@ weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
 /* The next user, who may have no samples, NULL after the last; good until the next call.
  * EFILE, EDATA: not JSON, or not LEAF's; names file, user and sample. */
 WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *leaf, const weft_leaf_user **user);
-/* Adds the files, of which all users were read, to the sources of the packed file. */
-void weft_leaf_sources(const weft_leaf *leaf, weft_pack *pack);
 void weft_leaf_close(weft_leaf *leaf);
 
 /* ---- arrays of numbers or texts in HDF5 files ---- */

@@ -11,6 +11,8 @@
 #include "weft/base/random.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct synthetic {
@@ -19,8 +21,6 @@ struct synthetic {
     int64_t clients;
     double samples, spread, alpha, beta, valid, test;
 };
-
-#define FEDERATED "federated="
 
 static const weft_opt options[] = {
     WEFT_LONG_OPT("seed", struct synthetic, seed, "0", 0, 9e15,
@@ -87,10 +87,8 @@ static weft_rng4 item_rng(const struct synthetic *synthetic, int64_t a, int64_t 
 struct writer {
     const struct synthetic *options;
     int64_t row, draws; /* random numbers drawn for this document */
-    char *text;
-    size_t n, room;
-    int begin; /* of a sentence */
-    weft_arena *tmp;
+    FILE *text;
+    int begun, begin; /* 1: there are words; the next one begins a sentence */
 };
 
 static uint64_t draw_bits(struct writer *writer)
@@ -125,19 +123,6 @@ static int64_t draw_common(struct writer *writer)
     return octave + (int64_t)(draw_bits(writer) % (uint64_t)octave) - 1;
 }
 
-static void put_text(struct writer *writer, const char *text, size_t n)
-{
-    if (n == 0) return;
-    if (writer->n + n > writer->room) {
-        char *more = WEFT_NEW(writer->tmp, char, 2 * (writer->n + n));
-        if (writer->n > 0) memcpy(more, writer->text, writer->n);
-        writer->text = more;
-        writer->room = 2 * (writer->n + n);
-    }
-    memcpy(writer->text + writer->n, text, n);
-    writer->n += n;
-}
-
 static void capitals(char *word, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -148,21 +133,20 @@ static void capitals(char *word, size_t n)
 static void put_word(struct writer *writer, char *word, size_t n)
 {
     static const char *const around[][2] = {
-        {"(", ")"}, {"\"", "\""}, {"", "-"}, {"*", "*"}};
+        {"(", ")"}, {"\"", "\""}, {"", "-"}, {"*", "*"}, {"", ""}};
     size_t stick = chance(writer, STICK) ? draw_bits(writer) % 4 : 4;
     if (chance(writer, SHOUT))
         capitals(word, n);
     else if (writer->begin)
         capitals(word, 1);
-    if (writer->n > 0) put_text(writer, " ", 1);
-    if (stick < 4) put_text(writer, around[stick][0], strlen(around[stick][0]));
-    put_text(writer, word, n);
-    if (stick < 4) put_text(writer, around[stick][1], strlen(around[stick][1]));
+    fprintf(writer->text, "%s%s%.*s%s", writer->begun ? " " : "", around[stick][0], (int)n,
+            word, around[stick][1]);
+    writer->begun = 1;
     writer->begin = chance(writer, STOPPED);
     if (writer->begin)
-        put_text(writer, chance(writer, 25) ? "!" : ".", 1);
+        fputc(chance(writer, 25) ? '!' : '.', writer->text);
     else if (chance(writer, COMMA))
-        put_text(writer, ",", 1);
+        fputc(',', writer->text);
 }
 
 static void put_stop(struct writer *writer)
@@ -188,7 +172,8 @@ static void put_judgement(struct writer *writer, int label)
         times = 1 + (int)(draw_bits(writer) % 4);
     } else if (chance(writer, NEGATED)) {
         class = other;
-        put_text(writer, writer->n > 0 ? " not" : "Not", writer->n > 0 ? 4 : 3);
+        fputs(writer->begun ? " not" : "Not", writer->text);
+        writer->begun = 1;
         writer->begin = 0;
     }
     int64_t id = COMMON + class * JUDGEMENT + (int64_t)(draw_bits(writer) % JUDGEMENT);
@@ -196,11 +181,11 @@ static void put_judgement(struct writer *writer, int label)
         put_word(writer, word, spell(writer->options, id, word));
 }
 
-/* Sample `row` as a text of class `label`, in tmp. */
-static char *write_document(const struct synthetic *synthetic, int64_t row, int label,
-                            size_t *n, weft_arena *tmp)
+/* Writes sample `row` as a text of class `label`. */
+static void write_document(const struct synthetic *synthetic, int64_t row, int label,
+                           FILE *text)
 {
-    struct writer writer = {.options = synthetic, .row = row, .begin = 1, .tmp = tmp};
+    struct writer writer = {.options = synthetic, .row = row, .begin = 1, .text = text};
     char word[MAX_WORD];
     int64_t words = synthetic->words / 2 +
                     (int64_t)(draw_bits(&writer) % (uint64_t)(synthetic->words + 1));
@@ -213,8 +198,6 @@ static char *write_document(const struct synthetic *synthetic, int64_t row, int 
         else
             put_word(&writer, word, spell(synthetic, draw_common(&writer), word));
     }
-    *n = writer.n;
-    return writer.text != NULL ? writer.text : WEFT_NEW(tmp, char, 1);
 }
 
 /* ---- federations ---- */
@@ -223,16 +206,10 @@ static char *write_document(const struct synthetic *synthetic, int64_t row, int 
 #define CLIENTS    1000
 #define DIMENSIONS 60
 
-static weft_status begin_clients(const struct synthetic *synthetic, weft_pack *pack)
+static weft_status pack_stored(const weft_generator *generator, weft_pack *pack)
 {
-    weft_clients all = {.d = synthetic->d, .stride = 1};
-    return weft_pack_clients(pack, WEFT_REALS, &all);
-}
-
-static weft_status pack_stored(const weft_generator *generator,
-                               const struct synthetic *synthetic, weft_pack *pack)
-{
-    TRY(begin_clients(synthetic, pack));
+    TRY(weft_pack_clients(pack, WEFT_REALS,
+                          &(weft_clients){.d = generator->d, .stride = 1}));
     for (int64_t c = 0; c < generator->clients; c++) {
         size_t mark = weft_arena_mark(pack->scratch);
         int64_t count[WEFT_NPART];
@@ -249,42 +226,33 @@ static weft_status pack_stored(const weft_generator *generator,
     return WEFT_OK;
 }
 
-static weft_status pack_generator(const struct synthetic *synthetic, int stored,
-                                  weft_pack *pack)
-{
-    weft_generator generator = {.seed = synthetic->seed,
-                                .clients = synthetic->clients,
-                                .d = synthetic->d,
-                                .classes = synthetic->classes,
-                                .samples = synthetic->samples,
-                                .spread = synthetic->spread,
-                                .alpha = synthetic->alpha,
-                                .beta = synthetic->beta,
-                                .valid = synthetic->valid,
-                                .test = synthetic->test};
-    weft_generator_start(&generator, pack->mem);
-    if (stored) return pack_stored(&generator, synthetic, pack);
-    TRY(weft_partition_refuse(pack));
-    weft_pack_generator(pack, &generator);
-    return WEFT_OK;
-}
-
-/* Packs a federation: "generated", "stored". */
-static weft_status pack_clients(const struct synthetic *self, const char *what,
+/* Packs a federation, whose samples are stored or generated. */
+static weft_status pack_clients(const struct synthetic *synthetic, int stored,
                                 weft_pack *pack)
 {
-    struct synthetic synthetic = *self;
-    if (synthetic.valid <= 0 || synthetic.valid + synthetic.test >= 1)
+    weft_generator generator = {
+        .seed = synthetic->seed,
+        .clients = synthetic->clients > 0 ? synthetic->clients : CLIENTS,
+        .d = synthetic->d > 0 ? synthetic->d : DIMENSIONS,
+        .classes = synthetic->classes > 0 ? synthetic->classes : CLASSES,
+        .samples = synthetic->samples,
+        .spread = synthetic->spread,
+        .alpha = synthetic->alpha,
+        .beta = synthetic->beta,
+        .valid = synthetic->valid,
+        .test = synthetic->test};
+    if (generator.valid <= 0 || generator.valid + generator.test >= 1)
         return weft_fail(WEFT_ECONF,
                          "valid = %g and test = %g; valid must be above 0 and their sum "
                          "below 1",
-                         synthetic.valid, synthetic.test);
-    if (synthetic.clients == 0) synthetic.clients = CLIENTS;
-    if (synthetic.d == 0) synthetic.d = DIMENSIONS;
-    if (synthetic.classes == 0) synthetic.classes = CLASSES;
-    weft_pack_numbered(pack, synthetic.classes);
+                         generator.valid, generator.test);
+    weft_pack_numbered(pack, (int)generator.classes);
     weft_pack_split(pack, "a client's samples in the order made: train, valid, test");
-    return pack_generator(&synthetic, strcmp(what, "stored") == 0, pack);
+    weft_generator_start(&generator, pack->mem);
+    if (stored) return pack_stored(&generator, pack);
+    TRY(weft_partition_refuse(pack));
+    weft_pack_generator(pack, &generator);
+    return WEFT_OK;
 }
 
 /* ---- images ---- */
@@ -369,43 +337,47 @@ static weft_status pack_images(const struct synthetic *synthetic, const int64_t 
 
 /* ---- the reader ---- */
 
+static weft_status pack_document(const struct synthetic *synthetic, weft_part part,
+                                 int64_t row, weft_pack *pack)
+{
+    char *text = NULL;
+    size_t mark = weft_arena_mark(pack->scratch), n = 0;
+    int label = (int)(row % synthetic->classes);
+    const char *name = weft_arena_text(pack->scratch, "document %lld", (long long)row);
+    FILE *to = open_memstream(&text, &n);
+    weft_check(to != NULL, "out of memory");
+    write_document(synthetic, row, label, to);
+    weft_check(fclose(to) == 0, "out of memory");
+    weft_status st = weft_pack_document(pack, part, name, text, n, label);
+    free(text);
+    weft_arena_reset(pack->scratch, mark);
+    return st;
+}
+
 static weft_status pack_documents(const struct synthetic *synthetic, const int64_t *rows,
                                   weft_pack *pack)
 {
     int64_t row = 0;
-    for (int part = 0; part < WEFT_NPART; part++) {
-        for (int64_t i = 0; i < rows[part]; i++, row++) {
-            size_t mark = weft_arena_mark(pack->scratch), n;
-            int label = (int)(row % synthetic->classes);
-            const char *name =
-                weft_arena_text(pack->scratch, "document %lld", (long long)row);
-            const char *text = write_document(synthetic, row, label, &n, pack->scratch);
-            TRY(weft_pack_document(pack, (weft_part)part, name, text, n, label));
-            weft_arena_reset(pack->scratch, mark);
-        }
-    }
+    for (int part = 0; part < WEFT_NPART; part++)
+        for (int64_t i = 0; i < rows[part]; i++)
+            TRY(pack_document(synthetic, (weft_part)part, row++, pack));
     return WEFT_OK;
 }
 
 static weft_status synthetic_read(const void *self, const char *source, weft_pack *pack)
 {
-    static const char *const what[] = {"images", "documents", FEDERATED "generated",
-                                       FEDERATED "stored"};
-    enum { IMAGES, DOCUMENTS, NWHAT = sizeof what / sizeof *what };
+    static const char *const what[] = {"images", "documents", "federated=generated",
+                                       "federated=stored"};
+    enum { IMAGES, DOCUMENTS, GENERATED, NWHAT = sizeof what / sizeof *what };
     struct synthetic synthetic = *(const struct synthetic *)self;
     int kind = 0;
-    if (strcmp(source, FEDERATED "leaf") == 0)
-        return weft_fail(WEFT_ECONF,
-                         "LEAF's synthetic clients are made by 'python3 "
-                         "analysis/leaf_synthetic.py -o DIR/all.json', which 'weft pack "
-                         "leaf DIR' takes");
     while (kind < NWHAT && strcmp(source, what[kind]) != 0) kind++;
     if (kind == NWHAT)
         return weft_fail(WEFT_ECONF, "there are no synthetic '%s'; did you mean '%s'?",
                          source, weft_nearest(source, what, NWHAT));
     if (synthetic.classes == 1)
         return weft_fail(WEFT_ECONF, "classes = 1 where two or more are needed");
-    if (kind > DOCUMENTS) return pack_clients(&synthetic, source + strlen(FEDERATED), pack);
+    if (kind > DOCUMENTS) return pack_clients(&synthetic, kind > GENERATED, pack);
     int text = kind == DOCUMENTS;
     if (synthetic.d == 0) synthetic.d = PIXELS;
     if (synthetic.classes == 0) synthetic.classes = text ? 2 : 10;

@@ -194,35 +194,33 @@ static void tell_columns(const struct head *head, const struct text_columns *col
     weft_log(WEFT_INFO, "%s: %s; %s%s", head->path, label, text, client);
 }
 
-/* Finds the columns by the n fields of the first line; a name counts before a number. The
- * label may be beyond them; scored 1: label and client that are told by name need not be
- * there. Tells where they are. ECONF: there is no such column; EDATA: a
- * name occurs twice. */
-static weft_status find_columns(const char *path, const struct text_named *how, int scored,
-                                const char *const *field, int64_t n,
-                                struct text_columns *columns, weft_arena *mem)
+/* Finds the columns by the fields of the first line; a name counts before a number. The
+ * label may be beyond them; of texts to be scored label and client that are told by name
+ * need not be there. Tells where they are. ECONF: there is no such column; EDATA: a name
+ * occurs twice. */
+static weft_status find_columns(struct head *head, struct text_columns *columns)
 {
+    const struct text_named *how = head->how;
+    const char *label = may_lack(head, how->label) ? "none" : how->label;
+    const char *client = may_lack(head, how->client) ? "" : how->client;
+    int label_named = !by_place(label, &columns->label);
     int64_t room = 0;
-    struct head head = {
-        .path = path, .how = how, .field = field, .n = n, .scored = scored, .mem = mem};
-    const char *named = may_lack(&head, how->label) ? "none" : how->label;
-    const char *client = may_lack(&head, how->client) ? "" : how->client;
-    int label_named = !by_place(named, &columns->label);
-    head.named = how->header == NAMES_YES || label_named || has_name(how->text, mem) ||
-                 has_name(client, mem);
-    *columns = (struct text_columns){.client = NONE, .header = head.named};
-    TRY(find_column(&head, "label", named, &columns->label));
-    int64_t label = columns->label == LAST ? n - 1 : columns->label;
-    char *rest, *copy = weft_arena_text(mem, "%s", how->text);
+    head->named = how->header == NAMES_YES || label_named ||
+                  has_name(how->text, head->mem) || has_name(client, head->mem);
+    *columns = (struct text_columns){.client = NONE, .header = head->named};
+    TRY(find_column(head, "label", label, &columns->label));
+    int64_t place = columns->label == LAST ? head->n - 1 : columns->label;
+    char *rest, *copy = weft_arena_text(head->mem, "%s", how->text);
     for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
         columns->text =
-            weft_grow(mem, columns->text, sizeof *columns->text, columns->n, &room);
-        TRY(find_other(&head, "text", one, label, &columns->text[columns->n++]));
+            weft_grow(head->mem, columns->text, sizeof *columns->text, columns->n, &room);
+        TRY(find_other(head, "text", one, place, &columns->text[columns->n++]));
     }
-    if (*client != '\0') TRY(find_other(&head, "client", client, label, &columns->client));
+    if (*client != '\0') TRY(find_other(head, "client", client, place, &columns->client));
     int given = columns->n > 0 || columns->client >= 0;
-    if (given) columns->label = label;
-    if (label < n && (given || (label_named && n > 1))) tell_columns(&head, columns);
+    if (given) columns->label = place;
+    if (place < head->n && (given || (label_named && head->n > 1)))
+        tell_columns(head, columns);
     return WEFT_OK;
 }
 
@@ -386,9 +384,14 @@ static const char **divide_line(char *line, char separator, int64_t *n, weft_are
 /* The first line, which may be names. */
 static weft_status begin_file(struct reading *reading, const char *const *field, int64_t n)
 {
+    struct head head = {.path = reading->path,
+                        .how = &reading->how->named,
+                        .field = field,
+                        .n = n,
+                        .scored = *reading->how->like != '\0',
+                        .mem = reading->pack->mem};
     reading->width = n;
-    return find_columns(reading->path, &reading->how->named, *reading->how->like != '\0',
-                        field, n, &reading->columns, reading->pack->mem);
+    return find_columns(&head, &reading->columns);
 }
 
 static weft_status begin_lines(struct reading *reading, const char *line)
@@ -471,13 +474,12 @@ static weft_status add_line(struct reading *reading, int64_t number, char *line,
     if (!find_label(line, n, separators[by], reading->columns.label, &from, &to))
         return weft_fail(WEFT_EDATA, "%s: line %lld has no %s beside its label; %s",
                          reading->path, (long long)number, names[by], way_to_read(line));
-    if (from == 0)
-        return add_text(reading, number, line, to, line + to + 1, n - to - 1, NULL);
-    if (to == n)
-        return add_text(reading, number, line + from, n - from, line, from - 1, NULL);
     const char *label =
         weft_arena_text(reading->pack->mem, "%.*s", (int)(to - from), line + from);
-    memmove(line + from, line + to + 1, n - to);
+    if (to < n)
+        memmove(line + from, line + to + 1, n - to);
+    else
+        line[from - 1] = '\0';
     return add_text(reading, number, label, to - from, line, n - (to - from) - 1, NULL);
 }
 
@@ -568,11 +570,13 @@ static weft_status read_file(const struct labelled *labelled, const char *path,
     return weft_pack_source(pack, path);
 }
 
-/* Classes that only one text has. */
-static int count_single(const int64_t *of, int classes)
+/* The texts of each class, in of[]; how many classes have a single one. */
+static int count_classes(const weft_documents *documents, int64_t of[WEFT_MAX_CLASSES])
 {
     int single = 0;
-    for (int c = 0; c < classes; c++) single += of[c] == 1;
+    memset(of, 0, WEFT_MAX_CLASSES * sizeof *of);
+    for (int64_t i = 0; i < documents->n; i++) of[documents->label[i]]++;
+    for (int c = 0; c < documents->labels.n; c++) single += of[c] == 1;
     return single;
 }
 
@@ -581,15 +585,17 @@ static int count_single(const int64_t *of, int classes)
 static void drop_headers(weft_documents *documents, const int64_t first[WEFT_NPART],
                          const char *const file[WEFT_NPART])
 {
-    int64_t of[WEFT_MAX_CLASSES] = {0}, heads[WEFT_MAX_CLASSES] = {0};
-    int drop[WEFT_NPART];
-    for (int64_t i = 0; i < documents->n; i++) of[documents->label[i]]++;
-    for (int i = 0; i < WEFT_NPART; i++)
-        if (documents->end[i] - first[i] > 1) heads[documents->label[first[i]]]++;
-    int many = 2 * (count_single(of, documents->labels.n) - 1) >= documents->labels.n - 1;
-    for (int i = 0; i < WEFT_NPART; i++)
-        drop[i] = !many && documents->end[i] - first[i] > 1 &&
-                  of[documents->label[first[i]]] == heads[documents->label[first[i]]];
+    int64_t of[WEFT_MAX_CLASSES], heads[WEFT_MAX_CLASSES] = {0};
+    int drop[WEFT_NPART], single = count_classes(documents, of);
+    if (2 * (single - 1) >= documents->labels.n - 1) return;
+    for (int i = 0; i < WEFT_NPART; i++) {
+        drop[i] = documents->end[i] - first[i] > 1;
+        if (drop[i]) heads[documents->label[first[i]]]++;
+    }
+    for (int i = 0; i < WEFT_NPART; i++) {
+        int32_t label = drop[i] ? documents->label[first[i]] : 0;
+        drop[i] = drop[i] && of[label] == heads[label];
+    }
     for (int i = WEFT_NPART - 1; i >= 0; i--) {
         if (!drop[i]) continue;
         weft_log(WEFT_WARN,
@@ -604,9 +610,8 @@ static void drop_headers(weft_documents *documents, const int64_t first[WEFT_NPA
 static weft_status check_classes(const struct labelled *labelled,
                                  const weft_documents *documents, const char *source)
 {
-    int64_t of[WEFT_MAX_CLASSES] = {0};
-    for (int64_t i = 0; i < documents->n; i++) of[documents->label[i]]++;
-    int single = count_single(of, documents->labels.n), c = 0;
+    int64_t of[WEFT_MAX_CLASSES];
+    int single = count_classes(documents, of), c = 0;
     if (documents->labels.n <= 2 || 2 * single <= documents->labels.n) return WEFT_OK;
     while (of[c] != 1) c++;
     return weft_fail(WEFT_EDATA,

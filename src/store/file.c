@@ -161,11 +161,6 @@ int weft_file_write(int fd, const void *data, size_t bytes)
     return 0;
 }
 
-weft_status weft_file_put(const char *path, const void *data, size_t bytes)
-{
-    return weft_file_put_parts(path, 1, &data, &bytes);
-}
-
 /* Writes the parts to temp. */
 static weft_status write_parts(const char *temp, const char *path, int n,
                                const void *const *at, const size_t *bytes)
@@ -179,29 +174,31 @@ static weft_status write_parts(const char *temp, const char *path, int n,
     return weft_file_fail("write", path, err);
 }
 
-weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
-                                const size_t *bytes)
+/* Lazy: without fsync. */
+static weft_status put(const char *path, int n, const void *const *at, const size_t *bytes,
+                       int lazy)
 {
     weft_arena *tmp = weft_arena_new();
     const char *temp = weft_file_temp(path, tmp);
     weft_status st = write_parts(temp, path, n, at, bytes);
-    if (st == WEFT_OK) st = weft_file_publish(temp, path);
-    weft_arena_free(tmp);
-    return st;
-}
-
-weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
-                               const size_t *bytes)
-{
-    weft_arena *tmp = weft_arena_new();
-    const char *temp = weft_file_temp(path, tmp);
-    weft_status st = write_parts(temp, path, n, at, bytes);
-    if (st == WEFT_OK && rename(temp, path) != 0) {
+    if (st == WEFT_OK && !lazy) st = weft_file_publish(temp, path);
+    if (st == WEFT_OK && lazy && rename(temp, path) != 0) {
         st = weft_file_fail("write", path, errno);
         unlink(temp);
     }
     weft_arena_free(tmp);
     return st;
+}
+
+weft_status weft_file_put(const char *path, const void *data, size_t bytes)
+{
+    return put(path, 1, &data, &bytes, 0);
+}
+
+weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
+                               const size_t *bytes)
+{
+    return put(path, n, at, bytes, 1);
 }
 
 weft_status weft_text_create(weft_text *text, const char *path, weft_arena *mem)

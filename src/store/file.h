@@ -18,9 +18,6 @@ WEFT_CHECKED weft_status weft_file_fail(const char *what, const char *path, int 
 /* What to do about an errno: "free space or choose another directory". */
 const char *weft_file_remedy(int err);
 
-/* Writes all bytes to fd. 0, or the errno. */
-int weft_file_write(int fd, const void *data, size_t bytes);
-
 /* Reads exactly `bytes` from fd. 0, or the errno. */
 int weft_file_read(int fd, void *data, size_t bytes);
 

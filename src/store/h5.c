@@ -39,17 +39,8 @@ static weft_h5 closed(const char *path, weft_arena *mem)
     return (weft_h5){.file = -1,
                      .view = -1,
                      .path = weft_arena_text(mem, "%s", path),
-                     .error = WEFT_NEW(mem, int, 1),
-                     .raw = WEFT_NEW(mem, weft_h5raw, 1),
+                     .io = WEFT_NEW(mem, weft_h5io, 1),
                      .mem = mem};
-}
-
-/* Makes HDF5 read and write the file by the driver of seal.c. */
-static void choose_driver(const weft_h5 *file, hid_t list)
-{
-    weft_h5io *io = WEFT_NEW(file->mem, weft_h5io, 1);
-    *io = (weft_h5io){.error = file->error, .seal = file->seal, .raw = file->raw};
-    weft_h5_driver(list, io);
 }
 
 weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem)
@@ -59,9 +50,9 @@ weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem)
     if (stat(path, &info) != 0) return weft_file_fail("open", path, errno);
     if (S_ISDIR(info.st_mode)) return weft_file_fail("open", path, EISDIR);
     if (access(path, R_OK) != 0) return weft_file_fail("open", path, errno);
-    TRY(weft_seal_open(path, &file->seal, mem));
+    TRY(weft_seal_open(path, &file->io->seal, mem));
     hid_t list = access_list();
-    choose_driver(file, list);
+    weft_h5_driver(list, file->io);
     weft_status st = WEFT_OK;
     if (H5Fis_hdf5(path) == 0) {
         st = weft_fail(WEFT_EFILE,
@@ -122,7 +113,7 @@ weft_status weft_h5_create(weft_h5 *file, const char *path, weft_arena *mem)
     hid_t list = access_list();
     H5Pset_alignment(list, ALIGNED,
                      ALIGN); /* so that they can be used in the mapped file */
-    choose_driver(file, list);
+    weft_h5_driver(list, file->io);
     file->file = H5Fcreate(file->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
     weft_status st = file->file < 0 ? weft_h5_fail(file, "write", "") : WEFT_OK;
     weft_h5_drop(list);
@@ -132,7 +123,7 @@ weft_status weft_h5_create(weft_h5 *file, const char *path, weft_arena *mem)
 weft_status weft_h5_commit(weft_h5 *file)
 {
     if (H5Fflush(file->file, H5F_SCOPE_GLOBAL) < 0 || H5Fclose(file->file) < 0 ||
-        *file->error != 0) {
+        file->io->error != 0) {
         weft_status st = weft_h5_fail(file, "write", "");
         weft_h5_close(file);
         return st;
@@ -157,7 +148,7 @@ void weft_h5_close(weft_h5 *file)
 
 weft_status weft_h5_sealed(const weft_h5 *file)
 {
-    if (file->seal != NULL) return WEFT_OK;
+    if (file->io->seal != NULL) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "%s has no checksums, having been changed by "
                      "another program; make it again",
@@ -167,21 +158,22 @@ weft_status weft_h5_sealed(const weft_h5 *file)
 weft_status weft_h5_sound(const weft_h5 *file)
 {
     TRY(weft_h5_view_sound(file));
-    return file->seal != NULL && file->seal->bad >= 0 ? weft_seal_fail(file->seal)
-                                                      : WEFT_OK;
+    return file->io->seal != NULL && file->io->seal->bad >= 0
+               ? weft_seal_fail(file->io->seal)
+               : WEFT_OK;
 }
 
 weft_status weft_h5_verify(weft_h5 *file)
 {
-    if (file->seal == NULL)
+    if (file->io->seal == NULL)
         weft_log(WEFT_WARN,
                  "%s has no checksums, having been changed by another "
                  "program: damage to it would not be seen",
                  file->path);
-    if (file->seal == NULL) return WEFT_OK;
+    if (file->io->seal == NULL) return WEFT_OK;
     int fd = open(file->path, O_RDONLY);
     if (fd < 0) return weft_file_fail("read", file->path, errno);
-    int err = weft_seal_verify(file->seal, fd);
+    int err = weft_seal_verify(file->io->seal, fd);
     close(fd);
     TRY(weft_h5_sound(file));
     return err == 0 ? WEFT_OK : weft_file_fail("read", file->path, err);
@@ -252,7 +244,7 @@ static weft_status fill(const weft_h5 *file, const char *name, hid_t set, hid_t 
     if (st == WEFT_OK && data != NULL &&
         H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
         st = weft_h5_fail(file, "write", name);
-    if ((weft_h5_drop(set) < 0 || *file->error != 0) && st == WEFT_OK)
+    if ((weft_h5_drop(set) < 0 || file->io->error != 0) && st == WEFT_OK)
         st = weft_h5_fail(file, "write", name);
     return st;
 }
@@ -263,10 +255,8 @@ static weft_status put(const weft_h5 *file, const char *name, weft_h5type type, 
                        const char *unit)
 {
     hid_t kind = weft_h5_type(type), set;
-    weft_status st = make(file, name, kind, nd, dims, lay, &set);
-    if (st == WEFT_OK) st = fill(file, name, set, kind, data, about, unit);
-    weft_h5_drop(kind);
-    return st;
+    TRY(make(file, name, kind, nd, dims, lay, &set));
+    return fill(file, name, set, kind, data, about, unit);
 }
 
 weft_status weft_h5_put(weft_h5 *file, const char *name, weft_h5type type, int nd,

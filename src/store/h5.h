@@ -26,18 +26,20 @@ void weft_h5_unmap(weft_h5 *file);
 /* Closes any HDF5 handle; a negative one is none. Negative where closing failed. */
 herr_t weft_h5_drop(hid_t handle);
 
-/* What the driver of seal.c is told of a file: NULL seal: it is written, or has none. */
+typedef struct weft_seal weft_seal;
+
+/* What the driver of seal.c is told of a file, and tells. */
 typedef struct weft_h5io {
-    int *error; /* the first errno is left there */
-    weft_seal *seal;
-    weft_h5raw *raw; /* where data were read is left there */
+    int error;       /* first errno of reading or writing, 0 */
+    weft_seal *seal; /* of a file that is read; NULL: it is written, or has none */
+    int64_t raw_at;  /* the bytes that HDF5 last read of a dataset: */
+    size_t raw;      /* so many from there on */
 } weft_h5io;
 /* Lets a file opened with the access list be written and read by that driver. *io must be
  * there until the file is closed. */
-void weft_h5_driver(hid_t list, const weft_h5io *io);
+void weft_h5_driver(hid_t list, weft_h5io *io);
 
-/* The type of texts: variable length, UTF-8; and any type in memory. To be dropped. */
-hid_t weft_h5_text_type(void);
+/* A type in memory, which stays; texts are of variable length, UTF-8. */
 hid_t weft_h5_type(weft_h5type type);
 
 /* Writes a new text attribute of an open object. */

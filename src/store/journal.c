@@ -79,16 +79,11 @@ static weft_status lock_journal(weft_journal *journal)
                      journal->path);
 }
 
-static weft_status begin_journal(weft_journal *journal)
+static weft_status begin_journal(weft_journal *journal, int synced)
 {
     int err = append(journal->fd, magic, sizeof magic);
-    return err == 0 ? WEFT_OK : weft_file_fail("write", journal->path, err);
-}
-
-static weft_status begin_synced(weft_journal *journal)
-{
-    TRY(begin_journal(journal));
-    int err = fsync(journal->fd) != 0 ? errno : weft_file_sync_dir(journal->path);
+    if (err == 0 && synced)
+        err = fsync(journal->fd) != 0 ? errno : weft_file_sync_dir(journal->path);
     return err == 0 ? WEFT_OK : weft_file_fail("write", journal->path, err);
 }
 
@@ -210,11 +205,8 @@ static weft_status load_records(weft_journal *journal, weft_record **rec, int64_
     char *text;
     /* By the same descriptor: closing another one would release the lock. */
     TRY(read_text(journal->fd, journal->path, &text, &size, mem));
-    if (size < sizeof magic && memcmp(text, magic, size) == 0) {
-        if (size > 0 && ftruncate(journal->fd, 0) != 0)
-            return weft_file_fail("write", journal->path, errno);
-        return begin_synced(journal);
-    }
+    if (size < sizeof magic && memcmp(text, magic, size) == 0)
+        return size > 0 ? weft_journal_clear(journal) : begin_journal(journal, 1);
     TRY(check_magic(journal->path, text, size));
     end = read_records(text, size, rec, n, mem);
     return cut(journal, size, end);
@@ -259,7 +251,7 @@ weft_status weft_journal_extend(weft_journal *journal, const char *path, int *fr
     if (st == WEFT_OK && fstat(journal->fd, &info) != 0)
         st = weft_file_fail("read", journal->path, errno);
     *fresh = st == WEFT_OK && info.st_size == 0;
-    if (*fresh) st = begin_journal(journal);
+    if (*fresh) st = begin_journal(journal, 0);
     if (st != WEFT_OK) weft_journal_close(journal);
     return st;
 }
@@ -288,7 +280,7 @@ weft_status weft_journal_clear(weft_journal *journal)
 {
     if (ftruncate(journal->fd, 0) != 0)
         return weft_file_fail("write", journal->path, errno);
-    return begin_synced(journal);
+    return begin_journal(journal, 1);
 }
 
 weft_status weft_journal_add(weft_journal *journal, uint64_t tag, const void *data,
@@ -329,17 +321,17 @@ void weft_journal_close(weft_journal *journal)
 
 enum { MESSAGE = 1024 };
 
-/* A list of paths. */
-struct names {
-    const char **path; /* [n] */
-    int64_t n, room;
+/* A file or directory to be written through before the journal, or removed after it. */
+struct task {
+    const char *path;
+    int removed;
 };
 
 /* What one commit is to do beside the journal. */
 struct batch {
     weft_arena *mem;
-    struct names files;    /* to be written through before the journal, */
-    struct names obsolete; /* to be removed after it */
+    struct task *task; /* [n] */
+    int64_t n, room;
 };
 
 struct weft_commit {
@@ -364,22 +356,23 @@ static struct batch batch_new(void)
     return (struct batch){.mem = weft_arena_new()};
 }
 
-static void add_name(struct batch *batch, struct names *list, const char *path)
-{
-    list->path =
-        weft_grow(batch->mem, list->path, sizeof *list->path, list->n, &list->room);
-    list->path[list->n++] = weft_arena_text(batch->mem, "%s", path);
-}
-
-/* Files, their names, then the journal. */
+/* Files, their names, then the journal; then what is removed. */
 static weft_status write_through(weft_commit *commit, const struct batch *batch)
 {
     const char *journal = commit->journal->path;
-    for (int64_t i = 0; i < batch->files.n; i++) TRY(weft_file_sync(batch->files.path[i]));
-    int err = batch->files.n > 0 || !commit->named ? weft_file_sync_dir(journal) : 0;
+    int written = 0;
+    for (int64_t i = 0; i < batch->n; i++) {
+        if (batch->task[i].removed) continue;
+        TRY(weft_file_sync(batch->task[i].path));
+        written = 1;
+    }
+    int err = written || !commit->named ? weft_file_sync_dir(journal) : 0;
     if (err != 0) return weft_file_fail("write the directory of", journal, err);
     commit->named = 1;
-    return weft_journal_sync(commit->journal);
+    TRY(weft_journal_sync(commit->journal));
+    for (int64_t i = 0; i < batch->n; i++)
+        if (batch->task[i].removed) weft_tree_remove(batch->task[i].path);
+    return WEFT_OK;
 }
 
 /* Commits all that was added until now. The lock is held, but not during the commit. */
@@ -392,8 +385,6 @@ static void commit_all(weft_commit *commit)
     pthread_mutex_unlock(&commit->lock);
     double start = weft_now();
     weft_status st = write_through(commit, &batch);
-    for (int64_t i = 0; i < batch.obsolete.n && st == WEFT_OK; i++)
-        weft_tree_remove(batch.obsolete.path[i]);
     weft_arena_free(batch.mem);
     double end = weft_now();
     pthread_mutex_lock(&commit->lock);
@@ -465,18 +456,23 @@ weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem)
     return commit;
 }
 
-void weft_commit_file(weft_commit *commit, const char *path)
+static void add_task(weft_commit *commit, const char *path, int removed)
 {
     pthread_mutex_lock(&commit->lock);
-    add_name(&commit->next, &commit->next.files, path);
+    struct batch *next = &commit->next;
+    next->task = weft_grow(next->mem, next->task, sizeof *next->task, next->n, &next->room);
+    next->task[next->n++] = (struct task){weft_arena_text(next->mem, "%s", path), removed};
     pthread_mutex_unlock(&commit->lock);
+}
+
+void weft_commit_file(weft_commit *commit, const char *path)
+{
+    add_task(commit, path, 0);
 }
 
 void weft_commit_remove(weft_commit *commit, const char *path)
 {
-    pthread_mutex_lock(&commit->lock);
-    add_name(&commit->next, &commit->next.obsolete, path);
-    pthread_mutex_unlock(&commit->lock);
+    add_task(commit, path, 1);
 }
 
 /* The status so far. Unlocks. */

@@ -72,11 +72,11 @@ static int map_file(weft_h5 *file)
     int fd = open(file->path, O_RDONLY);
     if (fd < 0) return errno;
     catch_lost();
-    void *base = mmap(NULL, (size_t)file->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
+    void *base = mmap(NULL, (size_t)file->io->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
     int err = base == MAP_FAILED ? errno : 0;
     close(fd);
     if (err != 0) return err;
-    view[i].bytes = (size_t)file->seal->bytes;
+    view[i].bytes = (size_t)file->io->seal->bytes;
     view[i].lost = 0;
     view[i].base = base;
     file->view = i;
@@ -122,18 +122,30 @@ double weft_h5_mapped(void)
     return sum;
 }
 
+/* Bytes of the mapped file, compared with their checksums; *out stays where the file is
+ * shorter. */
+static weft_status see_bytes(const weft_h5 *file, int64_t at, int64_t bytes,
+                             const char **out)
+{
+    if (at > file->io->seal->bytes - bytes) return WEFT_OK;
+    int good = weft_seal_check(file->io->seal, view[file->view].base, at, bytes);
+    TRY(weft_h5_view_sound(file));
+    if (!good) return weft_seal_fail(file->io->seal);
+    *out = view[file->view].base + at;
+    return WEFT_OK;
+}
+
 /* ---- places of pieces ---- */
 
 /* Rows of a piece; 0 if pieces cannot be used in the mapped file: numbers of another type,
  * or filters. */
 static int64_t rows_of_piece(const weft_h5map *map)
 {
-    hid_t list = H5Dget_create_plist(map->set.set), kind = weft_h5_type(map->type),
-          own = H5Dget_type(map->set.set);
+    hid_t list = H5Dget_create_plist(map->set.set), own = H5Dget_type(map->set.set);
     const H5D_layout_t layout = H5Pget_layout(list);
     hsize_t chunk[WEFT_H5_DIMS] = {0};
     int64_t rows = 0;
-    if (H5Tequal(own, kind) > 0 && H5Pget_nfilters(list) == 0) {
+    if (H5Tequal(own, weft_h5_type(map->type)) > 0 && H5Pget_nfilters(list) == 0) {
         if (layout == H5D_CONTIGUOUS)
             rows = map->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / map->row) : 1;
         else if (layout == H5D_CHUNKED &&
@@ -143,7 +155,6 @@ static int64_t rows_of_piece(const weft_h5map *map)
             if ((int64_t)chunk[i] != map->set.dims[i]) rows = 0;
     }
     weft_h5_drop(own);
-    weft_h5_drop(kind);
     weft_h5_drop(list);
     return rows;
 }
@@ -161,7 +172,7 @@ weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
                          name, file->path);
     }
     map->per = rows_of_piece(map);
-    map->seen = map->per > 0 && file->seal && file->seal->bytes > 0;
+    map->seen = map->per > 0 && file->io->seal && file->io->seal->bytes > 0;
     if (map->seen) {
         int err = map_file(file);
         if (err != 0)
@@ -173,9 +184,6 @@ weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
     }
     if (map->per == 0)
         map->per = map->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / map->row) : 1;
-    map->shift = 0;
-    while ((int64_t)1 << map->shift < map->per) map->shift++;
-    if ((int64_t)1 << map->shift != map->per) map->shift = -1;
     map->own = weft_arena_new();
     map->at = WEFT_NEW(map->own, const char *, map->set.dims[0] / map->per + 1);
     return WEFT_OK;
@@ -201,7 +209,8 @@ weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
 {
     weft_h5map map = {.type = type};
     *rows = NULL;
-    if (!file->seal || file->seal->bytes == 0 || first < 0 || count < 1) return WEFT_OK;
+    if (!file->io->seal || file->io->seal->bytes == 0 || first < 0 || count < 1)
+        return WEFT_OK;
     TRY(weft_h5_set_open(&map.set, file, name));
     map.row = weft_h5_size(type);
     for (int i = 1; i < map.set.nd; i++) map.row *= (size_t)map.set.dims[i];
@@ -210,11 +219,9 @@ weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
     if (at < 0 || first > n - count || map_file(file) != 0) return WEFT_OK;
     at += first * (int64_t)map.row;
     int64_t bytes = count * (int64_t)map.row;
-    if (at > file->seal->bytes - bytes) return WEFT_OK;
-    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
-    TRY(weft_h5_view_sound(file));
-    if (!good) return weft_seal_fail(file->seal);
-    *rows = view[file->view].base + at;
+    const char *seen = NULL;
+    TRY(see_bytes(file, at, bytes, &seen));
+    *rows = seen;
     return WEFT_OK;
 }
 
@@ -230,10 +237,11 @@ static weft_status place_of_row(const weft_h5map *map, int64_t row, int64_t *at)
 {
     weft_h5 *file = map->set.file;
     weft_arena *tmp = weft_arena_new();
-    *file->raw = (weft_h5raw){.at = -1};
+    file->io->raw_at = -1;
+    file->io->raw = 0;
     weft_status st =
         weft_h5_set_rows(&map->set, map->type, row, 1, weft_arena_alloc(tmp, 1, map->row));
-    *at = file->raw->bytes == map->row ? file->raw->at : -1;
+    *at = file->io->raw == map->row ? file->io->raw_at : -1;
     weft_arena_free(tmp);
     return st;
 }
@@ -261,14 +269,8 @@ static weft_status see(const weft_h5map *map, int64_t piece, const char **out)
     int64_t at;
     *out = NULL;
     TRY(place_of(map, piece, &at));
-    if (at < 0 || at > file->seal->bytes - bytes ||
-        at % (int64_t)weft_h5_size(map->type) != 0)
-        return WEFT_OK;
-    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
-    TRY(weft_h5_view_sound(file));
-    if (!good) return weft_seal_fail(file->seal);
-    *out = view[file->view].base + at;
-    return WEFT_OK;
+    if (at < 0 || at % (int64_t)weft_h5_size(map->type) != 0) return WEFT_OK;
+    return see_bytes(file, at, bytes, out);
 }
 
 /* Sets map->at[piece]. */
@@ -294,8 +296,7 @@ weft_status weft_h5_map_rows(const weft_h5map *map, int64_t first, int64_t count
         return weft_h5_no_rows(&map->set, first, count);
     *rows = NULL;
     if (count == 0) return WEFT_OK;
-    int64_t piece = weft_h5_map_piece(map, first),
-            last = weft_h5_map_piece(map, first + count - 1);
+    int64_t piece = first / map->per, last = (first + count - 1) / map->per;
     size_t whole = (size_t)map->per * map->row;
     int straight = 1; /* the pieces follow each other in memory */
     for (int64_t i = piece; i <= last; i++) {

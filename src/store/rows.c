@@ -4,6 +4,7 @@
 #include "h5.h"
 #include "weft/store/h5.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #if H5_VERSION_GE(1, 12, 0)
@@ -61,6 +62,14 @@ int weft_h5_has(weft_h5 *file, const char *name)
 
 /* ---- attributes ---- */
 
+/* A text that HDF5 has read, which is freed, in mem. */
+static const char *take_text(char *raw, weft_arena *mem)
+{
+    const char *text = weft_arena_text(mem, "%s", raw != NULL ? raw : "");
+    free(raw);
+    return text;
+}
+
 /* Writes a new attribute of an open object. */
 static weft_status write_attr(const weft_h5 *file, hid_t object, const char *key,
                               hid_t type, const void *data)
@@ -78,10 +87,7 @@ static weft_status write_attr(const weft_h5 *file, hid_t object, const char *key
 weft_status weft_h5_text_attr(const weft_h5 *file, hid_t object, const char *key,
                               const char *text)
 {
-    hid_t type = weft_h5_text_type();
-    weft_status st = write_attr(file, object, key, type, &text);
-    weft_h5_drop(type);
-    return st;
+    return write_attr(file, object, key, weft_h5_type(WEFT_H5_TEXT), &text);
 }
 
 /* Writes an attribute of the object `name` in place of an older one. */
@@ -99,10 +105,7 @@ static weft_status put_attr(const weft_h5 *file, const char *name, const char *k
 weft_status weft_h5_put_attr(weft_h5 *file, const char *name, const char *key,
                              const char *text)
 {
-    hid_t type = weft_h5_text_type();
-    weft_status st = put_attr(file, name, key, type, &text);
-    weft_h5_drop(type);
-    return st;
+    return put_attr(file, name, key, weft_h5_type(WEFT_H5_TEXT), &text);
 }
 
 weft_status weft_h5_put_num(weft_h5 *file, const char *name, const char *key, double x)
@@ -145,14 +148,10 @@ static weft_status read_attr(const weft_h5 *file, const char *name, const char *
 weft_status weft_h5_read_attr(weft_h5 *file, const char *name, const char *key,
                               const char **text)
 {
-    hid_t type = weft_h5_text_type(), scalar = H5Screate(H5S_SCALAR);
     char *raw = NULL;
-    weft_status st = read_attr(file, name, key, type, &raw);
-    if (st == WEFT_OK) *text = weft_arena_text(file->mem, "%s", raw != NULL ? raw : "");
-    if (raw != NULL) H5Dvlen_reclaim(type, scalar, H5P_DEFAULT, &raw);
-    weft_h5_drop(scalar);
-    weft_h5_drop(type);
-    return st;
+    TRY(read_attr(file, name, key, weft_h5_type(WEFT_H5_TEXT), &raw));
+    *text = take_text(raw, file->mem);
+    return WEFT_OK;
 }
 
 weft_status weft_h5_find_attr(weft_h5 *file, const char *name, const char *key,
@@ -311,14 +310,13 @@ static weft_status select_rows(const weft_h5set *set, int64_t first, int64_t cou
 static weft_status write_rows(const weft_h5set *set, weft_h5type type, int64_t first,
                               int64_t count, const void *data)
 {
-    hid_t memory = -1, kind = weft_h5_type(type);
+    hid_t memory = -1;
     weft_status st = select_rows(set, first, count, &memory);
-    if (st == WEFT_OK &&
-        (H5Dwrite(set->set, kind, memory, set->space, H5P_DEFAULT, data) < 0 ||
-         *set->file->error != 0))
+    if (st == WEFT_OK && (H5Dwrite(set->set, weft_h5_type(type), memory, set->space,
+                                   H5P_DEFAULT, data) < 0 ||
+                          set->file->io->error != 0))
         st = weft_h5_fail(set->file, "write", set->name);
     weft_h5_drop(memory);
-    weft_h5_drop(kind);
     return st;
 }
 
@@ -332,7 +330,6 @@ weft_status weft_h5_set_rows(const weft_h5set *set, weft_h5type type, int64_t fi
         H5Dread(set->set, kind, memory, set->space, H5P_DEFAULT, data) < 0)
         st = weft_h5_fail(set->file, "read", set->name);
     weft_h5_drop(memory);
-    weft_h5_drop(kind);
     return st;
 }
 
@@ -397,31 +394,13 @@ weft_status weft_h5_shape(weft_h5 *file, const char *name, int *nd, int64_t *dim
 
 /* ---- texts ---- */
 
-static void copy_texts(char *const *raw, int64_t n, const char **text, weft_arena *mem)
-{
-    for (int64_t i = 0; i < n; i++)
-        text[i] = weft_arena_text(mem, "%s", raw[i] != NULL ? raw[i] : "");
-}
-
-/* Rows [first, first + count) of a list of texts into text[count]. */
-static weft_status read_texts(const weft_h5set *set, int64_t first, int64_t count,
-                              const char **text, weft_arena *mem)
-{
-    char **raw = WEFT_NEW(mem, char *, count);
-    TRY(weft_h5_set_rows(set, WEFT_H5_TEXT, first, count, raw));
-    copy_texts(raw, count, text, mem);
-    hsize_t size = (hsize_t)count;
-    hid_t type = weft_h5_text_type(), space = H5Screate_simple(1, &size, NULL);
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw);
-    weft_h5_drop(space);
-    weft_h5_drop(type);
-    return WEFT_OK;
-}
-
 weft_status weft_h5_set_text(const weft_h5set *set, int64_t row, const char **text,
                              weft_arena *mem)
 {
-    return read_texts(set, row, 1, text, mem);
+    char *raw = NULL;
+    TRY(weft_h5_set_rows(set, WEFT_H5_TEXT, row, 1, &raw));
+    *text = take_text(raw, mem);
+    return WEFT_OK;
 }
 
 weft_status weft_h5_read_texts(weft_h5 *file, const char *name, const char ***text,
@@ -429,9 +408,9 @@ weft_status weft_h5_read_texts(weft_h5 *file, const char *name, const char ***te
 {
     weft_h5set set;
     TRY(once(&set, file, name));
-    *n = set.nd == 1 ? set.dims[0] : 0;
-    *text = WEFT_NEW(file->mem, const char *, *n);
-    weft_status st = *n > 0 ? read_texts(&set, 0, *n, *text, file->mem) : WEFT_OK;
+    *n = 0;
+    *text = NULL;
+    weft_status st = set.nd == 1 ? weft_h5_set_texts(&set, text, n, file->mem) : WEFT_OK;
     weft_h5_set_close(&set);
     return st;
 }
@@ -559,8 +538,7 @@ static weft_status read_variable(const weft_h5set *set, hid_t type, const char *
     char **raw = WEFT_NEW(mem, char *, n);
     if (n > 0 && H5Dread(set->set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw) < 0)
         return weft_h5_fail(set->file, "read", set->name);
-    copy_texts(raw, n, text, mem);
-    if (n > 0) H5Dvlen_reclaim(type, set->space, H5P_DEFAULT, raw);
+    for (int64_t i = 0; i < n; i++) text[i] = take_text(raw[i], mem);
     return WEFT_OK;
 }
 

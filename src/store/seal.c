@@ -20,6 +20,7 @@
 #include "file.h"
 #include "h5.h"
 #include "weft/base/random.h"
+#include "weft/store/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,6 @@
 #include <unistd.h>
 
 #define BLOCK ((int64_t)1 << 16)
-#define PIECE (16 * BLOCK) /* of a long read: compared while it is in the cache */
 
 static const char magic[8] = {'W', 'E', 'F', 'T', 'S', 'U', 'M', '1'};
 
@@ -43,6 +43,12 @@ struct tail {
 static int64_t blocks_of(int64_t bytes)
 {
     return (bytes + BLOCK - 1) / BLOCK;
+}
+
+/* Bytes of block b of so many. */
+static size_t length_of(int64_t bytes, int64_t b)
+{
+    return (size_t)(bytes - b * BLOCK < BLOCK ? bytes - b * BLOCK : BLOCK);
 }
 
 static uint64_t sum_of(const struct tail *tail, const uint64_t *sum)
@@ -80,14 +86,11 @@ static int read_at(int fd, int64_t at, size_t n, void *to)
 /* The sums of the blocks of a file. 0, or the errno. */
 static int compute_sums(int fd, int64_t bytes, uint64_t *sum, weft_arena *tmp)
 {
-    char *piece = WEFT_NEW(tmp, char, PIECE);
-    for (int64_t at = 0; at < bytes; at += PIECE) {
-        int64_t n = bytes - at < PIECE ? bytes - at : PIECE;
-        int err = read_at(fd, at, (size_t)n, piece);
+    char *block = WEFT_NEW(tmp, char, BLOCK);
+    for (int64_t b = 0; b < blocks_of(bytes); b++) {
+        int err = read_at(fd, b * BLOCK, length_of(bytes, b), block);
         if (err != 0) return err;
-        for (int64_t in = 0; in < n; in += BLOCK)
-            sum[(at + in) / BLOCK] =
-                weft_hash(piece + in, (size_t)(n - in < BLOCK ? n - in : BLOCK), 0);
+        sum[b] = weft_hash(block, length_of(bytes, b), 0);
     }
     return 0;
 }
@@ -149,11 +152,12 @@ static int take_seal(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 {
     struct tail tail;
     int64_t own = (int64_t)sizeof tail;
-    if (superblock_of(fd).writing) return EBUSY;
+    struct superblock head = superblock_of(fd);
+    if (head.writing) return EBUSY;
     int err = size < own ? 0 : read_at(fd, size - own, sizeof tail, &tail);
     if (err != 0) return err;
     if (size < own || memcmp(tail.magic, magic, sizeof magic) != 0)
-        return size > superblock_of(fd).end ? EBADMSG : 0;
+        return size > head.end ? EBADMSG : 0;
     if (tail.block != BLOCK || tail.bytes < 0 || tail.bytes > size ||
         size - own - tail.bytes != blocks_of(tail.bytes) * (int64_t)sizeof(uint64_t))
         return EBADMSG;
@@ -195,61 +199,30 @@ weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
     return WEFT_OK;
 }
 
-static int64_t length_of(const weft_seal *seal, int64_t b)
-{
-    return seal->bytes - b * BLOCK < BLOCK ? seal->bytes - b * BLOCK : BLOCK;
-}
-
 static int compare_block(weft_seal *seal, int64_t b, const char *data)
 {
-    seal->sound[b] = weft_hash(data, (size_t)length_of(seal, b), 0) == seal->sum[b];
+    seal->sound[b] = weft_hash(data, length_of(seal->bytes, b), 0) == seal->sum[b];
     if (seal->sound[b]) return 0;
     if (seal->bad < 0) seal->bad = b;
     return EBADMSG;
 }
 
-/* Reads bytes of one block that was not compared yet. */
-static int read_part(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
-{
-    int64_t b = at / BLOCK;
-    int err = read_at(fd, b * BLOCK, (size_t)length_of(seal, b), seal->block);
-    if (err == 0) err = compare_block(seal, b, seal->block);
-    if (err == 0) memcpy(to, seal->block + at % BLOCK, n);
-    return err;
-}
-
-/* How many bytes from `at` on, at most n, may be read directly into the caller's memory:
- * those of blocks that were compared before, or that are read whole. */
-static int64_t straight(const weft_seal *seal, int64_t at, int64_t n)
-{
-    int64_t end = at;
-    while (end < at + n && end - at < PIECE) {
-        int64_t b = end / BLOCK, start = b * BLOCK, stop = start + length_of(seal, b);
-        int whole = start >= at && stop <= at + n;
-        if (!seal->sound[b] && !whole) break;
-        end = stop < at + n ? stop : at + n;
-    }
-    return end - at;
-}
-
 int weft_seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
 {
     while (n > 0 && at < seal->bytes) {
-        int64_t rest = (int64_t)n < seal->bytes - at ? (int64_t)n : seal->bytes - at;
-        int64_t some = straight(seal, at, rest);
-        int err;
-        if (some > 0) {
-            err = read_at(fd, at, (size_t)some, to);
-            for (int64_t b = at / BLOCK; b * BLOCK < at + some && err == 0; b++)
-                if (!seal->sound[b]) err = compare_block(seal, b, to + (b * BLOCK - at));
-        } else {
-            some = BLOCK - at % BLOCK < rest ? BLOCK - at % BLOCK : rest;
-            err = read_part(seal, fd, at, (size_t)some, to);
-        }
+        int64_t b = at / BLOCK, skip = at % BLOCK;
+        size_t length = length_of(seal->bytes, b), some = length - (size_t)skip;
+        if (some > n) some = n;
+        int compared = seal->sound[b], straight = compared || some == length;
+        int err = straight ? read_at(fd, at, some, to)
+                           : read_at(fd, b * BLOCK, length, seal->block);
+        if (err == 0 && !compared)
+            err = compare_block(seal, b, straight ? to : seal->block);
         if (err != 0) return err;
-        at += some;
+        if (!straight) memcpy(to, seal->block + skip, some);
+        at += (int64_t)some;
         to += some;
-        n -= (size_t)some;
+        n -= some;
     }
     if (n > 0) memset(to, 0, n);
     return 0;
@@ -279,7 +252,8 @@ weft_status weft_seal_fail(const weft_seal *seal)
                      "(checksum); make the file again, or copy it again from where it is "
                      "whole",
                      seal->path, (long long)(seal->bad * BLOCK),
-                     (long long)(seal->bad * BLOCK + length_of(seal, seal->bad) - 1));
+                     (long long)(seal->bad * BLOCK) +
+                         (long long)length_of(seal->bytes, seal->bad) - 1);
 }
 
 /* ---- the driver ---- */
@@ -288,38 +262,38 @@ weft_status weft_seal_fail(const weft_seal *seal)
 struct handle {
     H5FD_t head;
     int fd;
-    weft_h5io io;     /* members are owned by the weft_h5 */
+    weft_h5io *io;    /* of the weft_h5 */
     haddr_t eoa, eof; /* ends of the space that HDF5 has allocated, and of what was
                          written */
 };
 
 static void keep_error(struct handle *handle, int failed)
 {
-    if (failed && *handle->io.error == 0) *handle->io.error = errno;
+    if (failed && handle->io->error == 0) handle->io->error = errno;
 }
 
 /* Bytes that HDF5 sees: the file without its checksums. */
 static haddr_t sealed_length(const struct handle *handle)
 {
     struct stat info;
-    if (handle->io.seal != NULL) return (haddr_t)handle->io.seal->bytes;
+    if (handle->io->seal != NULL) return (haddr_t)handle->io->seal->bytes;
     return fstat(handle->fd, &info) == 0 ? (haddr_t)info.st_size : 0;
 }
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t limit)
 {
     (void)limit;
-    const weft_h5io *const *io = H5Pget_driver_info(list);
+    weft_h5io *const *io = H5Pget_driver_info(list);
     int writes = (flags & H5F_ACC_RDWR) != 0;
     int fd = open(name, writes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY, 0666);
     if (fd < 0) {
-        *(*io)->error = errno;
+        (*io)->error = errno;
         return NULL;
     }
     struct handle *handle = calloc(1, sizeof *handle);
     weft_check(handle != NULL, "out of memory");
     handle->fd = fd;
-    handle->io = **io;
+    handle->io = *io;
     handle->eof = sealed_length(handle);
     return &handle->head;
 }
@@ -374,9 +348,12 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
 {
     (void)list;
     const struct handle *handle = (const struct handle *)file;
-    if (type == H5FD_MEM_DRAW) *handle->io.raw = (weft_h5raw){(int64_t)at, n};
-    errno = handle->io.seal != NULL
-                ? weft_seal_read(handle->io.seal, handle->fd, (int64_t)at, n, to)
+    if (type == H5FD_MEM_DRAW) {
+        handle->io->raw_at = (int64_t)at;
+        handle->io->raw = n;
+    }
+    errno = handle->io->seal != NULL
+                ? weft_seal_read(handle->io->seal, handle->fd, (int64_t)at, n, to)
                 : read_plain(handle, (off_t)at, n, to);
     keep_error((struct handle *)file, errno != 0);
     return errno != 0 ? -1 : 0;
@@ -388,7 +365,7 @@ static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at
     (void)type;
     (void)list;
     struct handle *handle = (struct handle *)file;
-    for (const char *byte = from; n > 0 && *handle->io.error == 0;) {
+    for (const char *byte = from; n > 0 && handle->io->error == 0;) {
         ssize_t put = pwrite(handle->fd, byte, n, (off_t)at);
         if (put < 0 && errno == EINTR) continue;
         keep_error(handle, put < 0);
@@ -406,7 +383,7 @@ static herr_t driver_truncate(H5FD_t *file, hid_t list, hbool_t closing)
     (void)list;
     (void)closing;
     struct handle *handle = (struct handle *)file;
-    if (*handle->io.error == 0)
+    if (handle->io->error == 0)
         keep_error(handle, ftruncate(handle->fd, (off_t)handle->eoa) != 0);
     handle->eof = handle->eoa;
     return 0;
@@ -436,7 +413,7 @@ static const H5FD_class_t driver = {
 /* Registered once and for good: HDF5 uses a driver after it has let go of its last file. */
 static hid_t registered = -1;
 
-void weft_h5_driver(hid_t list, const weft_h5io *io)
+void weft_h5_driver(hid_t list, weft_h5io *io)
 {
     if (registered < 0) registered = H5FDregister(&driver);
     weft_check(registered >= 0 && H5Pset_driver(list, registered, &io) >= 0,
@@ -455,8 +432,9 @@ weft_status weft_h5_fail(const weft_h5 *file, const char *what, const char *name
 {
     char text[512] = "";
     const char *remedy = "make the file again";
-    int err = *file->error;
-    if (file->seal != NULL && file->seal->bad >= 0) return weft_seal_fail(file->seal);
+    int err = file->io->error;
+    if (file->io->seal != NULL && file->io->seal->bad >= 0)
+        return weft_seal_fail(file->io->seal);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
     if (err != 0) remedy = weft_file_remedy(err);
     return weft_fail(WEFT_EFILE, "cannot %s %s%s%s: %s; %s", what, name,
@@ -467,15 +445,6 @@ weft_status weft_h5_fail(const weft_h5 *file, const char *what, const char *name
 herr_t weft_h5_drop(hid_t handle)
 {
     return handle >= 0 && H5Idec_ref(handle) < 0 ? -1 : 0;
-}
-
-hid_t weft_h5_text_type(void)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    weft_check(type >= 0 && H5Tset_size(type, H5T_VARIABLE) >= 0 &&
-                   H5Tset_cset(type, H5T_CSET_UTF8) >= 0,
-               "HDF5 has no text type");
-    return type;
 }
 
 size_t weft_h5_size(weft_h5type type)
@@ -489,15 +458,22 @@ size_t weft_h5_size(weft_h5type type)
 
 hid_t weft_h5_type(weft_h5type type)
 {
+    static hid_t text = -1; /* made once and for good */
+    if (text < 0) {
+        text = H5Tcopy(H5T_C_S1);
+        weft_check(text >= 0 && H5Tset_size(text, H5T_VARIABLE) >= 0 &&
+                       H5Tset_cset(text, H5T_CSET_UTF8) >= 0,
+                   "HDF5 has no text type");
+    }
     switch (type) {
-    case WEFT_H5_U8: return H5Tcopy(H5T_NATIVE_UINT8);
-    case WEFT_H5_I32: return H5Tcopy(H5T_NATIVE_INT32);
-    case WEFT_H5_U32: return H5Tcopy(H5T_NATIVE_UINT32);
-    case WEFT_H5_I64: return H5Tcopy(H5T_NATIVE_INT64);
-    case WEFT_H5_U64: return H5Tcopy(H5T_NATIVE_UINT64);
-    case WEFT_H5_F32: return H5Tcopy(H5T_NATIVE_FLOAT);
-    case WEFT_H5_F64: return H5Tcopy(H5T_NATIVE_DOUBLE);
-    case WEFT_H5_TEXT: return weft_h5_text_type();
+    case WEFT_H5_U8: return H5T_NATIVE_UINT8;
+    case WEFT_H5_I32: return H5T_NATIVE_INT32;
+    case WEFT_H5_U32: return H5T_NATIVE_UINT32;
+    case WEFT_H5_I64: return H5T_NATIVE_INT64;
+    case WEFT_H5_U64: return H5T_NATIVE_UINT64;
+    case WEFT_H5_F32: return H5T_NATIVE_FLOAT;
+    case WEFT_H5_F64: return H5T_NATIVE_DOUBLE;
+    case WEFT_H5_TEXT: return text;
     default: weft_die("no HDF5 type %d", (int)type);
     }
 }

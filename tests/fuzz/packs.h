@@ -177,10 +177,8 @@ static void run_shakespeare(struct input in)
 {
     static const char *const options[] = {
         "length=5 valid=0.2 test=0.2",
-        "length=3 stride=2 sampling=iid fraction=0.5 iid_users=1",
-        "length=4 split=user valid=0.3 test=0.3",
-        "length=2 rule=leaf vocabulary=fedex",
-        "length=2 unknown=x most=9 least=2",
+        "length=2 stride=3 rule=leaf",
+        "length=2 most=9 least=2",
     };
     pack_one(&weft_reader_shakespeare, options, WEFT_COUNT(options), in);
 }
@@ -188,8 +186,8 @@ static void run_shakespeare(struct input in)
 static void run_leaf(struct input in)
 {
     static const char *const options[] = {
-        "valid=0.2 test=0.2", "valid=0 test=0.3 classes=3",
-        "rule=leaf stride=1", "unknown=x vocabulary=fedex",
+        "valid=0.2 test=0.2",
+        "valid=0 test=0.3 classes=3",
         "shape=1x2x1",
     };
     pack_one(&weft_reader_leaf, options, WEFT_COUNT(options), in);
@@ -197,7 +195,7 @@ static void run_leaf(struct input in)
 
 static void run_leaf_parts(struct input in)
 {
-    static const char *const options[] = {"valid=0.2", "rule=leaf", "unknown=x"};
+    static const char *const options[] = {"valid=0.2"};
     static const char *const name[] = {"leaf/train/a.json", "leaf/train/b.json",
                                        "leaf/test/a.json", "leaf/valid/a.json"};
     pack_tree(&weft_reader_leaf, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);

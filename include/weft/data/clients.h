@@ -8,8 +8,6 @@
 
 /* ---- clients ---- */
 
-/* Data that belong to clients, the samples of a federation. */
-
 /* The samples of a part of a federation. */
 typedef struct weft_sizes {
     int64_t total;
@@ -21,11 +19,10 @@ void weft_sizes_add(weft_sizes *sizes, int64_t n);
 
 /* A federation: data that belong to clients. Each client's samples are contiguous, in the
  * order train, valid, test; a part may be empty, and `gap` samples are left out between two
- * parts that are not empty. Running text, which is small, is read into memory. Rows, and
- * the sizes of clients (20 bytes per client), are used in the memory-mapped file or
- * generated from a seed. Documents stand anywhere in their part, and are used in the
- * memory-mapped file; of each its place is kept in memory, 8 bytes. Directions of
- * sentences (weft_data_own_pairs) have the pairs of a part as samples. */
+ * parts that are not empty. Running text is read into memory. Rows, and the sizes of
+ * clients (20 bytes each), are used in the mapped file or generated from a seed. Documents
+ * stand anywhere in their part of the mapped file; the place of each is in memory, 8 bytes.
+ * Directions of sentences (weft_data_own_pairs) have the pairs of a part as samples. */
 typedef struct weft_clients {
     int64_t n;                   /* clients */
     int64_t d;                   /* numbers per row; WEFT_CHARS: characters per window;
@@ -80,10 +77,9 @@ int64_t weft_client_place(const int64_t *count, int part, int64_t gap);
 
 /* ---- generator ---- */
 
-/* Clients generated from a seed on demand. */
-
 #define WEFT_GENERATOR "linear models, lognormal sizes" /* name of the method in files */
 
+/* Clients generated from a seed on demand. */
 typedef struct weft_generator {
     int64_t seed, clients;
     int64_t d, classes;

@@ -12,21 +12,18 @@
 
 /* ---- data ---- */
 
-/* Packed data sets: rows of images or numbers, documents as token ids, text of clients.
- * They are made once by `weft pack`; every rank then reads its own rows or clients. A file
- * whose rows have numbers to predict has /PART/target [n][targets] in doubles, as in the
- * source, in place of /PART/label, their names in /class, and in /target/shift and
+/* Packed data sets, made once by `weft pack`; every rank reads its own rows or clients. A
+ * file whose rows have numbers to predict has /PART/target [n][targets] in doubles, as in
+ * the source, in place of /PART/label, their names in /class, and in /target/shift and
  * /target/scale their mean and deviation in the training rows, by which they are
  * standardised when they are read; /PART/weight has what rows count, on average 1 in
- * training; /PART/group the number of the group that each row belongs to, 0 .. /@groups -
- * 1, whose rows are to be in one part, or fold. */
+ * training; /PART/group the group of each row, 0 .. /@groups - 1. */
 
 #define WEFT_DATA_FORMAT "weft data 1" /* attribute of a packed file */
 
-/* Columns that are replaced by their ranks: a number of the source becomes the place, 0 ..
- * 1, that it has among the quantiles of its column in the training rows, by linear
- * interpolation; of several equal ones the middle, 0 up to the first and 1 from the last
- * on. */
+/* Columns that are replaced by their ranks: a number becomes its place, 0 .. 1, among the
+ * quantiles of its column in the training rows, by linear interpolation; of several equal
+ * ones the middle. */
 enum { WEFT_MOST_RANKS = 1000 };
 typedef struct weft_ranks {
     int64_t n;              /* quantiles of a column, evenly spaced; 0: no ranks */
@@ -103,10 +100,9 @@ void weft_data_tell(weft_data *data, const char *path, int64_t n, const int64_t 
                     const char *names, weft_arena *mem);
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok);
-/* Gives the samples of the clients data->owners the words that a tokenizer splits them
- * into, and sets data->vocab[tok], owners->d and owners->length. Words are used in the
- * memory-mapped file. To be called once. EFILE; EDATA: inconsistent data. Collective. Cost
- * O(documents). */
+/* Gives the samples of the clients data->owners their words by a tokenizer, in the mapped
+ * file, and sets data->vocab[tok], owners->d and owners->length. To be called once. EFILE;
+ * EDATA: inconsistent data. Collective. Cost O(documents). */
 WEFT_CHECKED weft_status weft_data_own_words(weft_data *data, weft_tokenizer tok);
 /* Makes the directions of sentences the clients data->owners, named like "en-de", once.
  * Samples are pairs whose source is weft_pair_rows_name's. Cost O(sentences of all). */
@@ -164,12 +160,11 @@ typedef struct weft_likeness {
 /* These properties of an open data set, which owns them. */
 weft_likeness weft_data_likeness(const weft_data *data);
 /* Matches the data set to `like`, the properties of a file `whose` (for messages): labels
- * are renumbered by class names, or targets are put in the order of their names and get
- * the shift and scale of like; columns are reordered by their names if both have names,
- * else matched by position, and get the shift and scale of like; data->longest becomes
- * like->longest. EDATA naming a class or column that is missing or unknown, or another
- * form, shape or alphabet. Cost O(rows) for labels, O(numbers) if columns are reordered
- * or moved. A file that was trained without data has no classes and matches all. */
+ * and targets go by their names, columns by theirs if both have names, else by position;
+ * targets and columns get the shift and scale of like; data->longest becomes
+ * like->longest. No classes match all. EDATA naming a class or column that is missing or
+ * unknown, or another form, shape or alphabet. Cost O(rows) for labels, O(numbers) if
+ * columns are reordered or moved. */
 WEFT_CHECKED weft_status weft_data_match(weft_data *data, const weft_likeness *like,
                                          const char *whose);
 
@@ -184,30 +179,25 @@ typedef enum weft_scale {
     WEFT_SCALE_MINMAX,
     WEFT_SCALE_QUANTILE
 } weft_scale;
-/* Scales the columns of a data set by changing its shift and scale, or its ranks, which are
- * then part of its likeness. Constant columns become 0. Exact sums, over clients, too, and
- * quantiles of all rows: the same bits on any ranks. ECONF: there are no columns to scale
- * (AUTO: they stay as they are), or ranks among the numbers of clients are asked for.
- * EFILE. Collective. Cost: three passes over the training rows, of ranks a sort of each
- * column; memory: a copy of the rank's rows. */
+/* Scales the columns by changing the data's shift and scale, or ranks; constant ones become
+ * 0. The same bits on any ranks. ECONF: there are no columns to scale (AUTO: they stay as
+ * they are), or ranks among the numbers of clients. EFILE. Collective. Cost: three passes
+ * over the training rows, of ranks a sort of each column; memory: a copy of the rows. */
 WEFT_CHECKED weft_status weft_data_scale(weft_data *data, weft_scale how);
 /* weight[c] = n / (K count[c]): what a sample of class c counts where all of the K classes
  * that have samples, n in all, are to count alike; 0 of a class without. Cost
  * O(classes). */
 void weft_class_weights(int classes, const int64_t *count, double *weight);
-/* What the training rows of this rank count then, [n]: their weight times class[classes],
- * the weights of the classes, which are set; owned by mem. Exact counts: the same on any
- * ranks. Collective. Cost O(rows). */
+/* What the training rows of this rank count then, [n]: their weight times that of their
+ * class, class[classes], which is set; owned by mem. Collective. Cost O(rows). */
 const double *weft_data_balance(const weft_data *data, double *class, weft_arena *mem);
 /* 1: samples come from a generator, not from the file. */
 int weft_data_generated(const weft_data *data);
 
 /* ---- folds ---- */
 
-/* Data sets that are made of the rows of another: those of a fold, for cross-validation
- * over the train and valid parts, or both parts as one. */
-
-/* The rows of the train and valid parts, on every rank. */
+/* The rows of the train and valid parts, on every rank, of which folds are made for
+ * cross-validation, or one part of both. */
 typedef struct weft_folds {
     weft_data *base;        /* whose test rows every fold has; borrowed */
     weft_data all;          /* all rows; closed with base, until when *this must last */
@@ -220,19 +210,17 @@ typedef struct weft_folds {
     const int64_t *offset[WEFT_NTOK];
 } weft_folds;
 
-/* The fold, of `folds`, that holds out each of n rows; owned by mem. Without groups row
- * order[i], in the order of the rows' keyed random numbers, is held out by fold i mod
- * `folds`, cost O(n log n). group[n], of rows, or NULL: whole groups are held out, the
- * largest first, those of one size in the order of their keyed random numbers, each by the
- * fold that has the fewest rows until then; cost O(n log n + groups folds). */
+/* The fold, of `folds`, that holds out each of n rows; owned by mem. group NULL: row i of a
+ * random order is held out by fold i mod `folds`. group[n], of rows: whole groups are, the
+ * largest first, those of one size in random order, each by the fold that has the fewest
+ * rows until then. Cost O(n log n + groups folds). */
 const int64_t *weft_folds_deal(int64_t n, const int32_t *group, int64_t folds,
                                uint64_t seed, weft_arena *mem);
 /* How many folds there can be: groups that have rows, or n where group is NULL. */
 int64_t weft_folds_most(int64_t n, const int32_t *group);
-/* Takes whole groups of the rows row[n] in the order of their keyed random numbers, as long
- * as they come nearer to a share of n, at least the smallest; puts their rows first, else
- * in the order that rows have, and returns how many these are. group: by the numbers in
- * row. Cost O(n log n). */
+/* Takes whole groups of the rows row[n] in random order, as long as they come nearer to a
+ * share of n, at least the smallest; puts their rows first and returns how many these are.
+ * group: by the numbers in row. Cost O(n log n). */
 int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double share,
                          uint64_t seed);
 /* An order of n rows every beginning of which has each class in its share, within a row, by
@@ -240,10 +228,8 @@ int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double s
 const int64_t *weft_folds_order(int64_t n, const int32_t *label, int classes, uint64_t seed,
                                 weft_arena *mem);
 /* The groups of the rows of the train and valid parts of data that are open on this rank
- * alone, those of train first, owned by mem; *group NULL: there are none. Warns where rows
- * were packed in groups that the file does not keep. EFILE. */
-WEFT_CHECKED weft_status weft_folds_groups(weft_data *all, const int32_t **group,
-                                           weft_arena *mem);
+ * alone, those of train first, owned by mem; NULL: there are none. */
+const int32_t *weft_folds_groups(const weft_data *all, weft_arena *mem);
 
 /* Opens the file of base, no federation, for folds, or for all rows as one. Columns and
  * classes are those of base. EFILE, EDATA. Collective over base->team. Memory: of documents
@@ -252,9 +238,9 @@ WEFT_CHECKED weft_status weft_folds_open(weft_folds *folds, weft_data *base,
                                          weft_arena *mem);
 /* Makes *data of the rows that a fold does not hold out as the train part, in the order of
  * the file, those that it does as the valid part, and the test part of base; fold -1: all
- * rows for training, and no valid part. The rows are dealt to the ranks of base->team as
- * those of a file are. Valid as long as base is open. Cost and memory: a copy of this
- * rank's rows, of documents their places. */
+ * rows for training. Dealt to the ranks of base->team as rows of a file are; valid as long
+ * as base is open. Cost and memory: a copy of this rank's rows, of documents their places.
+ */
 void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
                      weft_arena *mem);
 /* Replaces the training rows of *data, base or a fold, by the rows row[n] of both parts, in
@@ -267,20 +253,16 @@ double weft_folds_bytes(const weft_folds *folds);
 /* ---- vectors ---- */
 
 /* Word vectors, from a file or drawn at random. */
-
-/* Word vectors, from a file or drawn at random. */
 typedef struct weft_vectors {
     int d;
     float *value;  /* [n][d] of the words of a vocabulary */
     int64_t found; /* number of words of the vocabulary that are in the file */
 } weft_vectors;
-/* Vectors of a vocabulary's words, in mem. path: file of word2vec, in its binary or its
- * text form, which is recognised by its contents; words with blanks in them are counted and
- * not used. A word gets the vector of the same word
- * of the file, or else of the first one that is it when lower-cased. Words that are not in
- * the file, and all words if path is empty, get d random numbers from U(-0.25, 0.25), a
- * function of seed and word. With a path, d is that of the file. EFILE; EDATA: truncated,
- * or another kind of file. Cost: one pass over the file. */
+/* Vectors of a vocabulary's words, in mem. path: file of word2vec, binary or text. A word
+ * gets the vector of the same word of the file, or else of the first one that is it when
+ * lower-cased; others, and all words if path is empty, d random numbers from U(-0.25,
+ * 0.25), a function of seed and word. With a path, d is that of the file. EFILE; EDATA:
+ * truncated, or another kind of file. Cost: one pass over the file. */
 WEFT_CHECKED weft_status weft_vectors_read(const weft_vocab *vocab, const char *path, int d,
                                            uint64_t seed, weft_vectors *out,
                                            weft_arena *mem);

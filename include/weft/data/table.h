@@ -8,8 +8,6 @@
 
 /* ---- date ---- */
 
-/* Dates and times of day as people write them, and what a model is told of one. */
-
 /* In which order a text has the numbers of a date: 2024-12-31, 31.12.2024, 12/31/2024,
  * 2024-12, whose day is the first; names of months, 31 Dec 2024 or December 31, 2024; a
  * time of day alone, 23:59. */
@@ -61,9 +59,6 @@ const char *weft_date_text(double seconds, int zone, weft_date_order order, char
                            int room);
 
 /* ---- table ---- */
-
-/* Columns of a table as people write it, and the features that each becomes: a number is
- * one, of a category each level is one, and a value that is missing is marked by one. */
 
 typedef enum weft_column_kind {
     WEFT_COLUMN_NUMBER,

@@ -11,34 +11,30 @@
 
 /* ---- file ---- */
 
-/* Plain files, which appear complete or not at all, and names of files. The only failure
- * is EFILE. */
-
 /* The name under which this process writes `path`, which ends with WEFT_TEMP_NAME and has
  * the same length for every process. Owned by mem. */
 char *weft_file_temp(const char *path, weft_arena *mem);
 /* What such a name has for the host: a number of its name and of its processes' numbers,
  * which containers have of their own. */
 unsigned weft_file_host(void);
-/* Removes what killed processes have left beside `path`, which they were writing: if
- * `locked`, where only who has a lock writes, and the caller has it, all but its own, also
- * of processes that end only now; else those of this host whose process has ended. Cost: a
- * look at the directory. */
+/* Removes what killed processes that were writing `path` have left beside it: if `locked`,
+ * where the caller has the lock of all who write, all but its own; else those of this host
+ * whose process has ended. Cost: a look at the directory. */
 void weft_file_sweep(const char *path, int locked);
 
 /* Writes a file through a temporary file, fsync and rename; reads exactly `bytes` bytes of
  * a file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_load(const char *path, void *data, size_t bytes);
-/* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]. */
-WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
-                                             const size_t *bytes);
-WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
-                                              const size_t *bytes);
-/* Like weft_file_put_parts, but without fsync: until weft_file_sync a crash of the node can
- * lose or damage the file. EFILE. */
+/* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]; lazy:
+ * without fsync, so that until weft_file_sync a crash of the node can lose or damage the
+ * file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
                                             const size_t *bytes);
+WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
+                                              const size_t *bytes);
+/* Writes all bytes to fd. 0, or the errno. */
+int weft_file_write(int fd, const void *data, size_t bytes);
 /* A text that appears complete or not at all: created, written to `file`, checked now and
  * then for errors, committed; closed in any case. EFILE. */
 typedef struct weft_text {
@@ -69,14 +65,12 @@ int weft_file_same(const char *a, const char *b);
  * it ends with its descriptor. EFILE. */
 WEFT_CHECKED weft_status weft_file_scratch(const char *beside, int *fd);
 /* Makes *path "/dev/stdin" where it is "-" or that, and standard input a file that can be
- * read from its beginning, several times: that of a pipe is copied to a file without a name
- * in the directory of `beside`. EFILE, also where that is empty, or *path another pipe.
- * Cost: its bytes, on disk. */
+ * read several times: a pipe is copied to a file without a name in the directory of
+ * `beside`. EFILE, also where it is empty, or *path another pipe. Cost: its bytes, on disk.
+ */
 WEFT_CHECKED weft_status weft_file_source(const char **path, const char *beside);
 
 /* ---- disk ---- */
-
-/* File systems: their type, space and speed, and whether locks work on them. */
 
 enum { WEFT_DISK_TYPE = 64 };
 typedef struct weft_disk {
@@ -110,8 +104,6 @@ void weft_disk_leave(const char *path, int fd);
 weft_lock weft_disk_meet(const char *path);
 
 /* ---- journal ---- */
-
-/* Journals: files to which records are appended that survive the end of the process. */
 
 /* A file of framed records: tag, length, checksums, payload. Each is appended by one
  * write(2), so that it survives the end of this process; it survives a crash of the node
@@ -153,13 +145,10 @@ void weft_journal_close(weft_journal *journal);
 
 /* ---- commit ---- */
 
-/* Group commit: a journal, and other files, are made durable in the background. */
-
 /* Writes a journal, and other files, through to the disk in the background: a second after
- * the last commit, or ten times as long as that took, if this is longer, everything that
- * was asked for by then is committed together: first the files, then the journal. A thread
- * does this, so that the caller does not wait for the disk; if no thread can be made, the
- * caller commits in weft_commit_soon. To be used by one thread. */
+ * the last commit, or ten times as long as that took, if this is longer, first the files,
+ * then the journal. A thread does this; if none can be made, the caller commits in
+ * weft_commit_soon. To be used by one thread. */
 typedef struct weft_commit weft_commit;
 /* For a journal, which must stay open until weft_commit_end. Owned by mem. */
 weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem);

@@ -15,24 +15,15 @@
 
 /* Checksums of all bytes of a file, including HDF5's metadata, in blocks of 64 KB, stored
  * after the last byte that HDF5 uses. Other programs can read such a file; a program that
- * changes it removes the checksums. */
-typedef struct weft_seal weft_seal;
-
-/* The bytes that HDF5 last read of a dataset: [at, at + bytes) of the file. */
-typedef struct weft_h5raw {
-    int64_t at;
-    size_t bytes;
-} weft_h5raw;
-
-/* A file open for reading (every rank opens it by itself) or being written by only this
+ * changes it removes the checksums.
+ *
+ * A file open for reading (every rank opens it by itself) or being written by only this
  * rank under a temporary name, until weft_h5_commit gives it its own. */
 typedef struct weft_h5 {
-    int64_t file;      /* handle of HDF5, as all below; used by src/store only */
-    char *path, *temp; /* temp NULL when reading */
-    int *error;        /* first errno of reading or writing, 0 */
-    weft_seal *seal;   /* of a file that is read; NULL: it has none */
-    weft_h5raw *raw;
-    int view; /* index among the mapped files; -1: not mapped */
+    int64_t file;         /* handle of HDF5, as all below; used by src/store only */
+    char *path, *temp;    /* temp NULL when reading */
+    struct weft_h5io *io; /* what the driver of src/store knows of it */
+    int view;             /* index among the mapped files; -1: not mapped */
     weft_arena *mem;
 } weft_h5;
 
@@ -157,8 +148,6 @@ WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *file, const char *name, cons
 
 /* ---- h5map ---- */
 
-/* Datasets whose rows are used directly in the memory-mapped file. */
-
 /* A dataset whose rows are used directly in the memory-mapped file: pages are shared by all
  * ranks of a node, and access to a row that was used before needs no system call. */
 typedef weft_status (*weft_h5_check)(const void *self, int64_t first, int64_t count,
@@ -168,7 +157,6 @@ typedef struct weft_h5map {
     weft_h5type type;
     size_t row;          /* bytes */
     int64_t per;         /* rows of a piece; pieces are contiguous in the file */
-    int shift;           /* per = 2^shift; -1: per is not a power of two */
     const char **at;     /* [pieces] NULL: not used yet */
     int seen;            /* 1: pieces are used in the mapped file; 0: pieces are read and
                             kept in memory */
@@ -176,10 +164,10 @@ typedef struct weft_h5map {
     const void *self;
     weft_arena *own; /* owns `at` and the pieces that were read */
 } weft_h5map;
-/* Opens a dataset of a file with checksums. Each piece of about 64 KB is compared with the
- * checksums when it is first used, and passed to `check` with `self`, which may refuse it.
- * Datasets with filters, of a type other than `type`, or in a file that cannot be mapped
- * are read instead, and the pieces used stay in memory. EFILE. */
+/* Opens a dataset. Each piece of about 64 KB is compared with the checksums when it is
+ * first used, and passed to `check` with `self`, which may refuse it. Datasets with
+ * filters, of another type, or in a file that cannot be mapped are read, piece by piece,
+ * into memory. EFILE. */
 WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
                                           weft_h5type type, weft_h5_check check,
                                           const void *self);
@@ -189,21 +177,16 @@ WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const 
 WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *map, int64_t first,
                                           int64_t count, const void **rows,
                                           weft_arena *mem);
-/* The piece that a row is in. */
-static inline int64_t weft_h5_map_piece(const weft_h5map *map, int64_t row)
-{
-    return map->shift >= 0 ? row >> map->shift : row / map->per;
-}
 /* A row that weft_h5_map_rows has given before. */
 static inline const void *weft_h5_map_row(const weft_h5map *map, int64_t row)
 {
-    int64_t piece = weft_h5_map_piece(map, row);
+    int64_t piece = row / map->per;
     return map->at[piece] + (size_t)(row - piece * map->per) * map->row;
 }
-/* *rows: rows [first, first+count) of a dataset in the memory-mapped file f, compared with
- * their checksums, valid until the file is closed. NULL: they cannot be used there, being
- * in chunks, not aligned or of a type other than `type`, or the file cannot be mapped; read
- * them. Later damage is told by weft_h5_sound. EFILE. */
+/* *rows: rows [first, first+count) of a dataset in the mapped file, compared with their
+ * checksums, valid until the file is closed; NULL: they cannot be used there, being in
+ * chunks, not aligned or of another type; read them. Later damage is told by weft_h5_sound.
+ * EFILE. */
 WEFT_CHECKED weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void **rows);
 /* Closes the dataset and frees the pieces that were read; its rows become invalid. */
@@ -212,10 +195,7 @@ void weft_h5_map_close(weft_h5map *map);
  * the node. */
 double weft_h5_mapped(void);
 
-/* ---- h5other ---- */
-
-/* Datasets of HDF5 files that other programs wrote: their names, what they are of, texts of
- * any kind. The only failure is EFILE. */
+/* ---- datasets of other programs ---- */
 
 /* The n full names, "/train/x", of the datasets of a file, by name; owned by file->mem. */
 WEFT_CHECKED weft_status weft_h5_list(weft_h5 *file, const char ***name, int64_t *n);

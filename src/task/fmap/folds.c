@@ -25,8 +25,7 @@ struct fmap_sample {
 static weft_status deal_rows(const fmap_task *fmap, weft_folds *folds)
 {
     const weft_env *env = &fmap->env;
-    const int32_t *group;
-    TRY(weft_folds_groups(&folds->all, &group, env->mem));
+    const int32_t *group = weft_folds_groups(&folds->all, env->mem);
     int64_t most = weft_folds_most(folds->n, group);
     if (fmap->opts.folds < 2 || fmap->opts.folds > most)
         return weft_fail(WEFT_ECONF,
@@ -114,8 +113,8 @@ weft_status fmap_folds_open(fmap_task *fmap, double memory)
     int own =
         fmap->opts.folds > 0 && !env->scoring; /* other data are scored by all folds */
     int samples = fmap->opts.unit == FMAP_ROWS && !env->scoring && !env->whole;
-    weft_folds *folds = own || samples ? WEFT_NEW(env->mem, weft_folds, 1) : NULL;
-    if (folds) TRY(weft_folds_open(folds, env->data, env->mem));
+    weft_folds *folds = WEFT_NEW(env->mem, weft_folds, 1);
+    if (own || samples) TRY(weft_folds_open(folds, env->data, env->mem));
     if (own) TRY(divide_rows(fmap, folds, memory));
     int apart = own ? fmap->nfold : 1;
     double each = (memory - fmap->copied) / (fmap->feature->sparse ? 1 : apart);

@@ -554,7 +554,7 @@ weft_status sgd_divide(sgd_task *sgd)
     int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
     struct divided rows = {.n = n, .order = order};
     int chosen = sgd->opts.folds > 0 || sgd->opts.dev > 0;
-    if (chosen && sgd->opened) TRY(weft_folds_groups(&sgd->own, &rows.group, mem));
+    if (chosen && sgd->opened) rows.group = weft_folds_groups(&sgd->own, mem);
     if (chosen)
         weft_shuffle(n, sgd->env.seed, order, mem);
     else
