@@ -80,6 +80,10 @@ typedef struct weft_closing {
 WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
                                            uint64_t seed, weft_arena *mem);
 
+/* Reads the trace of device->file into d; called by weft_device_setup. */
+WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
+                                           weft_arena *mem);
+
 /* Devices to be started so that m answer: ceil(m over), at most `clients`. */
 int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients);
 
@@ -90,10 +94,6 @@ int64_t weft_device_started(const weft_device *device, int64_t m, int64_t client
  * its energy and bytes. */
 weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
                            const weft_work *work);
-
-/* Reads the trace of device->file into d; called by weft_device_setup. */
-WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
-                                           weft_arena *mem);
 
 /* Ends a round that needs m answers, given the turns of the n devices started, in the order
  * of the cohort. The round ends with the m-th answer (ties: by order in the cohort), at the
