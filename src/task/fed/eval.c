@@ -101,7 +101,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
                            .after = evaluation->personal,
                            .part = evaluation->part,
                            .fresh = evaluation->fresh,
-                           .most = evaluation->winner ? INFINITY : fed->worst};
+                           .most = evaluation->winner ? INFINITY : fed->balance.worst};
     const int64_t most = most_of(fed);
     fed_cohort cohort = fed_cohort_new(fed, &turn, trial, mix, most, tmp);
     int64_t *wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most));
@@ -165,7 +165,7 @@ static weft_status use_models(fed_task *fed, const weft_job *job, const weft_sta
                               weft_part part, fed_use *use, void *of, int64_t *untrained)
 {
     const fed_turn turn = {
-        .round = FED_EVALUATION, .before = 1, .part = part, .most = fed->worst};
+        .round = FED_EVALUATION, .before = 1, .part = part, .most = fed->balance.worst};
     int64_t clients = fed->clients->n, most = most_of(fed);
     fed_cohort cohort =
         fed_cohort_new(fed, &turn, job->trial, &job->mix, most, fed->work.tmp);
@@ -191,7 +191,6 @@ struct predicting {
     int each, last; /* predictions of a sample; the one that counts */
     real *h, *z;    /* [most][each] of a batch: representations, logits */
     real *e;        /* [classes] */
-    int64_t *at;    /* [most] */
     int64_t *first; /* [clients + 1] of the samples of each */
     weft_predictions *out;
 };
@@ -203,13 +202,10 @@ static void predict_client(void *of, int64_t c, const weft_samples *samples, con
     const fed_task *fed = predicting->fed;
     weft_predictions *out = predicting->out;
     for (int64_t i = 0; i < samples->n; i += fed->work.most) {
-        int64_t left = samples->n - i;
-        int n = (int)(left < fed->work.most ? left : fed->work.most);
-        for (int j = 0; j < n; j++) predicting->at[j] = i + j;
-        weft_batch batch = fed_batch_of(fed, NULL, samples, predicting->at, n);
+        weft_batch batch = fed_batch_from(fed, NULL, samples, i, samples->n, samples->n);
         fed->net->represent(fed->model, fed->work.net, w, &batch, predicting->h,
                             predicting->z);
-        for (int j = 0; j < n; j++) {
+        for (int j = 0; j < batch.n; j++) {
             int64_t row = predicting->first[c] + i + j;
             fed_softmax(out->classes,
                         predicting->z +
@@ -274,7 +270,6 @@ static struct predicting predicting_new(fed_task *fed, weft_part part,
         .h = WEFT_NEW(tmp, real, most * each * fed->net->width(fed->model)),
         .z = WEFT_NEW(tmp, real, most * each * classes),
         .e = WEFT_NEW(tmp, real, classes),
-        .at = WEFT_NEW(tmp, int64_t, most),
         .first = WEFT_NEW(tmp, int64_t, fed->clients->n + 1),
         .out = out};
     for (int64_t c = 0, row = 0; c < fed->clients->n; c++) {

@@ -73,7 +73,7 @@ static struct round round_new(const fed_task *fed, const weft_job *job,
                      .after = fed_scores(fed, job, FED_AFTER),
                      .part = WEFT_VALID,
                      .cap = fed->options.max_valid,
-                     .most = fed->worst};
+                     .most = fed->balance.worst};
     weft_mix mix = job->mix;
     mix.logp = trial->res->logp;
     struct round own = {.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n, tmp)};
@@ -195,7 +195,7 @@ static void charge_late(const fed_task *fed, const fed_cohort *cohort)
             .count = fed_predictions(fed, &cohort->client[j], WEFT_VALID), .late = 1};
         result->loss[FED_BEFORE] = count > 0 ? loss / count * result->count : 0;
         result->wrong[FED_BEFORE] = count > 0 ? wrong / count * result->count : 0;
-        result->loss[FED_AFTER] = fed->worst * result->count;
+        result->loss[FED_AFTER] = fed->balance.worst * result->count;
         result->weighed[FED_BEFORE] = count > 0 ? weighed / count * result->count : 0;
         result->wrong[FED_AFTER] = result->weighed[FED_AFTER] = result->count;
     }
@@ -303,7 +303,7 @@ static void add_arms(const fed_task *fed, const fed_cohort *cohort, int64_t j,
     for (int e = 0; e < cohort->mix.nblock; e++) {
         int i = cohort->pick[j * cohort->mix.nblock + e];
         trial->res->arm_loss[i] +=
-            failed ? fed->worst * result->count : result->loss[stage];
+            failed ? fed->balance.worst * result->count : result->loss[stage];
         trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
         trial->res->arm_count[i] += result->count;
         if (fed->options.score != FED_BALANCED) continue;
@@ -337,9 +337,10 @@ static void fill_row(const struct round *round, const fed_score_sums *sums,
 /* Warns, once, that a whole cohort diverged or was late. */
 static void warn(fed_task *fed, int late, const fed_trial_state *trial, const double *row)
 {
-    if (fed->warned || row[FED_ROW_CLIENTS] > 0 || (row[FED_ROW_DIVERGED] < 1 && late == 0))
+    if (fed->told.warned || row[FED_ROW_CLIENTS] > 0 ||
+        (row[FED_ROW_DIVERGED] < 1 && late == 0))
         return;
-    fed->warned = 1;
+    fed->told.warned = 1;
     if (row[FED_ROW_DIVERGED] > 0)
         weft_log(
             WEFT_WARN,

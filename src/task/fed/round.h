@@ -125,7 +125,7 @@ typedef struct fed_visiting {
 fed_visiting fed_visiting_new(fed_task *fed, const fed_turns *turns, int64_t j);
 /* Reads the samples that the turn needs. EFILE, EDATA. */
 WEFT_CHECKED weft_status fed_visiting_read(fed_visiting *visiting);
-/* The client's model before its turn: visit.w, or the server's weights. */
+/* Its model before its turn: visit.w, or the server's weights. */
 const real *fed_visiting_model(fed_visiting *visiting);
 /* After courses: the client diverged if its change or what it keeps is too large. */
 void fed_visiting_check(const fed_visiting *visiting);
@@ -191,7 +191,7 @@ WEFT_CHECKED weft_status fed_net_find(fed_task *fed);
 /* 1: workers train the clients. */
 int fed_worker_trains(const fed_task *fed);
 /* Starts this rank's worker and asks what it has: sets fed->model, fed->env.data and
- * fed->worst. ECONF, EDATA; EFILE; EWORKER. Collective. */
+ * fed->balance.worst. ECONF, EDATA; EFILE; EWORKER. Collective. */
 WEFT_CHECKED weft_status fed_worker_begin(fed_task *fed);
 /* Does the turn of client j: work.g has the change of all weights. With turns->course it
  * does that, whose w, which may be turns->from, then has the weights. A worker that fails
@@ -269,6 +269,10 @@ weft_batch fed_batch_of(const fed_task *fed, const fed_own *own,
 void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
                      const weft_samples *samples, const fed_client *client,
                      const fed_turn *turn, int stage, fed_client_result *out);
+/* The next batch of [first, end) of `count` samples that are evenly spread over all. */
+weft_batch fed_batch_from(const fed_task *fed, const fed_own *own,
+                          const weft_samples *samples, int64_t first, int64_t end,
+                          int64_t count);
 /* Index of the i-th of `count` samples that are scored, evenly spread over n. */
 int64_t fed_spread(int64_t i, int64_t count, int64_t n);
 /* The result of a stage, FED_BEFORE or FED_AFTER, of which the mean loss is at most
@@ -278,7 +282,7 @@ void fed_settle_score(weft_score sum, const fed_turn *turn, int stage,
 /* The worst possible score after training, of as many predictions as before it. */
 void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed_turn *turn,
                         fed_client_result *out);
-/* weight[label] of each sample of a batch, in the workspace. */
+/* weight[label] of each sample of a batch. */
 const double *fed_class_weights(const fed_task *fed, const double *weight,
                                 const weft_batch *batch);
 /* Number of predictions of a sample, other than sentences; of the samples of a part of a
@@ -295,8 +299,7 @@ WEFT_CHECKED weft_status fed_neighbours_check(const fed_task *fed);
 WEFT_CHECKED weft_status fed_neighbours_score(fed_task *fed, const real *w,
                                               const fed_client *client,
                                               const fed_turn *turn, fed_client_result *out);
-/* Of an average client: operations beside those of its scores, and the largest memory; 0
- * where the algorithm has no neighbours. */
+/* Of an average client: operations beside those of its scores; the largest memory. */
 double fed_neighbours_flops(const fed_task *fed);
 double fed_neighbours_bytes(const fed_task *fed);
 
@@ -307,8 +310,8 @@ double fed_neighbours_bytes(const fed_task *fed);
 int64_t fed_trial_size(const fed_task *fed, int k);
 /* Initialises a state as one that belongs to no trial yet. */
 void fed_trial_start(const fed_task *fed, weft_state *state);
-/* The parts of a state. At the first unit of a job its sums are set to zero, and more if
- * the state is of another trial. */
+/* The parts of a state; first those of a job are set to zero, more if it is of another
+ * trial. */
 fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res);
 /* Adds the sums `seen` of a round. */
@@ -321,8 +324,7 @@ int fed_scores(const fed_task *fed, const weft_job *job, int stage);
 /* Adds the result of one client. */
 void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_result *told);
 /* With fed.score = worst10, leaves of the sums that make the score only those of the tenth
- * of told[n], at least one, with the worst scores; equal ones in their order. Scratch from
- * tmp. */
+ * of told[n], at least one, with the worst scores; equal ones in their order. */
 void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
                     const fed_client_result *told, weft_arena *tmp);
 /* Mean score of the clients summed, NAN if there are none, and half of its 95 % interval
@@ -331,8 +333,7 @@ void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
 weft_interval fed_sums_score(const fed_score_sums *sums, weft_population all);
 /* metric[2]: the means of loss and error before or after training. */
 void fed_sums_means(const fed_score_sums *sums, int stage, double *metric);
-/* Fills the rest of the job's result; `eval`: sums of the last evaluation, n = 0: there was
- * none. */
+/* Fills the rest of the job's result; `eval`: of the last evaluation, n = 0: none. */
 void fed_trial_result(const fed_task *fed, const weft_job *job,
                       const fed_trial_state *trial, const fed_score_sums *eval);
 
@@ -371,13 +372,11 @@ int fed_answers(const fed_task *fed);
 int fed_is_joint(const fed_task *fed);
 WEFT_CHECKED weft_status fed_judge_all(fed_task *fed, const weft_job *job,
                                        const weft_state *state, weft_result *res);
-
 /* How good these answers are, into metric[4] and *confusion, which lasts as the task, if
  * scores are of all clients and samples, up to 2^20 ones. EFILE, EDATA. Collective. */
 WEFT_CHECKED weft_status fed_judge(fed_task *fed, const weft_job *job,
                                    const weft_state *state, weft_part part, double *metric,
                                    const double **confusion);
-
 /* BLEU and chrF of sentences, by the model that each client has before its turn: into the
  * last two columns of members, and their means into score[2]; nothing of the train part.
  * EFILE, EDATA. Collective. */

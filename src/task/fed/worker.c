@@ -229,7 +229,7 @@ static int leaves(void *of)
 {
     fed_task *fed = of;
     return fed->env.scoring ? fed->env.stopped && fed->env.stopped()
-                            : halt_is_due(&fed->env, &fed->asked);
+                            : halt_is_due(&fed->env, &fed->told.asked);
 }
 
 static weft_status check_options(const fed_task *fed, const fed_worker *worker)
@@ -345,7 +345,7 @@ weft_status fed_worker_begin(fed_task *fed)
     worker->wording = (struct wording){.knows = worker->described.knows,
                                        .has_parameters = has_parameters(fed->env.conf)};
     fed->model = worker;
-    fed->worst = worker->described.worst;
+    fed->balance.worst = worker->described.worst;
     fed->told.n = worker->described.nmetric;
     weft_data *data = fed->env.own ? fed->env.own : WEFT_NEW(mem, weft_data, 1);
     weft_data_tell(data, weft_arena_text(mem, "worker.run = %s", worker->run),
@@ -562,7 +562,7 @@ static weft_status repeat_turns(fed_task *fed, int n, int anew, int *differ)
                            .train = 1,
                            .after = 1,
                            .part = WEFT_VALID,
-                           .most = fed->worst};
+                           .most = fed->balance.worst};
     real *from = WEFT_NEW(tmp, real, fed->nweight);
     fed->net->init(fed->model, fed->env.seed, from);
     fed->work.tmp = tmp;
