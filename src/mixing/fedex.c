@@ -12,7 +12,7 @@
 typedef struct fedex_mixing {
     weft_near near;
     int sched, diff;
-    double eta, alpha;
+    double eta;
 } fedex_mixing;
 
 /* In the order of the choices of option "sched". */
@@ -26,16 +26,11 @@ static const weft_opt fedex_opts[] = {
                     "aggressive|adaptive|root/auto|constant|scale|racing",
                     "schedule of the step size; racing: no steps, but elimination of "
                     "significantly worse configurations"),
-    WEFT_REAL_OPT("alpha", fedex_mixing, alpha, "0.1", 1e-9, 0.5,
-                  "sched = racing: bound of the probability that the best of a mixture is "
-                  "ever eliminated"),
     WEFT_REAL_OPT("eta", fedex_mixing, eta, "0", 0, 1e6, "step size; 0: sqrt(2 ln k)"),
     WEFT_BOOL_OPT("diff", fedex_mixing, diff, "no",
                   "score of a client: loss after minus before local training"),
     {0},
 };
-
-static const weft_when fedex_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
 
 static weft_status fedex_setup(void *self, const weft_mixing_env *env)
 {
@@ -52,7 +47,7 @@ static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job
     weft_update_schedule schedule = schedules[fedex->sched];
     job->update = (weft_mix_update){
         .schedule = schedule,
-        .eta = schedule == WEFT_UPDATE_RACING ? fedex->alpha : fedex->eta,
+        .eta = schedule == WEFT_UPDATE_RACING ? fedex->near.alpha : fedex->eta,
         .discount = weft_rng_unit(rng.v[0]), /* of past scores in the baseline */
         .diff = fedex->diff};
 }
@@ -63,7 +58,7 @@ const weft_mixing weft_mixing_fedex = {
              .about = "FedEx: clients draw from a mixture around the trial's configuration",
              .size = sizeof(fedex_mixing),
              .opts = fedex_opts,
-             .when = fedex_when},
+             .when = weft_near_when},
     .moves = 1,
     .setup = fedex_setup,
     .make = fedex_make,

@@ -14,7 +14,6 @@
 typedef struct mw_mixing {
     weft_near near;
     int literal, racing;
-    double alpha;
     double rounds; /* largest total of a trial; 0: it is not known */
 } mw_mixing;
 
@@ -24,13 +23,8 @@ static const weft_opt mw_opts[] = {
                   "as published: p_i *= exp(-score / sqrt(rounds))"),
     WEFT_BOOL_OPT("racing", mw_mixing, racing, "no",
                   "no steps, but elimination of significantly worse configurations"),
-    WEFT_REAL_OPT(
-        "alpha", mw_mixing, alpha, "0.1", 1e-9, 0.5,
-        "racing: bound of the probability that the best configuration is ever eliminated"),
     {0},
 };
-
-static const weft_when mw_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
 
 static weft_status mw_setup(void *self, const weft_mixing_env *env)
 {
@@ -45,7 +39,7 @@ static weft_status mw_setup(void *self, const weft_mixing_env *env)
 static weft_mix_update update_of(const mw_mixing *mw)
 {
     if (mw->racing)
-        return (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = mw->alpha};
+        return (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = mw->near.alpha};
     return (weft_mix_update){.schedule = mw->literal ? WEFT_UPDATE_AS_PUBLISHED
                                                      : WEFT_UPDATE_HORIZON,
                              .horizon = mw->rounds,
@@ -67,7 +61,7 @@ const weft_mixing weft_mixing_mw = {
              .about = "multiplicative weights: clients draw from a mixture",
              .size = sizeof(mw_mixing),
              .opts = mw_opts,
-             .when = mw_when},
+             .when = weft_near_when},
     .moves = 1,
     .setup = mw_setup,
     .make = mw_make,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const weft_when weft_near_when[] = {{"k", "levels", "0"}, {"eps", "levels", "0"}, {0}};
+
 static int is_drawn(const weft_space *space, int a)
 {
     return space->axis[a].opt->role == WEFT_PER_SAMPLE;

@@ -8,7 +8,7 @@
 typedef struct weft_near {
     /* options, WEFT_NEAR_OPTS */
     int64_t k, levels;
-    double eps;
+    double eps, alpha;
     /* set by weft_near_setup */
     const weft_space *space;
     uint64_t seed;
@@ -22,8 +22,8 @@ typedef struct weft_near {
     weft_arena *mem;
 } weft_near;
 
-/* Rows for the option table, and below for the conditions, of a mixing whose instance
- * begins with a member `near`. */
+/* Rows for the option table, and the conditions, of a mixing whose instance begins with a
+ * member `near`. */
 #define WEFT_NEAR_OPTS(object)                                                             \
     WEFT_LONG_OPT("k", object, near.k, "0", 0, 100000,                                     \
                   "configurations of a mixture, the centre and k - 1 neighbours; 0: "      \
@@ -32,12 +32,11 @@ typedef struct weft_near {
                       "largest distance of neighbours, as a share of each axis"),          \
         WEFT_LONG_OPT("levels", object, near.levels, "0", 0, 1000,                         \
                       "grid points of each option, drawn one by one, in place of "         \
-                      "neighbours; 0: off")
-#define WEFT_NEAR_WHEN                                                                     \
-    {"k", "levels", "0"},                                                                  \
-    {                                                                                      \
-        "eps", "levels", "0"                                                               \
-    }
+                      "neighbours; 0: off"),                                               \
+        WEFT_REAL_OPT("alpha", object, near.alpha, "0.1", 1e-9, 0.5,                       \
+                      "racing: bound of the probability that the best configuration of a " \
+                      "mixture is ever eliminated")
+extern const weft_when weft_near_when[];
 
 /* Sets up for mixtures of a trial's configuration and k - 1 neighbours, which differ in the
  * axes that may differ between samples; with `levels`, for products of the grids of these

@@ -166,7 +166,13 @@ weft_layer *weft_stack_conv(weft_stack *stack, int k, int pad, int out, int pool
 /* The last one: dense, to the classes, without ReLU. */
 void weft_stack_end(weft_stack *stack);
 
-/* Members of weft_net. */
+/* Members of weft_net; all of them but setup and init are those of every stack. */
+#define WEFT_STACK_MEMBERS                                                                 \
+    .nweight = weft_stack_nweight, .tensors = weft_stack_tensors,                          \
+    .flops = weft_stack_flops, .work = weft_stack_work, .grad = weft_stack_grad,           \
+    .score = weft_stack_score, .width = weft_stack_width,                                  \
+    .represent = weft_stack_represent, .lanes_work = weft_stack_lanes_work,                \
+    .lanes_grad = weft_stack_lanes_grad, .lanes_score = weft_stack_lanes_score
 int64_t weft_stack_nweight(const void *self);
 int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS]);
 void weft_stack_init(const void *self, uint64_t seed, real *w);

@@ -45,61 +45,33 @@ static int begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static int begins_any(const char *text, const char *const *with)
+/* 1: it begins with one of these, which blanks separate. */
+static int begins_any(const char *text, const char *with)
 {
-    for (; *with; with++)
-        if (begins(text, *with)) return 1;
+    for (size_t n; *with; with += n + (with[n] == ' ')) {
+        n = strcspn(with, " ");
+        if (strncmp(text, with, n) == 0) return 1;
+    }
     return 0;
 }
 
 /* What launchers set for each process, and what of that is no such variable. */
-static const char *const no_place[] = {"PMIX_MCA_",
-                                       "PMIX_PREFIX=", "PMIX_INSTALL_PREFIX=", NULL};
-static const char *const place_in_job[] = {"PMI_",
-                                           "PMI2_",
-                                           "PMIX_",
-                                           "PRTE_LAUNCHED=",
-                                           "OMPI_COMM_WORLD_",
-                                           "OMPI_WORLD_",
-                                           "OMPI_UNIVERSE_SIZE=",
-                                           "OMPI_APP_",
-                                           "OMPI_NUM_APP_CTX=",
-                                           "OMPI_FIRST_RANKS=",
-                                           "OMPI_FILE_LOCATION=",
-                                           "OMPI_COMMAND=",
-                                           "OMPI_ARGV=",
-                                           "OMPI_MCA_initial_wdir=",
-                                           "OMPI_MCA_num_procs=",
-                                           "OMPI_MCA_ess=",
-                                           "OMPI_MCA_ess_base_",
-                                           "OMPI_MCA_pmix=^s1,s2,cray",
-                                           "OMPI_MCA_mpi_oversubscribe=",
-                                           "OMPI_MCA_shmem_RUNTIME_QUERY_hint=",
-                                           "OMPI_MCA_orte_app_num=",
-                                           "OMPI_MCA_orte_bound_at_launch=",
-                                           "OMPI_MCA_orte_cpu_",
-                                           "OMPI_MCA_orte_ess_",
-                                           "OMPI_MCA_orte_hnp_uri=",
-                                           "OMPI_MCA_orte_jobfam_session_dir=",
-                                           "OMPI_MCA_orte_launch=",
-                                           "OMPI_MCA_orte_local_daemon_uri=",
-                                           "OMPI_MCA_orte_num_nodes=",
-                                           "OMPI_MCA_orte_parent_uri=",
-                                           "OMPI_MCA_orte_precondition_transports=",
-                                           "OMPI_MCA_orte_top_session_dir=",
-                                           "SLURM_PROCID=",
-                                           "SLURM_LOCALID=",
-                                           "SLURM_NODEID=",
-                                           "SLURM_TASK_PID=",
-                                           "SLURM_GTIDS=",
-                                           "SLURM_NTASKS=",
-                                           "SLURM_NPROCS=",
-                                           "SLURM_STEP",
-                                           "SLURM_SRUN_COMM_",
-                                           "SLURM_LAUNCH_NODE_IPADDR=",
-                                           "SLURM_CPU_BIND",
-                                           "SLURM_MEM_BIND",
-                                           NULL};
+static const char *const no_place = "PMIX_MCA_ PMIX_PREFIX= PMIX_INSTALL_PREFIX=";
+static const char *const place_in_job =
+    "PMI_ PMI2_ PMIX_ PRTE_LAUNCHED= OMPI_COMM_WORLD_ OMPI_WORLD_ "
+    "OMPI_UNIVERSE_SIZE= OMPI_APP_ OMPI_NUM_APP_CTX= OMPI_FIRST_RANKS= "
+    "OMPI_FILE_LOCATION= OMPI_COMMAND= OMPI_ARGV= OMPI_MCA_initial_wdir= "
+    "OMPI_MCA_num_procs= OMPI_MCA_ess= OMPI_MCA_ess_base_ "
+    "OMPI_MCA_pmix=^s1,s2,cray OMPI_MCA_mpi_oversubscribe= "
+    "OMPI_MCA_shmem_RUNTIME_QUERY_hint= OMPI_MCA_orte_app_num= "
+    "OMPI_MCA_orte_bound_at_launch= OMPI_MCA_orte_cpu_ OMPI_MCA_orte_ess_ "
+    "OMPI_MCA_orte_hnp_uri= OMPI_MCA_orte_jobfam_session_dir= "
+    "OMPI_MCA_orte_launch= OMPI_MCA_orte_local_daemon_uri= "
+    "OMPI_MCA_orte_num_nodes= OMPI_MCA_orte_parent_uri= "
+    "OMPI_MCA_orte_precondition_transports= OMPI_MCA_orte_top_session_dir= "
+    "SLURM_PROCID= SLURM_LOCALID= SLURM_NODEID= SLURM_TASK_PID= SLURM_GTIDS= "
+    "SLURM_NTASKS= SLURM_NPROCS= SLURM_STEP SLURM_SRUN_COMM_ "
+    "SLURM_LAUNCH_NODE_IPADDR= SLURM_CPU_BIND SLURM_MEM_BIND";
 
 /* 1 for a variable by which a launcher tells a process its place in a job: Open MPI 4 and
  * 5, PMI of any kind, srun. With these a program would be taken for a rank of weft's job.

@@ -2,9 +2,8 @@
  * weights and scores; and what it answers to a turn, checked, and turned into the client's
  * result. */
 #include "round.h"
+#include "task/programs.h"
 #include "weft/base/random.h"
-
-#include <yajl/yajl_tree.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -22,17 +21,16 @@ struct reading {
     weft_arena *mem;
 };
 
-static yajl_val find_value(yajl_val in, const char *key)
-{
-    const char *path[] = {key, NULL};
-    return YAJL_IS_OBJECT(in) ? yajl_tree_get(in, path, yajl_t_any) : NULL;
-}
-
 /* The whole number of that key, -1 if it has none. */
 static int64_t whole_of(yajl_val in, const char *key)
 {
-    yajl_val value = find_value(in, key);
-    return value && YAJL_IS_INTEGER(value) ? YAJL_GET_INTEGER(value) : -1;
+    yajl_val value = weft_yajl_find(in, key);
+    return YAJL_IS_INTEGER(value) ? YAJL_GET_INTEGER(value) : -1;
+}
+
+static const char *text_of(yajl_val value)
+{
+    return YAJL_IS_STRING(value) ? YAJL_GET_STRING(value) : "";
 }
 
 /* The *n values of an array, 0 of anything else. */
@@ -82,7 +80,7 @@ static weft_status read_clients(struct reading *reading)
                                   "says that client %lld has %lld %s samples",
                                   (long long)(i / WEFT_NPART), (long long)out->count[i],
                                   weft_part_name[i % WEFT_NPART]);
-    if (!find_value(reading->json, "names")) return WEFT_OK;
+    if (!weft_yajl_find(reading->json, "names")) return WEFT_OK;
     int64_t size = whole_of(reading->json, "names_bytes"), ends = 0;
     TRY(copy_memory(reading, "names", size > 0 ? size : 0, &bytes));
     const char *text = bytes;
@@ -99,8 +97,7 @@ static weft_status read_tensor(struct reading *reading, int i, yajl_val json)
 {
     fed_described *out = reading->out;
     weft_tensor *tensor = &out->tensor[i];
-    yajl_val name = find_value(json, "name"), shape = find_value(json, "shape");
-    const char *text = name && YAJL_IS_STRING(name) ? YAJL_GET_STRING(name) : "";
+    const char *text = text_of(weft_yajl_find(json, "name"));
     size_t length = strlen(text);
     if (length == 0 || length >= sizeof tensor->name || text[strspn(text, NAME_LETTERS)])
         return weft_link_fail(reading->link, WEFT_EDATA,
@@ -114,8 +111,8 @@ static weft_status read_tensor(struct reading *reading, int i, yajl_val json)
     memcpy(tensor->name, text, length + 1);
     int64_t n = 1;
     size_t nd;
-    const yajl_val *sizes = values_of(shape, &nd);
-    for (size_t k = 0; sizes && k < nd; k++) {
+    const yajl_val *sizes = values_of(weft_yajl_find(json, "shape"), &nd);
+    for (size_t k = 0; k < nd; k++) {
         yajl_val size = sizes[k];
         int64_t d = YAJL_IS_INTEGER(size) ? YAJL_GET_INTEGER(size) : 0;
         if (d < 1 || d > MOST_WEIGHTS / n)
@@ -135,7 +132,7 @@ static weft_status read_tensors(struct reading *reading)
     void *bytes;
     fed_described *out = reading->out;
     size_t n;
-    const yajl_val *list = values_of(find_value(reading->json, "tensors"), &n);
+    const yajl_val *list = values_of(weft_yajl_find(reading->json, "tensors"), &n);
     if (!list || n > WEFT_MAX_TENSORS)
         return weft_link_fail(reading->link, WEFT_EDATA,
                               "describes %zu tensors; 1 to %d are expected", n,
@@ -156,22 +153,15 @@ static weft_status read_tensors(struct reading *reading)
     return WEFT_OK;
 }
 
-static int is_true(yajl_val json, const char *key)
-{
-    yajl_val value = find_value(json, key);
-    return value && YAJL_IS_TRUE(value);
-}
-
 static weft_status read_scores(struct reading *reading)
 {
-    yajl_val worst = find_value(reading->json, "worst"),
-             flops = find_value(reading->json, "flops");
     fed_described *out = reading->out;
-    out->worst = worst && YAJL_IS_NUMBER(worst) ? YAJL_GET_DOUBLE(worst) : 0;
-    out->flops = flops && YAJL_IS_NUMBER(flops) ? YAJL_GET_DOUBLE(flops) : 0;
-    out->errors = is_true(reading->json, "errors");
-    out->orders = is_true(reading->json, "orders");
-    out->ahead = is_true(reading->json, "ahead");
+    weft_yajl_number(weft_yajl_find(reading->json, "worst"), &out->worst);
+    weft_yajl_number(weft_yajl_find(reading->json, "flops"), &out->flops);
+    if (isnan(out->flops)) out->flops = 0;
+    out->errors = YAJL_IS_TRUE(weft_yajl_find(reading->json, "errors"));
+    out->orders = YAJL_IS_TRUE(weft_yajl_find(reading->json, "orders"));
+    out->ahead = YAJL_IS_TRUE(weft_yajl_find(reading->json, "ahead"));
     if (out->worst > 0 && isfinite(out->worst) && out->flops >= 0) return WEFT_OK;
     return weft_link_fail(reading->link, WEFT_EDATA,
                           "gives no \"worst\", a mean loss above 0 that counts as "
@@ -198,9 +188,9 @@ const char *fed_word_missing(int needs, int knows)
 static void read_words(struct reading *reading)
 {
     size_t n;
-    const yajl_val *list = values_of(find_value(reading->json, "knows"), &n);
-    for (size_t i = 0; list && i < n; i++) {
-        const char *name = YAJL_IS_STRING(list[i]) ? YAJL_GET_STRING(list[i]) : "";
+    const yajl_val *list = values_of(weft_yajl_find(reading->json, "knows"), &n);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = text_of(list[i]);
         for (int k = 0; k < WORDS; k++)
             if (strcmp(name, word_table[k].name) == 0)
                 reading->out->knows |= word_table[k].needs;
@@ -211,9 +201,9 @@ static weft_status read_metrics(struct reading *reading)
 {
     size_t n;
     fed_described *out = reading->out;
-    const yajl_val *list = values_of(find_value(reading->json, "metrics"), &n);
-    for (size_t i = 0; list && i < n; i++) {
-        const char *name = YAJL_IS_STRING(list[i]) ? YAJL_GET_STRING(list[i]) : "";
+    const yajl_val *list = values_of(weft_yajl_find(reading->json, "metrics"), &n);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = text_of(list[i]);
         int good = *name && !name[strspn(name, NAME_LETTERS)];
         if (i >= FED_OWN || !good || strlen(name) >= sizeof out->metric[i])
             return weft_link_fail(reading->link, WEFT_EDATA,
@@ -268,13 +258,12 @@ weft_status fed_describe(weft_link *link, uint64_t seed, fed_described *out,
     *out = (fed_described){0};
     TRY(weft_link_ask(link, text, (size_t)n, &line));
     struct reading reading = {link, yajl_tree_parse(line, NULL, 0), out, mem};
-    yajl_val error = reading.json ? find_value(reading.json, "error") : NULL;
+    yajl_val error = reading.json ? weft_yajl_find(reading.json, "error") : NULL;
     weft_status st;
     if (!reading.json)
         st = weft_link_fail(link, WEFT_EDATA, "sent a line that is not JSON: %.200s", line);
     else if (error)
-        st = weft_link_fail(link, WEFT_EDATA, "has a bug: %.200s",
-                            YAJL_IS_STRING(error) ? YAJL_GET_STRING(error) : "");
+        st = weft_link_fail(link, WEFT_EDATA, "has a bug: %.200s", text_of(error));
     else
         st = read_described(&reading);
     yajl_tree_free(reading.json);
@@ -300,25 +289,17 @@ static weft_status is_wrong(const struct answer *answer, const char *what)
                           (long long)answer->turns->client[answer->j].client, what);
 }
 
-/* A number; null is NAN. 0 if there is none. */
-static int number(yajl_val value, double *out)
-{
-    *out = NAN;
-    if (!value || (!YAJL_IS_NUMBER(value) && !YAJL_IS_NULL(value))) return 0;
-    if (YAJL_IS_NUMBER(value)) *out = YAJL_GET_DOUBLE(value);
-    return 1;
-}
-
 /* [loss, wrong, count] of a stage: sums over predictions. A loss that is no number is one
  * of a client that diverged. */
 static weft_status read_stage(const struct answer *answer, int stage)
 {
     enum { LOSS, WRONG, COUNT, N };
     const char *key = stage == FED_BEFORE ? "before" : "after";
-    yajl_val list = find_value(answer->json, key);
+    yajl_val list = weft_yajl_find(answer->json, key);
     double x[N];
     int good = YAJL_IS_ARRAY(list) && list->u.array.len == N;
-    for (int i = 0; good && i < N; i++) good = number(list->u.array.values[i], &x[i]);
+    for (int i = 0; good && i < N; i++)
+        good = weft_yajl_number(list->u.array.values[i], &x[i]);
     if (!good)
         return is_wrong(answer, "no \"before\" or \"after\" that was asked for, which is "
                                 "[sum of losses, wrong answers, predictions]");
@@ -362,9 +343,7 @@ static weft_status read_weights(const struct answer *answer)
 {
     const fed_task *fed = answer->fed;
     const fed_client *client = &answer->turns->client[answer->j];
-    yajl_val n = find_value(answer->json, "weights"),
-             change = find_value(answer->json, "change");
-    int64_t told = n && YAJL_IS_INTEGER(n) ? YAJL_GET_INTEGER(n) : 0;
+    int64_t told = whole_of(answer->json, "weights");
     if (told != fed->nweight) {
         char what[128];
         snprintf(what, sizeof what, "%lld weights where %lld are expected", (long long)told,
@@ -376,7 +355,7 @@ static weft_status read_weights(const struct answer *answer)
     const float *given = answer->asked->given;
     const real *from = answer->turns->from;
     const real most = course ? WEFT_REAL_MAX : (real)client->options.max_change;
-    int good = 1, is_change = change && YAJL_IS_TRUE(change);
+    int good = 1, is_change = YAJL_IS_TRUE(weft_yajl_find(answer->json, "change"));
     for (int64_t i = 0; i < fed->nweight; i++) {
         g[i] = is_change ? (real)given[i] : (real)given[i] - from[i];
         good &= (g[i] <= most) & (g[i] >= -most);
@@ -391,10 +370,10 @@ static weft_status read_training(const struct answer *answer)
     fed_client_result *out = answer->out;
     double x;
     TRY(read_weights(answer));
-    if (!number(find_value(answer->json, "steps"), &out->steps) || !(out->steps >= 0) ||
-        !isfinite(out->steps))
+    weft_yajl_number(weft_yajl_find(answer->json, "steps"), &out->steps);
+    if (!(out->steps >= 0) || !isfinite(out->steps))
         return is_wrong(answer, "no \"steps\", the number of samples that it trained on");
-    if (!number(find_value(answer->json, "train_loss"), &x)) x = NAN;
+    weft_yajl_number(weft_yajl_find(answer->json, "train_loss"), &x);
     if (isfinite(x)) {
         out->train_loss = x * out->steps;
         out->train_count = out->steps;
@@ -406,25 +385,23 @@ static weft_status read_training(const struct answer *answer)
 static void read_own(const struct answer *answer)
 {
     const fed_described *described = answer->asked->described;
-    yajl_val own = find_value(answer->json, "metrics");
+    yajl_val own = weft_yajl_find(answer->json, "metrics");
     for (int i = 0; i < described->nmetric; i++)
-        number(find_value(own, described->metric[i]), &answer->out->own[i]);
+        weft_yajl_number(weft_yajl_find(own, described->metric[i]), &answer->out->own[i]);
 }
 
 static weft_status read_answer(struct answer *answer, const char *line)
 {
     const fed_turn *turn = answer->turns->turn;
-    yajl_val error = find_value(answer->json, "error"),
-             id = find_value(answer->json, "turn");
+    yajl_val error = weft_yajl_find(answer->json, "error");
     if (!answer->json)
         return weft_link_fail(answer->asked->link, WEFT_EDATA,
                               "sent a line that is not JSON: %.200s", line);
     if (error)
-        return weft_link_fail(answer->asked->link, WEFT_EDATA,
-                              "has a bug in the turn of client %lld: %.200s",
-                              (long long)answer->turns->client[answer->j].client,
-                              YAJL_IS_STRING(error) ? YAJL_GET_STRING(error) : "");
-    if (!YAJL_IS_INTEGER(id) || YAJL_GET_INTEGER(id) != answer->asked->turn)
+        return weft_link_fail(
+            answer->asked->link, WEFT_EDATA, "has a bug in the turn of client %lld: %.200s",
+            (long long)answer->turns->client[answer->j].client, text_of(error));
+    if (whole_of(answer->json, "turn") != answer->asked->turn)
         return is_wrong(answer, "the number of another turn");
     read_own(answer);
     if (turn->before) TRY(read_stage(answer, FED_BEFORE));

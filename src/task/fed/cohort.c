@@ -85,40 +85,94 @@ void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64
     weft_client_fetch(fed->clients, m, client);
 }
 
-fed_client *fed_clients_new(const fed_task *fed, int64_t n, weft_arena *mem)
+/* Memory for the rows of n clients; nothing is kept: keep.n is 0. */
+static fed_keep keep_new(const fed_task *fed, int64_t n, weft_arena *mem)
+{
+    fed_keep keep = {0};
+    int64_t each = fed->at.each;
+    const weft_team *team = fed->env.team;
+    if (each == 0) return keep;
+    keep.n = n;
+    keep.client = WEFT_NEW(mem, int64_t, n);
+    keep.of = WEFT_NEW(mem, int64_t, n);
+    keep.row = WEFT_NEW(mem, real *, n);
+    keep.bytes = WEFT_NEW(mem, size_t, team->size);
+    if (team->rank == 0) keep.all = WEFT_NEW(mem, real, n * each);
+    keep.own = team->size > 1 ? WEFT_NEW(mem, real, n * each) : keep.all;
+    return keep;
+}
+
+fed_cohort fed_cohort_new(const fed_task *fed, const fed_turn *turn, int64_t trial,
+                          const weft_mix *mix, int64_t most, weft_arena *mem)
 {
     size_t bytes = fed->algorithm->kind.size;
     int dim = fed->env.space->dim;
-    fed_client *client = WEFT_NEW(mem, fed_client, n);
-    double *conf = WEFT_NEW(mem, double, n *dim);
-    char *special = weft_arena_alloc(mem, (size_t)n, bytes);
-    for (int64_t j = 0; j < n; j++) {
-        client[j].special = special + (size_t)j * bytes;
-        client[j].conf = conf + j * dim;
+    fed_cohort cohort = {.turn = *turn,
+                         .trial = trial,
+                         .mix = *mix,
+                         .client = WEFT_NEW(mem, fed_client, most),
+                         .told = WEFT_NEW(mem, fed_client_result, most),
+                         .pick = WEFT_NEW(mem, int, most * mix->nblock),
+                         .keep = keep_new(fed, most, mem)};
+    double *conf = WEFT_NEW(mem, double, most *dim);
+    char *special = weft_arena_alloc(mem, (size_t)most, bytes);
+    for (int64_t j = 0; j < most; j++) {
+        cohort.client[j].special = special + (size_t)j * bytes;
+        cohort.client[j].conf = conf + j * dim;
     }
-    return client;
+    return cohort;
 }
 
-void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t round,
-              int64_t j, int *pick, fed_client *client)
+void fed_configure(const fed_task *fed, fed_client *client)
 {
-    weft_arena *tmp = fed->work.tmp;
-    size_t mark = weft_arena_mark(tmp);
-    double unit[WEFT_MAX_BLOCKS], *conf = client->conf;
-    for (int b = 0; b < mix->nblock; b++) {
-        uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
-        weft_rng4 rng =
-            weft_rng_at(fed->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
-        unit[b] = weft_rng_unit(rng.v[b % 4]);
-    }
-    weft_mix_pick(mix, unit, pick);
-    weft_mix_compose(mix, pick, conf);
     const weft_kind *kind = &fed->algorithm->kind;
     client->options = fed->client;
     memcpy(client->special, fed->special, kind->size);
-    weft_space_put(fed->env.space, conf, &fed_training_kind, &client->options);
-    weft_space_put(fed->env.space, conf, kind, client->special);
-    weft_arena_reset(tmp, mark);
+    weft_space_put(fed->env.space, client->conf, &fed_training_kind, &client->options);
+    weft_space_put(fed->env.space, client->conf, kind, client->special);
+}
+
+/* The configuration that a client draws: the entries of the mixture to pick. */
+static void draw_configuration(const fed_task *fed, const fed_cohort *cohort, uint64_t key,
+                               int *pick, fed_client *client)
+{
+    const weft_mix *mix = &cohort->mix;
+    double unit[WEFT_MAX_BLOCKS];
+    for (int b = 0; b < mix->nblock; b++) {
+        weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_PICK, (uint64_t)cohort->trial,
+                                    cohort->turn.round, key | (uint64_t)(b / 4) << 54);
+        unit[b] = weft_rng_unit(rng.v[b % 4]);
+    }
+    weft_mix_pick(mix, unit, pick);
+    weft_mix_compose(mix, pick, client->conf);
+    fed_configure(fed, client);
+}
+
+void fed_cohort_fill(const fed_task *fed, fed_cohort *cohort, int64_t n,
+                     const int64_t *number, int64_t first)
+{
+    cohort->n = n;
+    for (int64_t j = 0; j < n; j++) {
+        fed_client *client = &cohort->client[j];
+        *client = (fed_client){.client = number ? number[first + j] : first + j,
+                               .special = client->special,
+                               .conf = client->conf};
+        int64_t key = cohort->turn.round == FED_EVALUATION ? client->client : j;
+        draw_configuration(fed, cohort, (uint64_t)key,
+                           cohort->pick + j * cohort->mix.nblock, client);
+        if (cohort->turn.fresh) client->options.epochs = fed->options.new_epochs;
+        fed_size(fed, &cohort->turn, client);
+    }
+}
+
+fed_turns fed_turns_of(const fed_cohort *cohort, const real *from)
+{
+    return (fed_turns){.turn = &cohort->turn,
+                       .from = from,
+                       .n = cohort->n,
+                       .client = cohort->client,
+                       .told = cohort->told,
+                       .row = cohort->keep.row};
 }
 
 /* ---- dealing ---- */
@@ -175,18 +229,17 @@ static double work_of(const fed_turn *turn, const fed_client *client)
            (double)client->valid * passes / 3 + 1;
 }
 
-void fed_deal(const fed_task *fed, const fed_turn *turn, int64_t n, fed_client *client,
-              weft_arena *tmp)
+void fed_deal(const fed_task *fed, fed_cohort *cohort)
 {
-    for (int64_t j = 0; j < n; j++) client[j].rank = 0;
+    int64_t n = cohort->n;
     if (fed->env.team->size == 1) return;
-    size_t mark = weft_arena_mark(tmp);
+    weft_arena *tmp = weft_arena_new();
     double *cost = WEFT_NEW(tmp, double, n);
     int *rank = WEFT_NEW(tmp, int, n);
-    for (int64_t j = 0; j < n; j++) cost[j] = work_of(turn, &client[j]);
+    for (int64_t j = 0; j < n; j++) cost[j] = work_of(&cohort->turn, &cohort->client[j]);
     weft_deal_costs(n, cost, fed->env.team->size, NULL, rank);
-    for (int64_t j = 0; j < n; j++) client[j].rank = rank[j];
-    weft_arena_reset(tmp, mark);
+    for (int64_t j = 0; j < n; j++) cohort->client[j].rank = rank[j];
+    weft_arena_free(tmp);
 }
 
 /* ---- the results of turns ---- */
@@ -205,13 +258,16 @@ int64_t fed_room(const fed_task *fed, int64_t n)
 /* One rank contributes the bits of a double as an integer, the others 0: the sum is these
  * bits. */
 weft_status fed_exchange(fed_task *fed, weft_status st, int64_t *wire, int64_t head,
-                         int64_t n, const fed_client *client, fed_client_result *told)
+                         const fed_cohort *cohort)
 {
-    int64_t each = result_numbers(fed), *bits = wire + head, *failed = bits + n * each;
+    fed_client_result *told = cohort->told;
+    int64_t n = cohort->n, each = result_numbers(fed), *bits = wire + head,
+            *failed = bits + n * each;
     size_t bytes = (size_t)each * sizeof *bits;
     memset(bits, 0, (size_t)fed_room(fed, n) * sizeof *bits);
     for (int64_t j = 0; j < n; j++)
-        if (client[j].rank == fed->env.team->rank) memcpy(bits + j * each, &told[j], bytes);
+        if (cohort->client[j].rank == fed->env.team->rank)
+            memcpy(bits + j * each, &told[j], bytes);
     *failed = st != WEFT_OK;
     weft_sum_i64(fed->env.team, wire, (size_t)(head + fed_room(fed, n)));
     if (*failed > 0) return weft_agree(st, fed->env.team);
@@ -256,28 +312,13 @@ weft_status fed_keep_check(const fed_task *fed)
     return WEFT_OK;
 }
 
-fed_keep fed_keep_new(const fed_task *fed, int64_t n, weft_arena *mem)
-{
-    fed_keep keep = {0};
-    int64_t each = fed->at.each;
-    const weft_team *team = fed->env.team;
-    if (each == 0) return keep;
-    keep.n = n;
-    keep.client = WEFT_NEW(mem, int64_t, n);
-    keep.of = WEFT_NEW(mem, int64_t, n);
-    keep.row = WEFT_NEW(mem, real *, n);
-    keep.bytes = WEFT_NEW(mem, size_t, team->size);
-    if (team->rank == 0) keep.all = WEFT_NEW(mem, real, n * each);
-    keep.own = team->size > 1 ? WEFT_NEW(mem, real, n * each) : keep.all;
-    return keep;
-}
-
 /* Orders clients by ranks, and finds where the row of each of this rank's is. */
-static void arrange(const fed_task *fed, fed_keep *keep, int64_t n,
-                    const fed_client *client)
+static void arrange(const fed_task *fed, fed_cohort *cohort)
 {
     const weft_team *team = fed->env.team;
-    int64_t each = fed->at.each;
+    const fed_client *client = cohort->client;
+    fed_keep *keep = &cohort->keep;
+    int64_t n = cohort->n, each = fed->at.each;
     weft_arena *tmp = weft_arena_new();
     int64_t *first = WEFT_NEW(tmp, int64_t, team->size + 1);
     for (int64_t j = 0; j < n; j++) first[client[j].rank + 1]++;
@@ -299,7 +340,7 @@ static void arrange(const fed_task *fed, fed_keep *keep, int64_t n,
 }
 
 /* Sends rows from the first rank to all, or back. */
-static void move_rows(const fed_task *fed, fed_keep *keep, int back)
+static void move_rows(const fed_task *fed, const fed_keep *keep, int back)
 {
     weft_team *team = fed->env.team;
     if (team->size == 1) return;
@@ -315,31 +356,32 @@ static void move_rows(const fed_task *fed, fed_keep *keep, int back)
     weft_arena_free(tmp);
 }
 
-weft_status fed_keep_read(const fed_task *fed, const weft_kept *kept, fed_keep *keep,
-                          int64_t n, const fed_client *client)
+weft_status fed_keep_read(const fed_task *fed, const weft_kept *kept, fed_cohort *cohort)
 {
     if (fed->at.each == 0) return WEFT_OK;
     weft_team *team = fed->env.team;
-    arrange(fed, keep, n, client);
+    const fed_keep *keep = &cohort->keep;
+    arrange(fed, cohort);
     weft_status st =
-        team->rank == 0 ? weft_kept_read(kept, n, keep->client, keep->all) : WEFT_OK;
+        team->rank == 0 ? weft_kept_read(kept, keep->n, keep->client, keep->all) : WEFT_OK;
     return weft_agree(st, team);
 }
 
-void fed_keep_send(const fed_task *fed, fed_keep *keep)
+void fed_keep_send(const fed_task *fed, const fed_keep *keep)
 {
     if (fed->at.each > 0) move_rows(fed, keep, 0);
 }
 
-static weft_status write_rows(const fed_task *fed, weft_kept *kept, const fed_keep *keep,
-                              const fed_client *client, const fed_client_result *told)
+static weft_status write_rows(const fed_task *fed, weft_kept *kept,
+                              const fed_cohort *cohort)
 {
     int64_t m = 0;
+    const fed_keep *keep = &cohort->keep;
     size_t mark = weft_arena_mark(fed->work.tmp);
     const real **row = WEFT_NEW(fed->work.tmp, const real *, keep->n);
     for (int64_t i = 0; i < keep->n; i++) {
         int64_t j = keep->of[i];
-        if (client[j].lost || told[j].diverged > 0) continue;
+        if (cohort->client[j].lost || cohort->told[j].diverged > 0) continue;
         row[m] = keep->all + i * fed->at.each;
         keep->client[m++] = keep->client[i];
     }
@@ -349,15 +391,14 @@ static weft_status write_rows(const fed_task *fed, weft_kept *kept, const fed_ke
 }
 
 weft_status fed_keep_write(const fed_task *fed, weft_kept *kept, double *mark,
-                           fed_keep *keep, const fed_client *client,
-                           const fed_client_result *told)
+                           const fed_cohort *cohort)
 {
     if (fed->at.each == 0) return WEFT_OK;
     weft_team *team = fed->env.team;
     weft_status st = WEFT_OK;
-    move_rows(fed, keep, 1);
+    move_rows(fed, &cohort->keep, 1);
     if (team->rank == 0) {
-        st = write_rows(fed, kept, keep, client, told);
+        st = write_rows(fed, kept, cohort);
         weft_kept_mark(kept, mark);
     }
     weft_bcast(team, mark, WEFT_KEPT_MARK * sizeof *mark, 0);

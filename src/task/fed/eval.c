@@ -18,62 +18,23 @@ enum {
 
 /* ---- portions ---- */
 
-struct portion {
-    fed_turn turn;
-    const weft_mix *mix;
-    int64_t trial;
-    const weft_state *state;
-    int64_t most;       /* clients */
-    fed_client *client; /* [most] */
-    int *pick;          /* [nblock] */
-    fed_keep keep;      /* what they keep */
-};
-
-/* For the clients of a job's state; each draws its configuration from the mixture. */
-static struct portion portion_new(const fed_task *fed, const fed_turn *turn, int64_t trial,
-                                  const weft_mix *mix, const weft_state *state)
+/* The most clients of a portion. */
+static int64_t most_of(const fed_task *fed)
 {
-    weft_arena *tmp = fed->work.tmp;
     double few = fmax(KEPT / fmax(fed_keep_bytes(fed, 1), 1), (double)fed->options.cohort);
-    int64_t most = (int64_t)fmin(few, PORTION);
-    return (struct portion){.turn = *turn,
-                            .mix = mix,
-                            .trial = trial,
-                            .state = state,
-                            .most = most,
-                            .client = fed_clients_new(fed, most, tmp),
-                            .pick = WEFT_NEW(tmp, int, mix->nblock),
-                            .keep = fed_keep_new(fed, most, tmp)};
+    return (int64_t)fmin(few, PORTION);
 }
 
-/* Takes the clients i .. i + n - 1 of those in number[], NULL: of all. EFILE.
+/* Takes n clients, as fed_cohort_fill does, with what they keep in a state. EFILE.
  * Collective. */
-static weft_status fill_portion(fed_task *fed, struct portion *portion,
-                                const int64_t *number, int64_t i, int64_t n)
+static weft_status fill_portion(fed_task *fed, fed_cohort *cohort, const weft_state *state,
+                                int64_t n, const int64_t *number, int64_t first)
 {
-    for (int64_t j = 0; j < n; j++) {
-        fed_client *client = &portion->client[j];
-        *client = (fed_client){.client = number ? number[i + j] : i + j,
-                               .special = client->special,
-                               .conf = client->conf};
-        fed_pick(fed, portion->mix, portion->trial, FED_EVALUATION, client->client,
-                 portion->pick, client);
-        if (portion->turn.fresh) client->options.epochs = fed->options.new_epochs;
-        fed_size(fed, &portion->turn, client);
-    }
-    fed_deal(fed, &portion->turn, n, portion->client, fed->work.tmp);
-    TRY(fed_keep_read(fed, portion->state->kept, &portion->keep, n, portion->client));
-    fed_keep_send(fed, &portion->keep);
+    fed_cohort_fill(fed, cohort, n, number, first);
+    fed_deal(fed, cohort);
+    TRY(fed_keep_read(fed, state->kept, cohort));
+    fed_keep_send(fed, &cohort->keep);
     return WEFT_OK;
-}
-
-static fed_turns turns_of(const struct portion *portion, int64_t n)
-{
-    return (fed_turns){.turn = &portion->turn,
-                       .from = portion->state->x,
-                       .row = portion->keep.row,
-                       .n = n,
-                       .client = portion->client};
 }
 
 /* ---- scores ---- */
@@ -140,29 +101,27 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
                            .after = evaluation->personal,
                            .part = evaluation->part,
                            .fresh = evaluation->fresh,
-                           .most = evaluation->winner ? INFINITY : fed->worst};
-    struct portion portion = portion_new(fed, &turn, trial, mix, state);
-    fed_client_result *told = WEFT_NEW(tmp, fed_client_result, portion.most);
-    int64_t *wire = WEFT_NEW(tmp, int64_t, fed_room(fed, portion.most));
+                           .most = evaluation->winner ? INFINITY : fed->balance.worst};
+    const int64_t most = most_of(fed);
+    fed_cohort cohort = fed_cohort_new(fed, &turn, trial, mix, most, tmp);
+    int64_t *wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most));
     weft_members *members = members_new(fed, evaluation->members, m);
     weft_status st = WEFT_OK;
     fed_client_result *all = WEFT_NEW(tmp, fed_client_result, worst ? m : 0);
     *out = (fed_score_sums){0};
-    for (int64_t i = 0; i < m && st == WEFT_OK; i += portion.most) {
-        int64_t n = m - i < portion.most ? m - i : portion.most;
-        st = fill_portion(fed, &portion, group.client, i, n);
+    for (int64_t i = 0; i < m && st == WEFT_OK; i += most) {
+        int64_t n = m - i < most ? m - i : most;
+        st = fill_portion(fed, &cohort, state, n, group.client, i);
         if (st != WEFT_OK) break;
-        fed_turns turns = turns_of(&portion, n);
-        turns.told = told;
+        fed_turns turns = fed_turns_of(&cohort, state->x);
         turns.stops = evaluation->winner;
         turns.first = (double)i / (double)m;
         turns.share = (double)n / (double)m;
-        st = fed_exchange(fed, fed_take_turns(fed, &turns), wire, 0, n, portion.client,
-                          told);
+        st = fed_exchange(fed, fed_take_turns(fed, &turns), wire, 0, &cohort);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
-            fed_sums_add(fed, out, &told[j]);
-            if (worst) all[i + j] = told[j];
-            st = member_add(fed, members, portion.client[j].client, &told[j],
+            fed_sums_add(fed, out, &cohort.told[j]);
+            if (worst) all[i + j] = cohort.told[j];
+            st = member_add(fed, members, cohort.client[j].client, &cohort.told[j],
                             evaluation->personal);
         }
     }
@@ -189,12 +148,13 @@ static weft_status use_model(fed_task *fed, const fed_turns *turns, int64_t j, f
     return WEFT_OK;
 }
 
-static int64_t count_untrained(const fed_task *fed, const fed_keep *keep,
-                               const fed_client *client)
+static int64_t count_untrained(const fed_task *fed, const fed_cohort *cohort)
 {
     int64_t untrained = 0;
+    const fed_keep *keep = &cohort->keep;
     for (int64_t i = 0; keep->all && i < keep->n; i++)
-        if (!(keep->all[i * fed->at.each] > 0)) untrained += client[keep->of[i]].valid;
+        if (!(keep->all[i * fed->at.each] > 0))
+            untrained += cohort->client[keep->of[i]].valid;
     return untrained;
 }
 
@@ -205,19 +165,19 @@ static weft_status use_models(fed_task *fed, const weft_job *job, const weft_sta
                               weft_part part, fed_use *use, void *of, int64_t *untrained)
 {
     const fed_turn turn = {
-        .round = FED_EVALUATION, .before = 1, .part = part, .most = fed->worst};
-    struct portion portion = portion_new(fed, &turn, job->trial, &job->mix, state);
-    int64_t clients = fed->clients->n;
+        .round = FED_EVALUATION, .before = 1, .part = part, .most = fed->balance.worst};
+    int64_t clients = fed->clients->n, most = most_of(fed);
+    fed_cohort cohort =
+        fed_cohort_new(fed, &turn, job->trial, &job->mix, most, fed->work.tmp);
     *untrained = 0;
-    for (int64_t c = 0; c < clients; c += portion.most) {
-        int64_t n = clients - c < portion.most ? clients - c : portion.most;
-        TRY(fill_portion(fed, &portion, NULL, c, n));
-        *untrained += count_untrained(fed, &portion.keep, portion.client);
-        fed_turns turns = turns_of(&portion, n);
+    for (int64_t c = 0; c < clients; c += most) {
+        int64_t n = clients - c < most ? clients - c : most;
+        TRY(fill_portion(fed, &cohort, state, n, NULL, c));
+        *untrained += count_untrained(fed, &cohort);
+        fed_turns turns = fed_turns_of(&cohort, state->x);
         weft_status st = WEFT_OK;
         for (int64_t j = 0; j < n && st == WEFT_OK; j++)
-            if (portion.client[j].rank == fed->env.team->rank &&
-                portion.client[j].valid > 0)
+            if (cohort.client[j].rank == fed->env.team->rank && cohort.client[j].valid > 0)
                 st = use_model(fed, &turns, j, use, of);
         TRY(weft_agree(st, fed->env.team));
     }
@@ -231,7 +191,6 @@ struct predicting {
     int each, last; /* predictions of a sample; the one that counts */
     real *h, *z;    /* [most][each] of a batch: representations, logits */
     real *e;        /* [classes] */
-    int64_t *at;    /* [most] */
     int64_t *first; /* [clients + 1] of the samples of each */
     weft_predictions *out;
 };
@@ -243,13 +202,10 @@ static void predict_client(void *of, int64_t c, const weft_samples *samples, con
     const fed_task *fed = predicting->fed;
     weft_predictions *out = predicting->out;
     for (int64_t i = 0; i < samples->n; i += fed->work.most) {
-        int64_t left = samples->n - i;
-        int n = (int)(left < fed->work.most ? left : fed->work.most);
-        for (int j = 0; j < n; j++) predicting->at[j] = i + j;
-        weft_batch batch = fed_batch_of(fed, NULL, samples, predicting->at, n);
+        weft_batch batch = fed_batch_from(fed, NULL, samples, i, samples->n, samples->n);
         fed->net->represent(fed->model, fed->work.net, w, &batch, predicting->h,
                             predicting->z);
-        for (int j = 0; j < n; j++) {
+        for (int j = 0; j < batch.n; j++) {
             int64_t row = predicting->first[c] + i + j;
             fed_softmax(out->classes,
                         predicting->z +
@@ -314,7 +270,6 @@ static struct predicting predicting_new(fed_task *fed, weft_part part,
         .h = WEFT_NEW(tmp, real, most * each * fed->net->width(fed->model)),
         .z = WEFT_NEW(tmp, real, most * each * classes),
         .e = WEFT_NEW(tmp, real, classes),
-        .at = WEFT_NEW(tmp, int64_t, most),
         .first = WEFT_NEW(tmp, int64_t, fed->clients->n + 1),
         .out = out};
     for (int64_t c = 0, row = 0; c < fed->clients->n; c++) {

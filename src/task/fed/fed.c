@@ -141,7 +141,7 @@ static weft_status model_new(fed_task *fed)
     TRY(shape_of(fed, &shape));
     fed->model = weft_arena_alloc(fed->env.mem, 1, fed->net->kind.size);
     TRY(weft_conf_bind(fed->env.conf, &fed->net->kind, fed->model));
-    fed->worst = 2 * log(shape.classes);
+    fed->balance.worst = 2 * log(shape.classes);
     return weft_net_setup(fed->net, fed->model, &shape, "fed", fed->env.data->path);
 }
 
@@ -258,7 +258,8 @@ static fed_batch rows_new(int most, weft_arena *mem)
                        .translation = WEFT_NEW(mem, const uint32_t *, most),
                        .translated = WEFT_NEW(mem, int, most),
                        .label = WEFT_NEW(mem, int32_t, most),
-                       .weight = WEFT_NEW(mem, double, most)};
+                       .weight = WEFT_NEW(mem, double, most),
+                       .at = WEFT_NEW(mem, int64_t, most)};
 }
 
 /* Allocates the workspace. The system provides a page only when it is first written, when a
@@ -377,8 +378,8 @@ static weft_status check_measure(const fed_task *fed)
                               data->class_name);
 }
 
-/* Checks that fed.score can be had, and sets fed->train_class and fed->valid_class where
- * run.class_weights or fed.score asks for them, from the counts of the samples of all
+/* Checks that fed.score can be had, and sets fed->balance.train and fed->balance.valid
+ * where run.class_weights or fed.score asks for them, from the counts of the samples of all
  * clients that are trained, which are exact sums. ECONF, EDATA; EFILE. Collective. Cost:
  * reads the labels of these samples once. */
 static weft_status balance_classes(fed_task *fed)
@@ -401,15 +402,15 @@ static weft_status balance_classes(fed_task *fed)
                          "%s is of the answers of a network alone, and fed.algorithm = %s "
                          "mixes them with those of samples; choose error or loss",
                          key, fed->options.algorithm_name);
-    if (fed->env.balanced) TRY(weigh_classes(fed, WEFT_TRAIN, &fed->train_class));
-    return balanced ? weigh_classes(fed, WEFT_VALID, &fed->valid_class) : WEFT_OK;
+    if (fed->env.balanced) TRY(weigh_classes(fed, WEFT_TRAIN, &fed->balance.train));
+    return balanced ? weigh_classes(fed, WEFT_VALID, &fed->balance.valid) : WEFT_OK;
 }
 
 static weft_status fed_setup(void *self, const weft_env *env)
 {
     fed_task *fed = self;
     fed->env = *env;
-    fed->asked = 0;
+    fed->told = (fed_told){0};
     if (fed_worker_trains(fed)) TRY(fed_worker_begin(fed));
     const weft_data *data = fed->env.data;
     if (data && data->translations) weft_data_own_pairs(fed->env.data);

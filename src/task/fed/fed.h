@@ -80,6 +80,10 @@ typedef struct weft_closing {
 WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
                                            uint64_t seed, weft_arena *mem);
 
+/* Reads the trace of device->file into d; called by weft_device_setup. */
+WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
+                                           weft_arena *mem);
+
 /* Devices to be started so that m answer: ceil(m over), at most `clients`. */
 int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients);
 
@@ -90,10 +94,6 @@ int64_t weft_device_started(const weft_device *device, int64_t m, int64_t client
  * its energy and bytes. */
 weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
                            const weft_work *work);
-
-/* Reads the trace of device->file into d; called by weft_device_setup. */
-WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
-                                           weft_arena *mem);
 
 /* Ends a round that needs m answers, given the turns of the n devices started, in the order
  * of the cohort. The round ends with the m-th answer (ties: by order in the cohort), at the
@@ -161,7 +161,7 @@ typedef struct fed_client_result {
     double train_loss, train_count; /* sums over the steps of local training */
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it diverged; its score is the worst possible */
-    double weighed[2];              /* wrong answers by fed->valid_class, likewise */
+    double weighed[2];              /* wrong answers by fed->balance.valid, likewise */
     double own[FED_OWN];            /* metrics of a worker's own, the first fed->told.n */
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) - FED_OWN };
@@ -188,6 +188,7 @@ typedef struct fed_batch {
     int *translated;
     int32_t *label;
     double *weight;
+    int64_t *at; /* numbers of samples */
 } fed_batch;
 
 /* Workspace of a rank, used for all its turns. */
@@ -243,12 +244,21 @@ typedef struct fed_sizes {
     weft_population all;   /* all of them, with their numbers of validation predictions */
 } fed_sizes;
 
-/* What a run's workers tell. */
+/* What was told and seen of this process's run. */
 typedef struct fed_told {
-    int tried;            /* 1: a turn was repeated */
-    int n;                /* metrics of their own, */
+    double asked;         /* as in halt_is_due */
+    int warned;           /* 1: of a whole cohort that diverged or was late */
+    int tried;            /* 1: a turn of a worker was repeated */
+    int n;                /* metrics of the workers' own, */
     double mean[FED_OWN]; /* and their means in the last round */
 } fed_told;
+
+/* Weights of classes, and the worst loss. */
+typedef struct fed_balance {
+    double *train, *valid; /* [classes] of their samples in training, and of wrong answers
+                              in scores; NULL: 1 */
+    double worst;          /* mean loss that counts as divergence: 2 ln classes */
+} fed_balance;
 
 typedef struct fed_task {
     fed_options options;
@@ -256,8 +266,7 @@ typedef struct fed_task {
     weft_server server;
     weft_device device;
     weft_env env;
-    double asked; /* as in halt.h */
-
+    /* what is trained, by set-up */
     const weft_net *net;
     void *model; /* the network's instance */
     int64_t nweight;
@@ -266,16 +275,14 @@ typedef struct fed_task {
     const weft_algorithm *algorithm;
     void *special; /* its options */
     fed_layout at; /* of x */
-
+    /* who trains, and how scores are weighed, likewise */
     weft_clients *clients; /* of the data: of a federation, or those that own documents */
     fed_group old, fresh;  /* clients that are trained; those that are kept out */
     fed_sizes size;
-    double *train_class, *valid_class; /* [classes] weights of their samples in training,
-                                          and of wrong answers in scores; NULL: 1 */
-    double worst; /* mean loss that counts as divergence: 2 ln classes */
+    fed_balance balance;
+    /* what changes later */
     fed_workspace work;
-    fed_told told; /* by workers */
-    int warned;    /* 1: a warning that a whole cohort diverged or was late was printed */
+    fed_told told;
 } fed_task;
 
 /* A set of turns that start from the same weights. */

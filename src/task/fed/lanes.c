@@ -57,7 +57,7 @@ fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
     size_t numbers = (size_t)fed->nweight * (size_t)width;
     if (fed->algorithm->needs & WEFT_NEEDS_PACE) return NULL; /* lanes keep no rates */
     if (!fed->net->lanes_work || fed->env.data->form == WEFT_CHARS) return NULL;
-    if (fed->train_class || fed->valid_class) return NULL; /* they take no weights */
+    if (fed->balance.train || fed->balance.valid) return NULL; /* they take no weights */
     if (fed->nweight > MAX_BYTES || 3 * numbers * sizeof(real) > MAX_BYTES) return NULL;
     fed_lanes *lanes = WEFT_NEW(mem, fed_lanes, 1);
     *lanes = (fed_lanes){.lanes = width, .most = batch};

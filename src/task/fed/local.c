@@ -376,11 +376,8 @@ static const real *represent(const fed_task *fed, const weft_course *course,
     int64_t wide = fed->net->width(fed->model);
     if (n * wide * (int64_t)sizeof(real) > MOST) return NULL;
     real *stored = WEFT_NEW(work->tmp, real, n * wide);
-    int64_t *at = WEFT_NEW(work->tmp, int64_t, work->most);
     for (int64_t i = 0; i < n; i += work->most) {
-        int some = (int)(n - i < work->most ? n - i : work->most);
-        for (int e = 0; e < some; e++) at[e] = i + e;
-        weft_batch batch = fed_batch_of(fed, &work->own, samples, at, some);
+        weft_batch batch = fed_batch_from(fed, &work->own, samples, i, n, n);
         fed->net->represent(fed->model, work->net, course->w, &batch, stored + i * wide,
                             NULL);
     }
@@ -406,8 +403,8 @@ static weft_status train_here(const fed_visiting *visiting, const weft_course *c
         TRY(fed_look(fed));
         weft_batch batch = fed_batch_of(fed, &work->own, samples, pass.row, n);
         batch.frozen = span.frozen;
-        if (fed->train_class)
-            batch.weight = fed_class_weights(fed, fed->train_class, &batch);
+        if (fed->balance.train)
+            batch.weight = fed_class_weights(fed, fed->balance.train, &batch);
         for (int e = 0; stored && e < n; e++) row[e] = stored + pass.row[e] * wide;
         if (stored) batch.stored = row;
         weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_DROPOUT, visiting->turn->round,

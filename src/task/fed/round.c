@@ -11,28 +11,33 @@
 #include <math.h>
 #include <string.h>
 
-struct cohort {
-    fed_turn turn;
-    int64_t n;
-    fed_client *client;      /* [n] */
-    fed_client_result *told; /* [n] */
-    int *pick;               /* [n][nblock] entries of the mixture */
-    weft_mix mix;
+struct round {
+    fed_cohort cohort;
     weft_closing end;
-    double weight; /* bound of the sum of weights, which fixes the scale of sums */
-    int scale, scale_more;
-    fed_keep keep; /* what clients keep */
+    int scale, scale_more; /* of sums, as in fed_turns */
 };
 
 /* ---- cohort ---- */
 
-/* Determines which devices are averaged. */
-static void close_devices(const fed_task *fed, struct cohort *cohort, int64_t round,
-                          weft_arena *tmp)
+/* Draws as many clients as devices are started; returns their number. */
+static int64_t draw_clients(const fed_task *fed, int64_t round, int64_t **client,
+                            weft_arena *tmp)
 {
-    weft_turn *turn = WEFT_NEW(tmp, weft_turn, cohort->n);
-    for (int64_t j = 0; j < cohort->n; j++) {
-        const fed_client *client = &cohort->client[j];
+    int replaced = fed->options.replacement;
+    int64_t n = weft_device_started(&fed->device, fed->options.cohort,
+                                    replaced ? INT64_MAX : fed->old.n);
+    *client = WEFT_NEW(tmp, int64_t, n);
+    fed_draw(fed, &fed->old, (uint64_t)round, n, replaced, *client, tmp);
+    return n;
+}
+
+/* Determines which devices are averaged. */
+static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
+                                  fed_client *of, weft_arena *tmp)
+{
+    weft_turn *turn = WEFT_NEW(tmp, weft_turn, n);
+    for (int64_t j = 0; j < n; j++) {
+        const fed_client *client = &of[j];
         weft_amounts needed = fed_amounts(fed, client->special, client->options.epochs);
         double samples = (double)client->samples * needed.epochs;
         weft_work work = {.samples = samples,
@@ -41,50 +46,45 @@ static void close_devices(const fed_task *fed, struct cohort *cohort, int64_t ro
                           .up = sizeof(float) * needed.up};
         turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
     }
-    cohort->end = weft_device_close(&fed->device, (int)fed->options.cohort, (int)cohort->n,
-                                    turn, tmp);
-    for (int64_t j = 0; j < cohort->n; j++) {
-        cohort->client[j].lost = turn[j].status != WEFT_AVERAGED;
-        cohort->client[j].late = turn[j].status == WEFT_LATE;
+    weft_closing end =
+        weft_device_close(&fed->device, (int)fed->options.cohort, (int)n, turn, tmp);
+    for (int64_t j = 0; j < n; j++) {
+        of[j].lost = turn[j].status != WEFT_AVERAGED;
+        of[j].late = turn[j].status == WEFT_LATE;
     }
+    return end;
 }
 
-static struct cohort cohort_new(const fed_task *fed, const weft_job *job,
-                                const fed_trial_state *trial, weft_arena *tmp)
+/* The weight of a client's change in the average. */
+static double weight_of(const fed_task *fed, const fed_client *client)
 {
-    int64_t clients = fed->old.n, round = (int64_t)trial->head->round;
     int plain = fed->options.average == FED_PLAIN || fed->algorithm->plain;
-    struct cohort cohort = {.turn = {.round = (uint64_t)round,
-                                     .before = fed_scores(fed, job, FED_BEFORE),
-                                     .train = 1,
-                                     .after = fed_scores(fed, job, FED_AFTER),
-                                     .part = WEFT_VALID,
-                                     .cap = fed->options.max_valid,
-                                     .most = fed->worst},
-                            .mix = job->mix};
-    cohort.mix.logp = trial->res->logp;
-    cohort.n = weft_device_started(&fed->device, fed->options.cohort,
-                                   fed->options.replacement ? INT64_MAX : clients);
-    cohort.client = fed_clients_new(fed, cohort.n, tmp);
-    cohort.told = WEFT_NEW(tmp, fed_client_result, cohort.n);
-    cohort.keep = fed_keep_new(fed, cohort.n, tmp);
-    cohort.pick = WEFT_NEW(tmp, int, cohort.n *cohort.mix.nblock);
-    int64_t *client = WEFT_NEW(tmp, int64_t, cohort.n);
-    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->options.replacement, client,
-             tmp);
-    for (int64_t j = 0; j < cohort.n; j++) {
-        fed_client *one = &cohort.client[j];
-        one->client = client[j];
-        fed_pick(fed, &cohort.mix, job->trial, (uint64_t)round, j,
-                 cohort.pick + j * cohort.mix.nblock, one);
-        fed_size(fed, &cohort.turn, one);
-        one->weight = one->samples == 0 ? 0 : plain ? 1 : (double)one->samples;
-        cohort.weight += one->weight;
-    }
-    close_devices(fed, &cohort, round, tmp);
-    fed_deal(fed, &cohort.turn, cohort.n, cohort.client, tmp);
-    cohort.scale = weft_exact_scale(fed->client.max_change * cohort.weight);
-    return cohort;
+    return client->samples == 0 ? 0 : plain ? 1 : (double)client->samples;
+}
+
+static struct round round_new(const fed_task *fed, const weft_job *job,
+                              const fed_trial_state *trial, weft_arena *tmp)
+{
+    int64_t *number, round = (int64_t)trial->head->round,
+                     n = draw_clients(fed, round, &number, tmp);
+    fed_turn turn = {.round = (uint64_t)round,
+                     .before = fed_scores(fed, job, FED_BEFORE),
+                     .train = 1,
+                     .after = fed_scores(fed, job, FED_AFTER),
+                     .part = WEFT_VALID,
+                     .cap = fed->options.max_valid,
+                     .most = fed->balance.worst};
+    weft_mix mix = job->mix;
+    mix.logp = trial->res->logp;
+    struct round own = {.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n, tmp)};
+    double weight = 0; /* bound of their sum, which fixes the scale of sums */
+    fed_cohort_fill(fed, &own.cohort, n, number, 0);
+    for (int64_t j = 0; j < n; j++)
+        weight += own.cohort.client[j].weight = weight_of(fed, &own.cohort.client[j]);
+    own.end = close_devices(fed, round, n, own.cohort.client, tmp);
+    fed_deal(fed, &own.cohort);
+    own.scale = weft_exact_scale(fed->client.max_change * weight);
+    return own;
 }
 
 /* ---- lower bounds of virtual time ---- */
@@ -109,22 +109,15 @@ static fed_training cheapest(const fed_task *fed, const weft_mix *mix)
 static double least_of_round(const fed_task *fed, const fed_training *least, int64_t round,
                              weft_arena *tmp)
 {
-    int64_t clients = fed->old.n;
+    int64_t *number, n = draw_clients(fed, round, &number, tmp);
     fed_turn turn = {.part = WEFT_VALID};
-    struct cohort cohort = {
-        .n = weft_device_started(&fed->device, fed->options.cohort,
-                                 fed->options.replacement ? INT64_MAX : clients)};
-    int64_t *client = WEFT_NEW(tmp, int64_t, cohort.n);
-    cohort.client = fed_clients_new(fed, cohort.n, tmp);
-    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->options.replacement, client,
-             tmp);
-    for (int64_t j = 0; j < cohort.n; j++) {
-        cohort.client[j] =
-            (fed_client){.client = client[j], .options = *least, .special = fed->special};
-        fed_size(fed, &turn, &cohort.client[j]);
+    fed_client *client = WEFT_NEW(tmp, fed_client, n);
+    for (int64_t j = 0; j < n; j++) {
+        client[j] =
+            (fed_client){.client = number[j], .options = *least, .special = fed->special};
+        fed_size(fed, &turn, &client[j]);
     }
-    close_devices(fed, &cohort, round, tmp);
-    return cohort.end.seconds;
+    return close_devices(fed, round, n, client, tmp).seconds;
 }
 
 /* 1: devices have speeds or delays; else a round is a virtual second. */
@@ -152,20 +145,15 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 
 /* ---- turns ---- */
 
-static weft_status take_turns(fed_task *fed, struct cohort *cohort, const real *w)
+static weft_status take_turns(fed_task *fed, const struct round *round, const real *w)
 {
     double *sum = fed->work.sum;
     memset(sum, 0, (size_t)fed->at.summed * sizeof *sum);
-    fed_turns turns = {.turn = &cohort->turn,
-                       .from = w,
-                       .n = cohort->n,
-                       .client = cohort->client,
-                       .told = cohort->told,
-                       .scale = cohort->scale,
-                       .scale_more = cohort->scale_more,
-                       .sum = sum,
-                       .row = cohort->keep.row,
-                       .begun = fed->algorithm->bound != NULL};
+    fed_turns turns = fed_turns_of(&round->cohort, w);
+    turns.scale = round->scale;
+    turns.scale_more = round->scale_more;
+    turns.sum = sum;
+    turns.begun = fed->algorithm->bound != NULL;
     return fed_take_turns(fed, &turns);
 }
 
@@ -185,7 +173,7 @@ static weft_status take_turns(fed_task *fed, struct cohort *cohort, const real *
  * draw the same configuration, the number of surplus clients does not depend on it. In a
  * mixture a slow configuration has more surplus clients, which does not tell how it would
  * perform if all clients drew it: it then has fewer scores, those of its faster clients. */
-static void charge_late(const fed_task *fed, struct cohort *cohort)
+static void charge_late(const fed_task *fed, const fed_cohort *cohort)
 {
     double loss = 0, wrong = 0, weighed = 0, count = 0;
     for (int64_t j = 0; j < cohort->n; j++) {
@@ -201,7 +189,7 @@ static void charge_late(const fed_task *fed, struct cohort *cohort)
             .count = fed_predictions(fed, &cohort->client[j], WEFT_VALID), .late = 1};
         result->loss[FED_BEFORE] = count > 0 ? loss / count * result->count : 0;
         result->wrong[FED_BEFORE] = count > 0 ? wrong / count * result->count : 0;
-        result->loss[FED_AFTER] = fed->worst * result->count;
+        result->loss[FED_AFTER] = fed->balance.worst * result->count;
         result->weighed[FED_BEFORE] = count > 0 ? weighed / count * result->count : 0;
         result->wrong[FED_AFTER] = result->weighed[FED_AFTER] = result->count;
     }
@@ -211,11 +199,11 @@ static void charge_late(const fed_task *fed, struct cohort *cohort)
 
 /* The mean change of the weights, of sums over clients of this weight in all; the further
  * sums become means, in place. */
-static real *mean_change(fed_task *fed, const struct cohort *cohort, double weight,
+static real *mean_change(fed_task *fed, const struct round *round, double weight,
                          int64_t *wire)
 {
-    double unit = ldexp(1, -cohort->scale) / weight,
-           unit_more = ldexp(1, -cohort->scale_more) / weight;
+    double unit = ldexp(1, -round->scale) / weight,
+           unit_more = ldexp(1, -round->scale_more) / weight;
     real *delta = fed->work.g;
     for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
     for (int64_t i = fed->nweight; i < fed->at.summed; i++) {
@@ -226,10 +214,11 @@ static real *mean_change(fed_task *fed, const struct cohort *cohort, double weig
 }
 
 /* Updates the server by the clients that did not diverge; wire[summed]: sums over them. */
-static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_state *trial,
+static void move_server(fed_task *fed, const struct round *round, fed_trial_state *trial,
                         int64_t *wire)
 {
     const fed_layout *layout = &fed->at;
+    const fed_cohort *cohort = &round->cohort;
     double weight = 0, divisor = 0;
     int64_t averaged = 0;
     for (int64_t j = 0; j < cohort->n; j++) {
@@ -240,7 +229,7 @@ static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_st
         averaged++;
     }
     if (averaged == 0) return;
-    real *delta = mean_change(fed, cohort, weight, wire);
+    real *delta = mean_change(fed, round, weight, wire);
     weft_server server = fed->server;
     weft_space_put(fed->env.space, cohort->mix.conf, &weft_server_kind, &server);
     void *special = cohort->client[0].special; /* it is not needed any more */
@@ -269,7 +258,7 @@ static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_st
 }
 
 /* Updates the mixture by the scores of the clients that answered or were late. */
-static void move_mix(const fed_task *fed, const weft_job *job, struct cohort *cohort,
+static void move_mix(const fed_task *fed, const weft_job *job, fed_cohort *cohort,
                      fed_trial_state *trial, weft_arena *tmp)
 {
     if (job->update.schedule == WEFT_UPDATE_NONE) return;
@@ -299,7 +288,7 @@ static void move_mix(const fed_task *fed, const weft_job *job, struct cohort *co
 
 /* ---- the record ---- */
 
-static void add_arms(const fed_task *fed, const struct cohort *cohort, int64_t j,
+static void add_arms(const fed_task *fed, const fed_cohort *cohort, int64_t j,
                      fed_trial_state *trial)
 {
     const fed_client_result *result = &cohort->told[j];
@@ -308,7 +297,7 @@ static void add_arms(const fed_task *fed, const struct cohort *cohort, int64_t j
     for (int e = 0; e < cohort->mix.nblock; e++) {
         int i = cohort->pick[j * cohort->mix.nblock + e];
         trial->res->arm_loss[i] +=
-            failed ? fed->worst * result->count : result->loss[stage];
+            failed ? fed->balance.worst * result->count : result->loss[stage];
         trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
         trial->res->arm_count[i] += result->count;
         if (fed->options.score != FED_BALANCED) continue;
@@ -318,9 +307,11 @@ static void add_arms(const fed_task *fed, const struct cohort *cohort, int64_t j
     }
 }
 
-static void fill_row(const struct cohort *cohort, const fed_score_sums *sums,
+static void fill_row(const struct round *round, const fed_score_sums *sums,
                      double train_loss, double *row)
 {
+    const fed_cohort *cohort = &round->cohort;
+    const weft_closing *end = &round->end;
     double before[2] = {NAN, NAN}, after[2] = {NAN, NAN};
     if (cohort->turn.before) fed_sums_means(sums, FED_BEFORE, before);
     if (cohort->turn.after) fed_sums_means(sums, FED_AFTER, after);
@@ -329,22 +320,21 @@ static void fill_row(const struct cohort *cohort, const fed_score_sums *sums,
     row[FED_ROW_AFTER_LOSS] = after[0];
     row[FED_ROW_AFTER_ERROR] = after[1];
     row[FED_ROW_TRAIN_LOSS] = train_loss;
-    row[FED_ROW_DROPPED] = cohort->end.away + cohort->end.dropped + cohort->end.late;
-    row[FED_ROW_SURPLUS] = cohort->end.surplus;
-    row[FED_ROW_SECONDS] = cohort->end.seconds;
-    row[FED_ROW_ENERGY] = cohort->end.energy;
-    row[FED_ROW_BYTES] = cohort->end.bytes;
+    row[FED_ROW_DROPPED] = end->away + end->dropped + end->late;
+    row[FED_ROW_SURPLUS] = end->surplus;
+    row[FED_ROW_SECONDS] = end->seconds;
+    row[FED_ROW_ENERGY] = end->energy;
+    row[FED_ROW_BYTES] = end->bytes;
     row[FED_ROW_ENTROPY] = weft_mix_entropy(&cohort->mix);
 }
 
 /* Warns, once, that a whole cohort diverged or was late. */
-static void warn(fed_task *fed, const struct cohort *cohort, const fed_trial_state *trial,
-                 const double *row)
+static void warn(fed_task *fed, int late, const fed_trial_state *trial, const double *row)
 {
-    if (fed->warned || row[FED_ROW_CLIENTS] > 0 ||
-        (row[FED_ROW_DIVERGED] < 1 && cohort->end.late == 0))
+    if (fed->told.warned || row[FED_ROW_CLIENTS] > 0 ||
+        (row[FED_ROW_DIVERGED] < 1 && late == 0))
         return;
-    fed->warned = 1;
+    fed->told.warned = 1;
     if (row[FED_ROW_DIVERGED] > 0)
         weft_log(
             WEFT_WARN,
@@ -356,11 +346,11 @@ static void warn(fed_task *fed, const struct cohort *cohort, const fed_trial_sta
             WEFT_WARN,
             "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
             "s, so the weights do not change; allow more time, or use fewer client.epochs",
-            cohort->end.late, trial->head->round, trial->head->trial, fed->device.deadline);
+            late, trial->head->round, trial->head->trial, fed->device.deadline);
 }
 
 /* Means of the workers' own metrics over the clients that have them. */
-static void average_own(fed_task *fed, const struct cohort *cohort)
+static void average_own(fed_task *fed, const fed_cohort *cohort)
 {
     for (int i = 0; i < fed->told.n; i++) {
         double sum = 0, n = 0;
@@ -374,9 +364,10 @@ static void average_own(fed_task *fed, const struct cohort *cohort)
 }
 
 /* Sums the results of the round, in the order of the cohort. */
-static void write_record(fed_task *fed, const struct cohort *cohort, fed_trial_state *trial,
+static void write_record(fed_task *fed, const struct round *round, fed_trial_state *trial,
                          double *row)
 {
+    const fed_cohort *cohort = &round->cohort;
     fed_score_sums seen = {0};
     double loss = 0, count = 0;
     for (int64_t j = 0; j < cohort->n; j++) {
@@ -395,10 +386,10 @@ static void write_record(fed_task *fed, const struct cohort *cohort, fed_trial_s
     fed_trial_enter(fed, trial, &seen);
     trial->head->train_loss += loss;
     trial->head->train_count += count;
-    trial->head->seconds += cohort->end.seconds;
-    fill_row(cohort, &seen, loss / count, row);
+    trial->head->seconds += round->end.seconds;
+    fill_row(round, &seen, loss / count, row);
     average_own(fed, cohort);
-    warn(fed, cohort, trial, row);
+    warn(fed, round->end.late, trial, row);
 }
 
 /* Converts integers below 2^52 from doubles to int64_t, in the same memory. */
@@ -414,7 +405,8 @@ static int64_t *whole(double *sum, int64_t n)
 
 /* The scale of further sums, which clients bound: the first rank computes the bounds, for
  * which rows of clients in their first turn begin. Collective. */
-static int scale_more(fed_task *fed, struct cohort *cohort, const real *x, weft_arena *tmp)
+static int scale_more(fed_task *fed, const fed_cohort *cohort, const real *x,
+                      weft_arena *tmp)
 {
     double more = 0, *bound = WEFT_NEW(tmp, double, cohort->n);
     int root = fed->env.team->rank == 0;
@@ -433,19 +425,19 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
 {
     TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
-    struct cohort cohort = cohort_new(fed, job, trial, tmp);
-    TRY(fed_keep_read(fed, trial->kept, &cohort.keep, cohort.n, cohort.client));
-    if (fed->algorithm->bound) cohort.scale_more = scale_more(fed, &cohort, trial->x, tmp);
-    fed_keep_send(fed, &cohort.keep);
-    weft_status st = take_turns(fed, &cohort, trial->x);
+    struct round round = round_new(fed, job, trial, tmp);
+    fed_cohort *cohort = &round.cohort;
+    TRY(fed_keep_read(fed, trial->kept, cohort));
+    if (fed->algorithm->bound) round.scale_more = scale_more(fed, cohort, trial->x, tmp);
+    fed_keep_send(fed, &cohort->keep);
+    weft_status st = take_turns(fed, &round, trial->x);
     int64_t *wire = whole(fed->work.sum, fed->at.summed);
-    TRY(fed_exchange(fed, st, wire, fed->at.summed, cohort.n, cohort.client, cohort.told));
-    TRY(fed_keep_write(fed, trial->kept, trial->mark, &cohort.keep, cohort.client,
-                       cohort.told));
-    charge_late(fed, &cohort);
-    move_server(fed, &cohort, trial, wire);
-    move_mix(fed, job, &cohort, trial, tmp);
-    write_record(fed, &cohort, trial, row);
+    TRY(fed_exchange(fed, st, wire, fed->at.summed, cohort));
+    TRY(fed_keep_write(fed, trial->kept, trial->mark, cohort));
+    charge_late(fed, cohort);
+    move_server(fed, &round, trial, wire);
+    move_mix(fed, job, cohort, trial, tmp);
+    write_record(fed, &round, trial, row);
     trial->head->round++;
     return WEFT_OK;
 }

@@ -12,7 +12,7 @@
 
 weft_status fed_look(fed_task *fed)
 {
-    if (!halt_is_due(&fed->env, &fed->asked)) return WEFT_OK;
+    if (!halt_is_due(&fed->env, &fed->told.asked)) return WEFT_OK;
     return weft_fail(WEFT_STOP, "the run was stopped");
 }
 
@@ -67,6 +67,16 @@ int64_t fed_spread(int64_t i, int64_t count, int64_t n)
     return (int64_t)((double)i * (double)n / (double)count);
 }
 
+weft_batch fed_batch_from(const fed_task *fed, const fed_own *own,
+                          const weft_samples *samples, int64_t first, int64_t end,
+                          int64_t count)
+{
+    const fed_workspace *work = &fed->work;
+    int n = (int)(end - first < work->most ? end - first : work->most);
+    for (int e = 0; e < n; e++) work->rows.at[e] = fed_spread(first + e, count, samples->n);
+    return fed_batch_of(fed, own, samples, work->rows.at, n);
+}
+
 void fed_settle_score(weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out)
 {
@@ -81,7 +91,7 @@ void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed
                         fed_client_result *out)
 {
     if (!turn->before) out->count = fed_predictions(fed, client, turn->part);
-    out->loss[FED_AFTER] = fed->worst * out->count;
+    out->loss[FED_AFTER] = fed->balance.worst * out->count;
     out->wrong[FED_AFTER] = out->weighed[FED_AFTER] = out->count;
 }
 
@@ -98,23 +108,17 @@ void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
                      const fed_turn *turn, int stage, fed_client_result *out)
 {
     int64_t count = client->valid;
-    const fed_workspace *work = &fed->work;
-    weft_arena *tmp = work->tmp;
-    size_t mark = weft_arena_mark(tmp);
-    int64_t *at = WEFT_NEW(tmp, int64_t, work->most);
+    void *net = fed->work.net;
     weft_score sum = {0}, weighed = {0};
-    for (int64_t i = 0; i < count; i += work->most) {
-        int n = (int)(count - i < work->most ? count - i : work->most);
-        for (int e = 0; e < n; e++) at[e] = fed_spread(i + e, count, samples->n);
-        weft_batch batch = fed_batch_of(fed, own, samples, at, n);
-        fed->net->score(fed->model, work->net, w, &batch, &sum);
-        if (!fed->valid_class) continue;
-        batch.weight = fed_class_weights(fed, fed->valid_class, &batch);
-        fed->net->score(fed->model, work->net, w, &batch, &weighed);
+    for (int64_t i = 0; i < count; i += fed->work.most) {
+        weft_batch batch = fed_batch_from(fed, own, samples, i, count, count);
+        fed->net->score(fed->model, net, w, &batch, &sum);
+        if (!fed->balance.valid) continue;
+        batch.weight = fed_class_weights(fed, fed->balance.valid, &batch);
+        fed->net->score(fed->model, net, w, &batch, &weighed);
     }
     fed_settle_score(sum, turn, stage, out);
     out->weighed[stage] = weighed.wrong;
-    weft_arena_reset(tmp, mark);
 }
 
 void fed_softmax(int classes, const real *z, real *e, double *p)
@@ -181,7 +185,6 @@ struct search {
     const real *w;
     weft_neighbours neighbours;
     int wide, classes, each; /* each: predictions of a sample */
-    int64_t *at;             /* samples of a batch */
     struct block asked, stored;
     struct neighbour *near; /* [asked][k], the nearest first */
     void *packed;
@@ -229,7 +232,6 @@ static struct search search_new(fed_task *fed, const real *w, const fed_client *
     search.asked = block_new(&search, client->valid, more, 1, tmp);
     search.stored = block_new(&search, stored, 0, 0, tmp);
     int64_t asked = search.asked.samples * search.each;
-    search.at = WEFT_NEW(tmp, int64_t, fed->work.most);
     search.near = WEFT_NEW(tmp, struct neighbour, asked * search.neighbours.k);
     search.product = WEFT_NEW(tmp, real, asked * STORED);
     search.packed =
@@ -254,15 +256,12 @@ static void load_block(const struct search *search, const weft_samples *samples,
     int64_t left = of - first, n = left < to->samples ? left : to->samples;
     to->n = n * search->each;
     for (int64_t i = 0; i < n; i += fed->work.most) {
-        int some = at_most(n - i, fed->work.most);
-        for (int e = 0; e < some; e++)
-            search->at[e] = fed_spread(first + i + e, of, samples->n);
-        weft_batch batch = fed_batch_of(fed, NULL, samples, search->at, some);
+        weft_batch batch = fed_batch_from(fed, NULL, samples, first + i, first + n, of);
         int64_t from = i * search->each;
         fed->net->represent(fed->model, fed->work.net, search->w, &batch,
                             to->h + from * search->wide,
                             to->z ? to->z + from * search->classes : NULL);
-        for (int64_t e = 0; e < some * search->each; e++)
+        for (int64_t e = 0; e < batch.n * search->each; e++)
             to->label[from + e] =
                 batch.text ? batch.text[e / search->each][fed->clients->d - search->each +
                                                           e % search->each + 1]

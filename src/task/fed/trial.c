@@ -4,6 +4,7 @@
 #include "round.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ int fed_scores(const fed_task *fed, const weft_job *job, int stage)
 /* The worst possible score: error 1, or loss fed.worst. */
 static double worst_score(const fed_task *fed)
 {
-    return fed->options.score == FED_LOSS ? fed->worst : 1;
+    return fed->options.score == FED_LOSS ? fed->balance.worst : 1;
 }
 
 double fed_sum_of(const fed_task *fed, const fed_client_result *told, int stage)
@@ -92,16 +93,9 @@ static double sum_of(const fed_task *fed, const fed_client_result *told)
 
 static void merge(fed_score_sums *to, const fed_score_sums *sums)
 {
-    to->n += sums->n;
-    to->v += sums->v;
-    to->vs += sums->vs;
-    to->vv += sums->vv;
-    to->vss += sums->vss;
-    to->answered += sums->answered;
-    for (int i = 0; i < 2; i++) {
-        to->loss[i] += sums->loss[i];
-        to->wrong[i] += sums->wrong[i];
-    }
+    double *sum = (double *)(void *)to;
+    const double *more = (const double *)(const void *)sums;
+    for (int i = 0; i < SUMS; i++) sum[i] += more[i];
 }
 
 void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_result *told)
@@ -144,11 +138,7 @@ void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
     qsort(order, (size_t)m, sizeof *order, worse_first);
     for (int64_t i = 0; i < (m + 9) / 10; i++)
         fed_sums_add(fed, &worst, &told[order[i].at]);
-    sums->n = worst.n;
-    sums->v = worst.v;
-    sums->vs = worst.vs;
-    sums->vv = worst.vv;
-    sums->vss = worst.vss;
+    memcpy(sums, &worst, offsetof(fed_score_sums, answered));
     weft_arena_reset(tmp, mark);
 }
 

@@ -176,15 +176,6 @@ static const char *options_of(struct wording *wording, const fed_training *optio
     return wording->text;
 }
 
-static const char *parameters_of(const fed_task *fed, const fed_client *client,
-                                 weft_arena *tmp)
-{
-    int n;
-    const char **name, **value;
-    weft_parameters(fed->env.conf, fed->env.space, client->conf, &n, &name, &value, tmp);
-    return weft_parameters_json(n, name, value, tmp);
-}
-
 /* The words that the worker knows. */
 static void add_words(const fed_task *fed, const weft_course *course,
                       const struct sent *sent, int knows, struct request *request)
@@ -209,7 +200,8 @@ static const char *request_of(const fed_task *fed, const fed_turns *turns, int64
 {
     const fed_client *client = &turns->client[j];
     const fed_turn *turn = turns->turn;
-    const char *own = wording->has_parameters ? parameters_of(fed, client, tmp) : "{}";
+    const char *own =
+        wording->has_parameters ? weft_values_json(&fed->env, client->conf, tmp) : "{}";
     struct request request = {.room = 4096 + strlen(own)};
     request.text = WEFT_NEW(tmp, char, request.room);
     weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_WORKER, turn->round,
@@ -237,7 +229,7 @@ static int leaves(void *of)
 {
     fed_task *fed = of;
     return fed->env.scoring ? fed->env.stopped && fed->env.stopped()
-                            : halt_is_due(&fed->env, &fed->asked);
+                            : halt_is_due(&fed->env, &fed->told.asked);
 }
 
 static weft_status check_options(const fed_task *fed, const fed_worker *worker)
@@ -353,7 +345,7 @@ weft_status fed_worker_begin(fed_task *fed)
     worker->wording = (struct wording){.knows = worker->described.knows,
                                        .has_parameters = has_parameters(fed->env.conf)};
     fed->model = worker;
-    fed->worst = worker->described.worst;
+    fed->balance.worst = worker->described.worst;
     fed->told.n = worker->described.nmetric;
     weft_data *data = fed->env.own ? fed->env.own : WEFT_NEW(mem, weft_data, 1);
     weft_data_tell(data, weft_arena_text(mem, "worker.run = %s", worker->run),
@@ -505,37 +497,35 @@ void fed_worker_drop(fed_task *fed)
 const char *fed_worker_note(const fed_task *fed)
 {
     const char *note = NULL;
-    if (!fed_worker_trains(fed)) return note;
-    const fed_described *described = &((const fed_worker *)fed->model)->described;
-    for (int i = 0; i < described->nmetric; i++)
+    const fed_worker *worker = fed->model;
+    for (int i = 0; i < fed->told.n; i++)
         if (isfinite(fed->told.mean[i]))
-            note =
-                weft_arena_text(fed->env.mem, "%s%s%s=%.17g", note ? note : "",
-                                note ? " " : "", described->metric[i], fed->told.mean[i]);
+            note = weft_note_add(note, worker->described.metric[i], fed->told.mean[i],
+                                 fed->env.mem);
     return note;
 }
 
 /* ---- whether what workers answer is a function of the turn ---- */
 
 /* The clients of the turns, those with training samples, spread over all. */
-static fed_client *clients_of(const fed_task *fed, const fed_turn *turn, int n,
-                              weft_arena *tmp)
+static fed_cohort clients_of(const fed_task *fed, const fed_turn *turn, int n,
+                             weft_arena *tmp)
 {
-    fed_client *client = fed_clients_new(fed, n, tmp);
+    weft_mix none = {.nblock = 0};
+    fed_cohort cohort = fed_cohort_new(fed, turn, 0, &none, n, tmp);
     int64_t all = fed->clients->n;
+    cohort.n = n;
     for (int i = 0; i < n; i++) {
-        fed_client *one = &client[i];
-        weft_space_config(fed->env.space, 0, one->conf);
-        one->options = fed->client;
-        weft_space_put(fed->env.space, one->conf, &fed_training_kind, &one->options);
-        memcpy(one->special, fed->special, fed->algorithm->kind.size);
-        one->client = i * all / n;
-        while (one->client + 1 < all &&
-               weft_client_count(fed->clients, one->client, WEFT_TRAIN) == 0)
-            one->client++;
-        fed_size(fed, turn, one);
+        fed_client *client = &cohort.client[i];
+        weft_space_config(fed->env.space, 0, client->conf);
+        fed_configure(fed, client);
+        client->client = i * all / n;
+        while (client->client + 1 < all &&
+               weft_client_count(fed->clients, client->client, WEFT_TRAIN) == 0)
+            client->client++;
+        fed_size(fed, turn, client);
     }
-    return client;
+    return cohort;
 }
 
 /* Hash of what the turn gives. */
@@ -572,15 +562,12 @@ static weft_status repeat_turns(fed_task *fed, int n, int anew, int *differ)
                            .train = 1,
                            .after = 1,
                            .part = WEFT_VALID,
-                           .most = fed->worst};
+                           .most = fed->balance.worst};
     real *from = WEFT_NEW(tmp, real, fed->nweight);
     fed->net->init(fed->model, fed->env.seed, from);
     fed->work.tmp = tmp;
-    fed_turns turns = {.turn = &turn,
-                       .from = from,
-                       .n = n,
-                       .client = clients_of(fed, &turn, n, tmp),
-                       .told = WEFT_NEW(tmp, fed_client_result, n)};
+    fed_cohort cohort = clients_of(fed, &turn, n, tmp);
+    fed_turns turns = fed_turns_of(&cohort, from);
     uint64_t *hash = WEFT_NEW(tmp, uint64_t, 2 * n), *first = WEFT_NEW(tmp, uint64_t, n);
     weft_status st = weft_agree(take_twice(fed, &turns, anew, hash), fed->env.team);
     memcpy(first, hash, (size_t)n * sizeof *first);
