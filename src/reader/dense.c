@@ -279,7 +279,7 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
                                const weft_dense_like *like, weft_dense_rows *rows)
 {
     weft_csv csv = dense->csv;
-    int again;
+    int again = 0;
     if (*csv.gaps != '\0' && *dense->like == '\0')
         return weft_fail(WEFT_ECONF,
                          "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "

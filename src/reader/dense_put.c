@@ -168,10 +168,10 @@ static weft_status put_numbers(const weft_dense_rows *rows, const int64_t *order
 /* 1: all rows have a label, or all their targets. */
 static int all_labelled(const weft_dense_rows *rows)
 {
-    int all = 1;
+    int all = rows->at || rows->targets == 0 || rows->answer->numbers == rows->n;
     for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
         all = all && *rows->labels.name[i] != '\0';
-    for (int64_t j = 0; j < rows->d && rows->targets > 0; j++)
+    for (int64_t j = 0; rows->at && j < rows->d && rows->targets > 0; j++)
         if (rows->at[j].kind == WEFT_COLUMN_TARGET)
             all = all && rows->at[j].numbers == rows->n;
     return all;
