@@ -495,12 +495,10 @@ static weft_status pool_windows(const struct shakespeare *shakespeare,
     if (left > 0)
         weft_log(WEFT_INFO, "%lld users are left out, for a part would be empty",
                  (long long)left);
-    weft_pack_split(
-        pack, weft_arena_text(pack->mem,
-                              "samples of each user in the order of its text, %lld "
-                              "left out between two parts; then each part is pooled "
-                              "and dealt to %lld clients",
-                              (long long)window_gap(shakespeare), (long long)clients));
+    weft_pack_split(pack,
+                    "samples of each user in the order of its text, %lld left out between "
+                    "two parts; then each part is pooled and dealt to %lld clients",
+                    (long long)window_gap(shakespeare), (long long)clients);
     TRY(weft_pack_clients(pack, WEFT_CHARS,
                           &(weft_clients){.d = shakespeare->length,
                                           .stride = shakespeare->length + 1,
@@ -532,12 +530,13 @@ static weft_status hand_over(const struct shakespeare *shakespeare, struct user 
 {
     int64_t gap = window_gap(shakespeare), left = 0;
     int64_t(*count)[WEFT_NPART] = weft_arena_alloc(pack->mem, (size_t)n, sizeof *count);
-    weft_pack_split(pack, shakespeare->split == BY_USER
-                              ? "users are divided"
-                              : weft_arena_text(pack->mem,
-                                                "samples of each user in the order of its "
-                                                "text, %lld left out between two parts",
-                                                (long long)gap));
+    weft_pack_split(pack, "%s",
+                    shakespeare->split == BY_USER
+                        ? "users are divided"
+                        : weft_arena_text(pack->mem,
+                                          "samples of each user in the order of its "
+                                          "text, %lld left out between two parts",
+                                          (long long)gap));
     TRY(weft_pack_clients(pack, WEFT_CHARS,
                           &(weft_clients){.d = shakespeare->length,
                                           .stride = shakespeare->stride,
