@@ -164,7 +164,7 @@ def column(name, kind, train, rows, o):
         c["distinct"] = len({meaning(name, i) for i in rows} - {None})
     if kind == "number":
         own = [number(name, i) for i in train if meaning(name, i) is not None]
-        c["real"][0] = np.median(own) if o.get("missing") != "frequent" else max(sorted(set(own)), key=own.count)
+        c["real"][0] = np.median(own)
     return c
 
 

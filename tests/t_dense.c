@@ -11,22 +11,26 @@
 
 #include <math.h>
 
-/* Whether the text, a comma after it, has the bits that strtod gives; where it is not read,
- * it is no plain number or beyond floats. */
+/* Whether the text has the bits that strtod gives, as a cell and where it is read at once;
+ * this is no number with an exponent or of other than digits. */
 static int agrees(const char *text)
 {
-    char *end, *line = weft_arena_text(mem, "%s,5", text);
-    double want = strtod(text, &end), x = 0;
-    const char *stop = line + strlen(line),
-               *next = weft_number_read(line, stop, ',', '.', &x);
+    static const weft_csv how = {.decimal = WEFT_MARK_POINT, .thousands = WEFT_MARK_NONE};
+    char *end;
+    double want = strtod(text, &end), x = 0, cell = 0;
     const char *digits = text + (*text == '-' || *text == '+');
-    int whole = strspn(digits, "0123456789") == strlen(digits) && *digits != '0';
-    int plain = !(whole && strlen(digits) > 15) && /* else see weft_number_lost */
+    int whole = strspn(digits, "0123456789") == strlen(digits);
+    size_t zeros = strspn(digits, "0");
+    int plain = !(whole && strlen(digits) - zeros > 15) && /* else see weft_number_lost */
                 *end == '\0' && end != text && isfinite((float)want) &&
                 strpbrk(text, "xXnN") == NULL;
-    int good = plain ? next == line + strlen(text) && memcmp(&x, &want, sizeof x) == 0
-                     : next == NULL || next != line + strlen(text);
-    if (!good) fprintf(stderr, "# '%s': %.17g where %.17g\n", text, x, want);
+    int good = !plain || (weft_cell_number(&how, text, &cell, mem) &&
+                          memcmp(&cell, &want, sizeof cell) == 0);
+    if (weft_number_read(text, '.', &x))
+        good = good && plain && memcmp(&x, &want, sizeof x) == 0;
+    else
+        good = good && (!plain || strlen(digits) > 15 || strpbrk(text, "eE"));
+    if (!good) fprintf(stderr, "# '%s': %.17g, %.17g where %.17g\n", text, cell, x, want);
     return good;
 }
 

@@ -291,6 +291,7 @@ for name in "x one first last flat grey".split():
     u[name] = s[name][()]
 s["classes"] = classes
 s["onehot"] = np.eye(3)[classes]
+s["heights"] = u["heights"] = np.arange(60) / 7
 s["several"] = np.where((np.arange(60) == 4)[:, None], [1, 1, 0], np.eye(3)[classes])
 save(last=images, classes=classes)
 ids = {"u8": [5, 2 ** 63 + 5, 2 ** 63 + 9], "i8": [-5, 2 ** 62 + 1, 2 ** 62 + 2], "f8": [7, 1234567890123456, 1234567890123457],
@@ -437,6 +438,12 @@ as_table u.h5 x=flat shape=3x8x6
 "$weft" predict "$tmp/run.h5" "$tmp/u.h5" x=grey >"$tmp/p.csv" 2>"$tmp/log"
 [ $? = 4 ] && grep -q "u.h5 has images of 1 x 8 x 6, which are none of the 144 numbers" "$tmp/log"
 result $? "other images are told"
+
+reads "numbers of images are predicted" "form bytes .* sample image of 3 x 8 x 6 .* target label, " dense "$tmp/s.h5" x=last \
+    y=heights target=regression
+"$weft" pack dense "$tmp/u.h5" x=last y=heights like="$tmp/t.h5" -o "$tmp/l.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" info "$tmp/l.h5" 2>&1 | tr -s ' \n' ' ' >"$tmp/out" && grep -q "0 train, 0 valid, 60 test" "$tmp/out"
+result $? "also of new ones"
 
 packs dense "$tmp/s.h5" x=last y=classes clients=4 && rm -f "$tmp/run.h5" &&
     "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=linear client.lr=0.01 fed.cohort=2 run.tuner=random \

@@ -355,8 +355,6 @@ refused "a client without a name is told" t.csv "line 5, column 3, 'colour', is 
     client=colour
 reads "numbers are levels by wish" t.csv "sample 17 numbers" categories=age,colour,site drop=nr1,score
 says "as they are written" age "category 7 6 20, 21, 22, 23, 24, 25, 26 7 levels and a mark"
-reads "the most frequent value fills gaps" t.csv "60 rows" missing=frequent
-says "which is told" age "itself, 2[0-6] where missing"
 
 # apart COLUMN: rows of a part have values of it that no other part has
 apart()

@@ -171,10 +171,10 @@ static const char *column_is(const char *texts, const weft_csv *how, double *x)
     const char *first = NULL, *doubt;
     for (char *one = strtok_r(copy, "|", &rest); one; one = strtok_r(NULL, "|", &rest)) {
         if (weft_cell_number(how, one, x, mem)) {
-            column.numbers++;
+            column.seen.numbers++;
             continue;
         }
-        column.texts++;
+        column.seen.texts++;
         weft_hints_add(how, &column, one, mem);
         if (!first) first = one;
     }

@@ -41,43 +41,66 @@ typedef struct weft_pack_part {
     int64_t ntoken[WEFT_NTOK], token_room[WEFT_NTOK];
 } weft_pack_part;
 
-typedef struct weft_packing {
-    weft_h5 file;
-    const char *from;            /* the source */
-    double began;                /* by weft_now */
-    int replaces;                /* 1: there is a file of that name already */
-    weft_digest *digest;         /* of all that is written, in that order */
+/* How samples are stored, once they are announced. */
+typedef struct weft_pack_layout {
     int form;                    /* a weft_form; -1 until known */
-    int64_t d, rows[WEFT_NPART]; /* of a matrix, as announced */
+    int64_t d, rows[WEFT_NPART]; /* of a matrix */
     size_t row;                  /* bytes of a row of it */
+    int image[3];                /* channels, height, width; 0: no images */
+} weft_pack_layout;
+
+/* What is said of them at the end. */
+typedef struct weft_pack_told {
     int classes;
     const char *const *class_name; /* [classes] */
     const char *const *column;     /* [d] or NULL */
     const weft_columns *table;     /* NULL: no table */
     const char *notation;          /* see weft_pack_notation; NULL: none */
     const char *decided;           /* lines of weft_pack_decided; NULL: none */
-    weft_pack_numbers numbers;     /* to predict; n 0: classes */
-    const double *weight;          /* [rows]; NULL: all 1 */
-    const int32_t *group;          /* [rows]; NULL: no groups */
-    int64_t groups;
-    int scored, unlabelled; /* see weft_pack_scored */
     const char *split;
     const char **source; /* [nsource] lines of /source */
     int64_t nsource, source_room;
-    weft_pack_part part[WEFT_NPART];
-    weft_words *words[WEFT_NTOK];
+    int scored, unlabelled; /* see weft_pack_scored */
+} weft_pack_told;
+
+/* What rows of a matrix have in place of classes, and beside these. */
+typedef struct weft_pack_beside {
+    weft_pack_numbers numbers; /* to predict; n 0: classes */
+    const double *weight;      /* [rows]; NULL: all 1 */
+    const int32_t *group;      /* [rows]; NULL: no groups */
+    int64_t groups;
+} weft_pack_beside;
+
+/* Clients that documents belong to. */
+typedef struct weft_pack_owner {
+    int64_t n;                     /* 0: nobody's */
+    const char *const *name;       /* [n]; NULL: dealt by `over` */
+    const int64_t *of[WEFT_NPART]; /* [rows] of each document */
+} weft_pack_owner;
+
+typedef struct weft_packing {
+    /* what is read, and written to */
     const weft_reader *reader;
-    weft_partition over;              /* clients 0: rows are not divided */
-    int64_t owners;                   /* clients that documents belong to; 0: nobody's */
-    const char *const *owner_name;    /* [owners]; NULL: dealt by `over` */
-    const int64_t *owner[WEFT_NPART]; /* [rows] of each document, where these are named */
-    int image[3];                     /* channels, height, width; 0: no images */
+    const char *from;    /* the source */
+    weft_partition over; /* clients 0: rows are not divided */
+    weft_h5 file;
+    int replaces;        /* 1: there is a file of that name already */
+    weft_digest *digest; /* of all that is written, in that order */
+    double began;        /* by weft_now */
+    /* what a reader says */
+    weft_pack_layout layout;
+    weft_pack_told told;
+    weft_pack_beside beside;
+    weft_pack_owner owner;
+    /* samples */
+    weft_pack_part part[WEFT_NPART];
+    weft_scaling *scaling;            /* of WEFT_REALS */
+    weft_words *words[WEFT_NTOK];     /* of WEFT_TOKENS */
+    weft_pack_corpus *corpus;         /* of WEFT_SENTENCES */
     weft_pack_held *held;             /* NULL: rows are written at once */
     weft_pack_federation *federation; /* NULL: not one */
     const weft_generator *generator;  /* NULL: samples are stored */
     weft_sizes size[WEFT_NPART];      /* of what is generated */
-    weft_scaling *scaling;            /* of WEFT_REALS */
-    weft_pack_corpus *corpus;         /* of WEFT_SENTENCES */
 } weft_packing;
 
 /* "/train/x", of a part, in mem. */

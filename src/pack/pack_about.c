@@ -6,6 +6,7 @@
 #include "weft/store/file.h"
 #include "weft/store/h5.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +54,16 @@ void weft_pack_classes(weft_pack *pack, int n, const char *const *name)
 {
     const char **copy = WEFT_NEW(pack->mem, const char *, n);
     for (int i = 0; i < n; i++) copy[i] = weft_arena_text(pack->mem, "%s", name[i]);
-    pack->own->classes = n;
-    pack->own->class_name = copy;
+    pack->own->told.classes = n;
+    pack->own->told.class_name = copy;
 }
 
 void weft_pack_numbered(weft_pack *pack, int n)
 {
     const char **name = WEFT_NEW(pack->mem, const char *, n);
     for (int i = 0; i < n; i++) name[i] = weft_arena_text(pack->mem, "%d", i);
-    pack->own->classes = n;
-    pack->own->class_name = name;
+    pack->own->told.classes = n;
+    pack->own->told.class_name = name;
 }
 
 static int by_text(const void *a, const void *b)
@@ -74,17 +75,18 @@ static int by_text(const void *a, const void *b)
  * kept, with a warning. */
 static void name_columns(weft_pack *pack, const char *const *name)
 {
-    const char **copy = WEFT_NEW(pack->mem, const char *, pack->own->d),
-               **order = WEFT_NEW(pack->mem, const char *, pack->own->d);
-    for (int64_t i = 0; i < pack->own->d; i++)
+    weft_packing *own = pack->own;
+    const char **copy = WEFT_NEW(pack->mem, const char *, own->layout.d),
+               **order = WEFT_NEW(pack->mem, const char *, own->layout.d);
+    for (int64_t i = 0; i < own->layout.d; i++)
         order[i] = copy[i] = weft_arena_text(pack->mem, "%s", name[i]);
-    qsort(order, (size_t)pack->own->d, sizeof *order, by_text);
+    qsort(order, (size_t)own->layout.d, sizeof *order, by_text);
     int64_t bad = 0;
-    while (bad < pack->own->d && *order[bad] != '\0' &&
+    while (bad < own->layout.d && *order[bad] != '\0' &&
            (bad == 0 || strcmp(order[bad], order[bad - 1]) != 0))
         bad++;
-    pack->own->column = bad == pack->own->d ? copy : NULL;
-    if (pack->own->column == NULL)
+    own->told.column = bad == own->layout.d ? copy : NULL;
+    if (own->told.column == NULL)
         weft_log(WEFT_WARN, "the names of columns are not kept: '%s' %s", order[bad],
                  *order[bad] == '\0'
                      ? "is none"
@@ -93,13 +95,13 @@ static void name_columns(weft_pack *pack, const char *const *name)
 
 void weft_pack_scored(weft_pack *pack, int labelled)
 {
-    pack->own->scored = 1;
-    pack->own->unlabelled = !labelled;
+    pack->own->told.scored = 1;
+    pack->own->told.unlabelled = !labelled;
 }
 
 void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named)
 {
-    pack->own->table = columns;
+    pack->own->told.table = columns;
     int plain = 1;
     for (int64_t j = 0; j < columns->n; j++) plain &= columns->at[j].features <= 1;
     if (named || !plain) name_columns(pack, weft_columns_names(columns, pack->mem));
@@ -110,55 +112,80 @@ void weft_pack_notation(weft_pack *pack, const void *self, const char *const *ke
     const weft_opt *opts = pack->own->reader->kind.opts;
     for (; *kept; kept++) {
         const char *value = weft_opt_given(opts, self, *kept, pack->mem),
-                   *before = pack->own->notation ? pack->own->notation : "";
+                   *before = pack->own->told.notation ? pack->own->told.notation : "";
         if (value)
-            pack->own->notation =
+            pack->own->told.notation =
                 weft_arena_text(pack->mem, "%s%s=%s\n", before, *kept, value);
     }
 }
 
-void weft_pack_decided(weft_pack *pack, const char *line)
+/* The text of a format. */
+static char *text_of(const weft_pack *pack, const char *format, va_list args)
 {
-    const char *before = pack->own->decided;
+    va_list again;
+    va_copy(again, args);
+    size_t room = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+    va_end(again);
+    char *text = WEFT_NEW(pack->mem, char, room);
+    vsnprintf(text, room, format, args);
+    return text;
+}
+
+void weft_pack_decided(weft_pack *pack, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *line = text_of(pack, format, args);
+    va_end(args);
+    const char *before = pack->own->told.decided;
     weft_log(WEFT_INFO, "%s: %s", pack->own->from, line);
-    line = weft_one_line(weft_arena_text(pack->mem, "%s", line));
-    pack->own->decided = before ? weft_arena_text(pack->mem, "%s\n%s", before, line) : line;
+    weft_one_line(line);
+    pack->own->told.decided =
+        before ? weft_arena_text(pack->mem, "%s\n%s", before, line) : line;
 }
 
-void weft_pack_split(weft_pack *pack, const char *rule)
+void weft_pack_split(weft_pack *pack, const char *format, ...)
 {
-    pack->own->split = weft_arena_text(pack->mem, "%s", rule);
+    va_list args;
+    va_start(args, format);
+    pack->own->told.split = text_of(pack, format, args);
+    va_end(args);
 }
 
-void weft_pack_split_add(weft_pack *pack, const char *rest)
+void weft_pack_split_add(weft_pack *pack, const char *format, ...)
 {
-    pack->own->split = weft_arena_text(pack->mem, "%s; %s", pack->own->split, rest);
+    va_list args;
+    va_start(args, format);
+    pack->own->told.split = weft_arena_text(pack->mem, "%s; %s", pack->own->told.split,
+                                            text_of(pack, format, args));
+    va_end(args);
 }
 
 void weft_pack_source_sum(weft_pack *pack, const char *name, const weft_digest *digest,
                           int64_t bytes)
 {
+    weft_packing *own = pack->own;
     weft_hex hex;
     weft_digest_show(digest, hex);
-    for (int64_t i = 0; i < pack->own->nsource && bytes > 0; i++)
-        if (strncmp(pack->own->source[i], hex, strlen(hex)) == 0)
+    for (int64_t i = 0; i < own->told.nsource && bytes > 0; i++)
+        if (strncmp(own->told.source[i], hex, strlen(hex)) == 0)
             weft_log(
                 WEFT_WARN,
                 "%s has the same bytes as %s; is one of them meant to be another file?",
-                name, strstr(pack->own->source[i] + strlen(hex) + 2, "  ") + 2);
-    pack->own->source = weft_grow(pack->mem, pack->own->source, sizeof *pack->own->source,
-                                  pack->own->nsource, &pack->own->source_room);
-    pack->own->source[pack->own->nsource++] =
+                name, strstr(own->told.source[i] + strlen(hex) + 2, "  ") + 2);
+    own->told.source = weft_grow(pack->mem, own->told.source, sizeof *own->told.source,
+                                 own->told.nsource, &own->told.source_room);
+    own->told.source[own->told.nsource++] =
         weft_arena_text(pack->mem, "%s  %lld  %s", hex, (long long)bytes, name);
 }
 
 weft_status weft_pack_apart(const weft_pack *pack, const char *path)
 {
     if (!pack->own->replaces || !weft_file_same(pack->own->file.path, path)) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "%s would replace %s, which it is packed from; choose another name by "
-                     "-o",
-                     pack->own->file.path, path);
+    return weft_fail(
+        WEFT_ECONF,
+        "%s would replace %s, which it is packed from; choose another name by -o",
+        pack->own->file.path, path);
 }
 
 weft_status weft_pack_files(const weft_pack *pack, const char *file[WEFT_NPART])
@@ -168,11 +195,10 @@ weft_status weft_pack_files(const weft_pack *pack, const char *file[WEFT_NPART])
     for (int p = 0; p < WEFT_NPART; p++)
         n += strcmp(file[p], "-") == 0 || strcmp(file[p], standard) == 0;
     if (n > 1)
-        return weft_fail(
-            WEFT_ECONF,
-            "standard input, -, is read for %d parts, and has one; name a file "
-            "of each other part",
-            n);
+        return weft_fail(WEFT_ECONF,
+                         "standard input, -, is read for %d parts, and has one; name a "
+                         "file of each other part",
+                         n);
     for (int p = 0; p < WEFT_NPART; p++)
         TRY(weft_file_source(&file[p], pack->own->file.path));
     return WEFT_OK;
@@ -208,29 +234,30 @@ weft_status weft_pack_source(weft_pack *pack, const char *path)
 weft_status weft_pack_check_valid(const weft_pack *pack, int64_t rows)
 {
     if (rows > 0) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s: there are no validation rows; give more rows or a larger "
-                     "valid = SHARE",
-                     pack->own->from);
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: there are no validation rows; give more rows or a larger valid = SHARE",
+        pack->own->from);
 }
 
 weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **out)
 {
-    const weft_pack_part *from = &pack->own->part[part];
-    int64_t *count = *out = WEFT_NEW(pack->mem, int64_t, pack->own->classes);
+    weft_packing *own = pack->own;
+    const weft_pack_part *from = &own->part[part];
+    int64_t *count = *out = WEFT_NEW(pack->mem, int64_t, own->told.classes);
     for (int64_t i = 0; i < from->n; i++) {
-        weft_check(from->label[i] >= 0 && from->label[i] < pack->own->classes,
+        weft_check(from->label[i] >= 0 && from->label[i] < own->told.classes,
                    "a reader gives label %d of %d classes", (int)from->label[i],
-                   pack->own->classes);
+                   own->told.classes);
         count[from->label[i]]++;
     }
-    if (pack->own->scored) return WEFT_OK;
-    for (int i = 0; i < pack->own->classes && part == WEFT_TRAIN; i++)
+    if (own->told.scored) return WEFT_OK;
+    for (int i = 0; i < own->told.classes && part == WEFT_TRAIN; i++)
         if (count[i] == 0)
             return weft_fail(WEFT_EDATA,
-                             "%s: class '%s' has no training rows; shares = class "
-                             "divides the rows of each class, or remove its rows",
-                             pack->own->from, pack->own->class_name[i]);
+                             "%s: class '%s' has no training rows; shares = class divides "
+                             "the rows of each class, or remove its rows",
+                             own->from, own->told.class_name[i]);
     return part == WEFT_VALID ? weft_pack_check_valid(pack, from->n) : WEFT_OK;
 }
 
@@ -313,10 +340,10 @@ weft_status weft_pack_options(const weft_reader *reader, int n, const char *cons
     *over = (weft_partition){0};
     TRY(weft_conf_bind(&conf, &weft_partition_kind, over));
     if (own != NULL && over->clients == 0)
-        return weft_fail(WEFT_ECONF,
-                         "%s says how rows are split over clients: give "
-                         "clients = N, 1 or more, too",
-                         own);
+        return weft_fail(
+            WEFT_ECONF,
+            "%s says how rows are split over clients: give clients = N, 1 or more, too",
+            own);
     return WEFT_OK;
 }
 

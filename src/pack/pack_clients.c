@@ -25,8 +25,8 @@ struct weft_pack_federation {
     struct column firsts, counts, names, x, label;
     const int64_t *row; /* [nrow] of weft_pack_order; NULL: none */
     int64_t nrow;
-    weft_arena *text;             /* of the names that wait */
-    int64_t *classes[WEFT_NPART]; /* [class_room] samples of each class */
+    weft_arena *text;               /* of the names that wait */
+    int64_t (*classes)[WEFT_NPART]; /* [class_room] samples of each class */
     int64_t class_room;
 };
 
@@ -83,8 +83,8 @@ weft_status weft_pack_clients(weft_pack *pack, weft_form form, const weft_client
 {
     TRY(weft_partition_refuse(pack));
     weft_pack_federation *federation = WEFT_NEW(pack->mem, weft_pack_federation, 1);
-    pack->own->form = (int)form;
-    pack->own->d = all->d;
+    pack->own->layout.form = (int)form;
+    pack->own->layout.d = all->d;
     pack->own->federation = federation;
     weft_pack_scaled(pack);
     federation->all = *all;
@@ -140,16 +140,13 @@ static weft_status add_client(weft_pack *pack, const char *name, const int64_t *
 static void tally(weft_pack *pack, int part, int label)
 {
     weft_pack_federation *federation = pack->own->federation;
-    weft_check(label >= 0 && (pack->own->classes == 0 || label < pack->own->classes),
-               "a reader gives label %d of %d classes", label, pack->own->classes);
-    int64_t room = federation->class_room;
-    for (int i = 0; i < WEFT_NPART && label >= federation->class_room; i++) {
-        room = federation->class_room;
-        federation->classes[i] =
-            weft_grow(pack->mem, federation->classes[i], sizeof(int64_t), label, &room);
-    }
-    federation->class_room = room;
-    federation->classes[part][label]++;
+    weft_check(label >= 0 &&
+                   (pack->own->told.classes == 0 || label < pack->own->told.classes),
+               "a reader gives label %d of %d classes", label, pack->own->told.classes);
+    federation->classes =
+        weft_grow(pack->mem, federation->classes, sizeof *federation->classes, label,
+                  &federation->class_room);
+    federation->classes[label][part]++;
 }
 
 /* A client whose rows are bytes or floats already; as weft_pack_client_rows. */
@@ -171,7 +168,7 @@ static weft_status add_stored(weft_pack *pack, const char *name, const int64_t *
 weft_status weft_pack_client_rows(weft_pack *pack, const char *name, const int64_t *count,
                                   const void *x, const int32_t *label)
 {
-    int64_t n = count[0] + count[1] + count[2], d = pack->own->d, bad;
+    int64_t n = count[0] + count[1] + count[2], d = pack->own->layout.d, bad;
     size_t mark = weft_arena_mark(pack->scratch);
     const void *rows = weft_pack_floats(pack, n, x, &bad);
     weft_status st =
@@ -254,14 +251,15 @@ static weft_status flush_all(weft_pack *pack)
  */
 static void tell_lacking(const weft_pack *pack)
 {
+    weft_packing *own = pack->own;
     enum { MANY = 10 };
-    int64_t *const *has = pack->own->federation->classes;
-    double train = (double)pack->own->part[WEFT_TRAIN].n;
-    for (int i = WEFT_VALID; i < WEFT_NPART && pack->own->form != WEFT_CHARS; i++) {
+    int64_t(*has)[WEFT_NPART] = own->federation->classes;
+    double train = (double)own->part[WEFT_TRAIN].n;
+    for (int i = WEFT_VALID; i < WEFT_NPART && own->layout.form != WEFT_CHARS; i++) {
         int lacking = 0, first = 0;
-        for (int k = pack->own->classes - 1; k >= 0; k--) {
-            double rows = (double)has[WEFT_TRAIN][k] * (double)pack->own->part[i].n / train;
-            if (has[i][k] > 0 || rows < MANY) continue;
+        for (int k = own->told.classes - 1; k >= 0; k--) {
+            double rows = (double)has[k][WEFT_TRAIN] * (double)own->part[i].n / train;
+            if (has[k][i] > 0 || rows < MANY) continue;
             first = k;
             lacking++;
         }
@@ -269,31 +267,30 @@ static void tell_lacking(const weft_pack *pack)
             weft_log(WEFT_WARN,
                      "%s: the %s part has no row of %d of %d classes, the first is %s with "
                      "%lld training rows: was it cut from sorted rows?",
-                     pack->own->from, weft_part_name[i], lacking, pack->own->classes,
-                     pack->own->class_name[first], (long long)has[WEFT_TRAIN][first]);
+                     own->from, weft_part_name[i], lacking, own->told.classes,
+                     own->told.class_name[first], (long long)has[first][WEFT_TRAIN]);
     }
 }
 
 weft_status weft_pack_clients_close(weft_pack *pack)
 {
-    weft_pack_federation *federation = pack->own->federation;
-    if (pack->own->part[WEFT_TRAIN].n == 0 && !pack->own->scored)
-        return weft_fail(WEFT_EDATA,
-                         "no client has training samples; check the source and the options "
-                         "of the split");
+    weft_packing *own = pack->own;
+    weft_pack_federation *federation = own->federation;
+    if (own->part[WEFT_TRAIN].n == 0 && !own->told.scored)
+        return weft_fail(WEFT_EDATA, "no client has training samples; check the source and "
+                                     "the options of the split");
     TRY(flush_all(pack));
+    int classes = own->told.classes;
+    federation->classes =
+        weft_grow(pack->mem, federation->classes, sizeof *federation->classes, classes,
+                  &federation->class_room);
+    int64_t *count = WEFT_NEW(pack->mem, int64_t, classes);
     for (int i = 0; i < WEFT_NPART; i++) {
-        if (pack->own->classes > federation->class_room) {
-            int64_t room = federation->class_room;
-            federation->classes[i] =
-                weft_grow(pack->mem, federation->classes[i], sizeof(int64_t),
-                          pack->own->classes - 1, &room);
-        }
-        TRY(weft_pack_put(pack, weft_pack_path(pack, i, "count"), WEFT_H5_I64,
-                          pack->own->classes, federation->classes[i], "rows of each class",
-                          "rows"));
+        for (int k = 0; k < classes; k++) count[k] = federation->classes[k][i];
+        TRY(weft_pack_put(pack, weft_pack_path(pack, i, "count"), WEFT_H5_I64, classes,
+                          count, "rows of each class", "rows"));
     }
-    if (!pack->own->scored) tell_lacking(pack);
+    if (!own->told.scored) tell_lacking(pack);
     if (federation->row)
         TRY(weft_pack_put(pack, "/test/row", WEFT_H5_I64, federation->nrow, federation->row,
                           "number in the source of each sample, client after client",
@@ -310,13 +307,14 @@ void weft_pack_clients_drop(weft_pack *pack)
 
 void weft_pack_generator(weft_pack *pack, const weft_generator *generator)
 {
+    weft_packing *own = pack->own;
     weft_generator *copy = WEFT_NEW(pack->mem, weft_generator, 1);
     *copy = *generator;
-    pack->own->generator = copy;
-    pack->own->form = WEFT_REALS;
-    pack->own->d = generator->d;
-    weft_generator_sizes(generator, pack->own->size);
-    for (int i = 0; i < WEFT_NPART; i++) pack->own->part[i].n = pack->own->size[i].total;
+    own->generator = copy;
+    own->layout.form = WEFT_REALS;
+    own->layout.d = generator->d;
+    weft_generator_sizes(generator, own->size);
+    for (int i = 0; i < WEFT_NPART; i++) own->part[i].n = own->size[i].total;
 }
 
 static weft_status put_sizes(weft_pack *pack, int part)
@@ -334,16 +332,17 @@ static weft_status put_sizes(weft_pack *pack, int part)
 
 weft_status weft_pack_generator_close(weft_pack *pack)
 {
-    const weft_generator *generator = pack->own->generator;
+    weft_packing *own = pack->own;
+    const weft_generator *generator = own->generator;
     weft_clients all = {.n = generator->clients, .d = generator->d, .stride = 1};
     const double number[] = {generator->samples, generator->spread, generator->alpha,
                              generator->beta,    generator->valid,  generator->test};
     static const char *const name[] = {"samples", "spread", "alpha",
                                        "beta",    "valid",  "test"};
-    weft_h5 *file = &pack->own->file;
-    weft_digest_add(pack->own->digest, number, sizeof number);
-    weft_digest_add(pack->own->digest, &generator->seed, sizeof generator->seed);
-    weft_digest_add(pack->own->digest, &generator->clients, sizeof generator->clients);
+    weft_h5 *file = &own->file;
+    weft_digest_add(own->digest, number, sizeof number);
+    weft_digest_add(own->digest, &generator->seed, sizeof generator->seed);
+    weft_digest_add(own->digest, &generator->clients, sizeof generator->clients);
     TRY(put_numbers(pack, &all));
     TRY(weft_h5_put_attr(file, "/", "generator", WEFT_GENERATOR));
     TRY(weft_h5_put_long(file, "/", "seed", generator->seed));
@@ -368,36 +367,38 @@ struct weft_pack_held {
 
 weft_status weft_pack_hold(weft_pack *pack)
 {
-    TRY(weft_partition_check(&pack->own->over, pack->own->rows[WEFT_TRAIN]));
-    weft_pack_held *held = pack->own->held = WEFT_NEW(pack->mem, weft_pack_held, 1);
+    weft_packing *own = pack->own;
+    TRY(weft_partition_check(&own->over, own->layout.rows[WEFT_TRAIN]));
+    weft_pack_held *held = own->held = WEFT_NEW(pack->mem, weft_pack_held, 1);
     for (int i = 0; i < WEFT_NPART; i++)
         held->x[i] =
-            weft_arena_alloc(pack->mem, (size_t)pack->own->rows[i], pack->own->row);
+            weft_arena_alloc(pack->mem, (size_t)own->layout.rows[i], own->layout.row);
     return WEFT_OK;
 }
 
 void weft_pack_hold_rows(weft_pack *pack, weft_part part, int64_t count, const void *x)
 {
     weft_pack_held *held = pack->own->held;
-    memcpy(held->x[part] + (size_t)pack->own->part[part].n * pack->own->row, x,
-           (size_t)count * pack->own->row);
+    memcpy(held->x[part] + (size_t)pack->own->part[part].n * pack->own->layout.row, x,
+           (size_t)count * pack->own->layout.row);
 }
 
 /* The next client: its rows of each part, gathered. */
 static weft_status put_client(weft_pack *pack)
 {
-    weft_pack_held *held = pack->own->held;
+    weft_packing *own = pack->own;
+    weft_pack_held *held = own->held;
     int64_t count[WEFT_NPART], n = 0;
     for (int i = 0; i < WEFT_NPART; i++) n += count[i] = held->count[i][held->client];
     size_t mark = weft_arena_mark(pack->scratch);
-    char *x = weft_arena_alloc(pack->scratch, (size_t)n, pack->own->row);
+    char *x = weft_arena_alloc(pack->scratch, (size_t)n, own->layout.row);
     int32_t *label = WEFT_NEW(pack->scratch, int32_t, n);
     for (int i = 0, to = 0; i < WEFT_NPART; i++)
         for (int64_t end = held->next[i] + count[i]; held->next[i] < end;
              held->next[i]++, to++) {
             int64_t row = held->order[i][held->next[i]];
-            memcpy(x + (size_t)to * pack->own->row,
-                   held->x[i] + (size_t)row * pack->own->row, pack->own->row);
+            memcpy(x + (size_t)to * own->layout.row,
+                   held->x[i] + (size_t)row * own->layout.row, own->layout.row);
             label[to] = held->label[i][row];
         }
     held->client++;
@@ -411,40 +412,42 @@ static weft_status put_client(weft_pack *pack)
 static weft_status deal_parts(weft_pack *pack, int64_t *order[WEFT_NPART],
                               int64_t *count[WEFT_NPART])
 {
-    double *share = WEFT_NEW(pack->mem, double, pack->own->classes);
+    weft_packing *own = pack->own;
+    double *share = WEFT_NEW(pack->mem, double, own->told.classes);
     for (int i = 0; i < WEFT_NPART; i++) {
-        int64_t n = pack->own->part[i].n, *rows;
+        int64_t n = own->part[i].n, *rows;
         TRY(weft_pack_count(pack, (weft_part)i, &rows));
-        for (int k = 0; k < pack->own->classes && i == WEFT_TRAIN; k++)
+        for (int k = 0; k < own->told.classes && i == WEFT_TRAIN; k++)
             share[k] = (double)rows[k] / (double)n;
         weft_labelled labelled = {.part = (weft_part)i,
                                   .n = n,
-                                  .label = pack->own->part[i].label,
-                                  .classes = pack->own->classes,
+                                  .label = own->part[i].label,
+                                  .classes = own->told.classes,
                                   .share = share};
         order[i] = WEFT_NEW(pack->mem, int64_t, n);
-        count[i] = WEFT_NEW(pack->mem, int64_t, pack->own->over.clients);
-        weft_partition_deal(&pack->own->over, &labelled, order[i], count[i], pack->scratch);
+        count[i] = WEFT_NEW(pack->mem, int64_t, own->over.clients);
+        weft_partition_deal(&own->over, &labelled, order[i], count[i], pack->scratch);
     }
-    weft_pack_split_add(pack, weft_partition_text(&pack->own->over, pack->mem));
+    weft_pack_split_add(pack, "%s", weft_partition_text(&own->over, pack->mem));
     return WEFT_OK;
 }
 
 weft_status weft_pack_deal(weft_pack *pack)
 {
-    weft_pack_held *held = pack->own->held;
+    weft_packing *own = pack->own;
+    weft_pack_held *held = own->held;
     TRY(deal_parts(pack, held->order, held->count));
     for (int i = 0; i < WEFT_NPART; i++) {
-        held->label[i] = pack->own->part[i].label;
-        pack->own->part[i].n = 0; /* to be counted again, client by client */
+        held->label[i] = own->part[i].label;
+        own->part[i].n = 0; /* to be counted again, client by client */
     }
-    weft_clients all = {.d = pack->own->d,
-                        .channels = pack->own->image[0],
-                        .height = pack->own->image[1],
-                        .width = pack->own->image[2],
+    weft_clients all = {.d = own->layout.d,
+                        .channels = own->layout.image[0],
+                        .height = own->layout.image[1],
+                        .width = own->layout.image[2],
                         .stride = 1};
-    TRY(weft_pack_clients(pack, (weft_form)pack->own->form, &all));
-    for (int64_t c = 0; c < pack->own->over.clients; c++) TRY(put_client(pack));
+    TRY(weft_pack_clients(pack, (weft_form)own->layout.form, &all));
+    for (int64_t c = 0; c < own->over.clients; c++) TRY(put_client(pack));
     return WEFT_OK;
 }
 
@@ -452,25 +455,26 @@ weft_status weft_pack_owners(weft_pack *pack, int64_t n, const char *const *name
                              int64_t *const owner[WEFT_NPART])
 {
     TRY(weft_partition_refuse(pack));
-    pack->own->owners = n;
-    pack->own->owner_name = name;
-    for (int p = 0; p < WEFT_NPART; p++) pack->own->owner[p] = owner[p];
+    pack->own->owner.n = n;
+    pack->own->owner.name = name;
+    for (int p = 0; p < WEFT_NPART; p++) pack->own->owner.of[p] = owner[p];
     return WEFT_OK;
 }
 
 /* Deals the documents to clients. */
 static weft_status deal_documents(weft_pack *pack)
 {
+    weft_packing *own = pack->own;
     int64_t *order[WEFT_NPART], *count[WEFT_NPART];
-    TRY(weft_partition_check(&pack->own->over, pack->own->part[WEFT_TRAIN].n));
+    TRY(weft_partition_check(&own->over, own->part[WEFT_TRAIN].n));
     TRY(deal_parts(pack, order, count));
-    pack->own->owners = pack->own->over.clients;
+    own->owner.n = own->over.clients;
     for (int i = 0; i < WEFT_NPART; i++) {
-        int64_t next = 0, *owner = WEFT_NEW(pack->mem, int64_t, pack->own->part[i].n);
-        for (int64_t c = 0; c < pack->own->owners; c++)
+        int64_t next = 0, *owner = WEFT_NEW(pack->mem, int64_t, own->part[i].n);
+        for (int64_t c = 0; c < own->owner.n; c++)
             for (int64_t end = next + count[i][c]; next < end; next++)
                 owner[order[i][next]] = c;
-        pack->own->owner[i] = owner;
+        own->owner.of[i] = owner;
     }
     return WEFT_OK;
 }
@@ -478,15 +482,15 @@ static weft_status deal_documents(weft_pack *pack)
 weft_status weft_pack_own(weft_pack *pack)
 {
     const weft_packing *own = pack->own;
-    if (own->owner_name == NULL) TRY(deal_documents(pack));
+    if (own->owner.name == NULL) TRY(deal_documents(pack));
     for (int i = 0; i < WEFT_NPART; i++)
         TRY(weft_pack_put(pack, weft_pack_path(pack, i, "owner"), WEFT_H5_I64,
-                          own->part[i].n, own->owner[i],
+                          own->part[i].n, own->owner.of[i],
                           "client that each document belongs to", "0 .. owners - 1"));
-    for (int64_t c = 0; c < own->owners && own->owner_name; c++)
-        weft_digest_add(own->digest, own->owner_name[c], strlen(own->owner_name[c]) + 1);
-    if (own->owner_name)
-        TRY(weft_h5_put_texts(&pack->own->file, "/client/name", own->owner_name,
-                              own->owners, "name of each client"));
-    return weft_h5_put_long(&pack->own->file, "/", "owners", own->owners);
+    for (int64_t c = 0; c < own->owner.n && own->owner.name; c++)
+        weft_digest_add(own->digest, own->owner.name[c], strlen(own->owner.name[c]) + 1);
+    if (own->owner.name)
+        TRY(weft_h5_put_texts(&pack->own->file, "/client/name", own->owner.name,
+                              own->owner.n, "name of each client"));
+    return weft_h5_put_long(&pack->own->file, "/", "owners", own->owner.n);
 }

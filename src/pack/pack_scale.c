@@ -201,8 +201,8 @@ weft_scaling *weft_scaling_next(const weft_scaling *scaling, weft_arena *mem)
 /* "column 't'" or "column 3", of the features. */
 static const char *named(const weft_pack *pack, int64_t j)
 {
-    if (pack->own->column != NULL)
-        return weft_arena_text(pack->mem, "column '%s'", pack->own->column[j]);
+    if (pack->own->told.column != NULL)
+        return weft_arena_text(pack->mem, "column '%s'", pack->own->told.column[j]);
     return weft_arena_text(pack->mem, "feature %lld", (long long)j + 1);
 }
 
@@ -225,13 +225,12 @@ void weft_scaling_tell(const weft_pack *pack, const char *out)
         alike++;
     }
     if (moved >= 0)
-        weft_log(
-            WEFT_INFO,
-            "%s: %s is stored as (x %c %.17g) / %.17g, since floats of 32 bits are too far "
-            "apart there%s; the file has shift and scale",
-            out, named(pack, moved), scaling->shift[moved] < 0 ? '+' : '-',
-            fabs(scaling->shift[moved]), scaling->scale[moved],
-            others(pack, scaling->moved - 1, ", and so are "));
+        weft_log(WEFT_INFO,
+                 "%s: %s is stored as (x %c %.17g) / %.17g, since floats of 32 bits are "
+                 "too far apart there%s; the file has shift and scale",
+                 out, named(pack, moved), scaling->shift[moved] < 0 ? '+' : '-',
+                 fabs(scaling->shift[moved]), scaling->scale[moved],
+                 others(pack, scaling->moved - 1, ", and so are "));
     if (equal >= 0)
         weft_log(WEFT_WARN,
                  "%s: %lld of the first %lld different numbers in %s become equal to "
@@ -255,14 +254,14 @@ weft_status weft_scaling_put(weft_pack *pack)
 
 void weft_pack_scaled(weft_pack *pack)
 {
-    if (pack->own->form == WEFT_REALS && pack->own->scaling == NULL)
-        pack->own->scaling = new_scaling(pack->own->d, pack->mem);
+    if (pack->own->layout.form == WEFT_REALS && pack->own->scaling == NULL)
+        pack->own->scaling = new_scaling(pack->own->layout.d, pack->mem);
 }
 
 const void *weft_pack_floats(weft_pack *pack, int64_t n, const void *x, int64_t *bad)
 {
-    *bad = n * pack->own->d;
-    if (pack->own->form != WEFT_REALS) return x;
+    *bad = n * pack->own->layout.d;
+    if (pack->own->layout.form != WEFT_REALS) return x;
     float *y = WEFT_NEW(pack->scratch, float, *bad);
     convert_rows(pack->own->scaling, n, x, y);
     *bad = weft_not_finite(y, *bad);

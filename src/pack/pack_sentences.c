@@ -35,7 +35,7 @@ weft_status weft_pack_sentences(weft_pack *pack, const weft_pack_languages *lang
     corpus->all = *languages;
     for (int p = 0; p < WEFT_NPART; p++)
         corpus->part[p] = WEFT_NEW(pack->mem, struct sentences, languages->n);
-    pack->own->form = WEFT_SENTENCES;
+    pack->own->layout.form = WEFT_SENTENCES;
     return WEFT_OK;
 }
 
@@ -156,11 +156,11 @@ static void encode_all(weft_pack *pack)
         int learnt =
             !corpus->all.known || (!corpus->all.joint && i >= corpus->all.known->n);
         if (learnt && bpe->n < corpus->all.pieces && (i == 0 || !corpus->all.joint))
-            weft_log(WEFT_INFO,
-                     "%s: vocabulary %s has %lld pieces, not %lld: no other pair occurs "
-                     "twice",
-                     pack->own->from, vocabulary_of(corpus, i), (long long)bpe->n,
-                     (long long)corpus->all.pieces);
+            weft_log(
+                WEFT_INFO,
+                "%s: vocabulary %s has %lld pieces, not %lld: no other pair occurs twice",
+                pack->own->from, vocabulary_of(corpus, i), (long long)bpe->n,
+                (long long)corpus->all.pieces);
     }
 }
 
@@ -179,11 +179,11 @@ static weft_status check_languages(const weft_pack *pack)
         for (int p = 0; p < WEFT_NPART; p++)
             if (is_wanted(corpus, p) && corpus->part[p][i].n == 0 &&
                 !(corpus->all.lack && corpus->all.lack[i]))
-                return weft_fail(WEFT_EDATA,
-                                 "%s: no sentence in %s is in the %s part; give more "
-                                 "sentences, larger shares valid and test, or leave the "
-                                 "language out",
-                                 pack->own->from, corpus->all.name[i], weft_part_name[p]);
+                return weft_fail(
+                    WEFT_EDATA,
+                    "%s: no sentence in %s is in the %s part; give more sentences, larger "
+                    "shares valid and test, or leave the language out",
+                    pack->own->from, corpus->all.name[i], weft_part_name[p]);
     return WEFT_OK;
 }
 
@@ -305,12 +305,13 @@ static weft_status put_part(weft_pack *pack, int part)
 
 weft_status weft_pack_sentences_close(weft_pack *pack)
 {
-    weft_pack_corpus *corpus = pack->own->corpus;
+    weft_packing *own = pack->own;
+    weft_pack_corpus *corpus = own->corpus;
     const weft_pack_languages *all = &corpus->all;
-    weft_h5 *file = &pack->own->file;
+    weft_h5 *file = &own->file;
     TRY(learn(pack));
     encode_all(pack);
-    if (!pack->own->scored) {
+    if (!own->told.scored) {
         TRY(check_languages(pack));
         TRY(check_directions(pack));
     }
@@ -319,8 +320,8 @@ weft_status weft_pack_sentences_close(weft_pack *pack)
         TRY(put_vocabulary(pack, vocabulary_of(corpus, v), &corpus->bpe[v]));
     TRY(weft_h5_put_texts(file, "/language", all->name, all->n, "names of the languages"));
     for (int i = 0; i < all->n; i++)
-        weft_digest_add(pack->own->digest, all->name[i], strlen(all->name[i]) + 1);
-    weft_digest_add(pack->own->digest, all->direction,
+        weft_digest_add(own->digest, all->name[i], strlen(all->name[i]) + 1);
+    weft_digest_add(own->digest, all->direction,
                     (size_t)all->directions * sizeof *all->direction);
     TRY(weft_h5_put_long(file, "/", "joint", all->joint));
     return weft_h5_put(file, "/direction", WEFT_H5_I32, 2,

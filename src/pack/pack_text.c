@@ -99,32 +99,33 @@ static void add_token(void *ctx, const char *token, size_t n)
 weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name,
                                const char *text, size_t n, int32_t label)
 {
+    weft_packing *own = pack->own;
     size_t good = weft_utf8_check(text, n);
     if (good < n)
-        return weft_fail(WEFT_EDATA,
-                         "%s: byte %zu (0x%02x) is not UTF-8; convert the text or "
-                         "remove the byte",
-                         name, good, (unsigned)(unsigned char)text[good]);
+        return weft_fail(
+            WEFT_EDATA,
+            "%s: byte %zu (0x%02x) is not UTF-8; convert the text or remove the byte", name,
+            good, (unsigned)(unsigned char)text[good]);
     const char *nul = memchr(text, '\0', n);
     if (nul != NULL)
         return weft_fail(WEFT_EDATA, "%s: byte %zu is NUL; is this text in UTF-8?", name,
                          (size_t)(nul - text));
-    pack->own->form = WEFT_TOKENS;
-    weft_pack_part *to = &pack->own->part[part];
+    own->layout.form = WEFT_TOKENS;
+    weft_pack_part *to = &own->part[part];
     to->label = weft_regrow(pack->mem, to->label, sizeof label, to->n, &to->label_room);
     to->name = weft_regrow(pack->mem, to->name, sizeof name, to->n, &to->name_room);
     to->label[to->n] = label;
     to->name[to->n] = weft_arena_text(pack->mem, "%s", name);
     to->n++;
     for (int t = 0; t < WEFT_NTOK; t++) {
-        if (pack->own->words[t] == NULL) {
-            pack->own->words[t] = WEFT_NEW(pack->mem, weft_words, 1);
-            pack->own->words[t]->mem = pack->mem;
+        if (own->words[t] == NULL) {
+            own->words[t] = WEFT_NEW(pack->mem, weft_words, 1);
+            own->words[t]->mem = pack->mem;
         }
-        int only = pack->own->over.tokenizer;
+        int only = own->over.tokenizer;
         size_t mark = weft_arena_mark(pack->scratch);
         struct stream stream = {
-            .words = pack->own->words[t], .part = to, .tok = t, .mem = pack->mem};
+            .words = own->words[t], .part = to, .tok = t, .mem = pack->mem};
         if (only == 0 || only == t + 1)
             weft_tokenize((weft_tokenizer)t, text, n, add_token, &stream, pack->scratch);
         weft_arena_reset(pack->scratch, mark);
@@ -217,14 +218,15 @@ static weft_status put_tokens(weft_pack *pack, weft_part part, int t, const uint
 
 weft_status weft_pack_text_close(weft_pack *pack)
 {
+    weft_packing *own = pack->own;
     for (int t = 0; t < WEFT_NTOK; t++) {
-        const uint32_t *to = sort_words(pack->own->words[t]);
-        TRY(put_vocab(pack, pack->own->words[t], t));
+        const uint32_t *to = sort_words(own->words[t]);
+        TRY(put_vocab(pack, own->words[t], t));
         for (int i = 0; i < WEFT_NPART; i++) TRY(put_tokens(pack, (weft_part)i, t, to));
     }
     for (int i = 0; i < WEFT_NPART; i++)
-        TRY(weft_h5_put_texts(&pack->own->file, weft_pack_path(pack, i, "name"),
-                              pack->own->part[i].name, pack->own->part[i].n,
+        TRY(weft_h5_put_texts(&own->file, weft_pack_path(pack, i, "name"),
+                              own->part[i].name, own->part[i].n,
                               "where each document comes from"));
     return WEFT_OK;
 }

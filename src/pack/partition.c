@@ -40,10 +40,9 @@ static const weft_opt options[] = {
     WEFT_REAL_OPT("alpha", weft_partition, alpha, "0.5", 0, 1e9,
                   "parameter of dirichlet, above 0. Small: a client has few classes; "
                   "large: all are alike"),
-    WEFT_CHOICE_OPT(
-        "sizes", weft_partition, sizes, "equal", "equal|lognormal|power",
-        "rows of a client, for iid and dirichlet: equally many, or by a log-normal or "
-        "power law"),
+    WEFT_CHOICE_OPT("sizes", weft_partition, sizes, "equal", "equal|lognormal|power",
+                    "rows of a client, for iid and dirichlet: equally many, or by a "
+                    "log-normal or power law"),
     WEFT_REAL_OPT("deviation", weft_partition, deviation, "1", 0, 10,
                   "unequal sizes: standard deviation of their logarithm"),
     WEFT_LONG_OPT("shards", weft_partition, shards, "2", 1, 1e6,
@@ -106,8 +105,8 @@ weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
                          (long long)rows);
     if (rows / (partition->clients * pieces) * pieces >= partition->least) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
-                     "clients = %lld share %lld training rows where each needs "
-                     "min_samples = %lld; give fewer clients",
+                     "clients = %lld share %lld training rows where each needs min_samples "
+                     "= %lld; give fewer clients",
                      (long long)partition->clients, (long long)rows,
                      (long long)partition->least);
 }

@@ -40,10 +40,10 @@ static weft_status read_names(const char *source, weft_pack *pack)
         found++;
     }
     if (found != CLASSES)
-        return weft_fail(WEFT_EDATA,
-                         "%s names %d classes where %d are expected; unpack the "
-                         "archive again",
-                         path, found, CLASSES);
+        return weft_fail(
+            WEFT_EDATA,
+            "%s names %d classes where %d are expected; unpack the archive again", path,
+            found, CLASSES);
     weft_pack_classes(pack, CLASSES, name);
     return weft_pack_source(pack, path);
 }
@@ -53,8 +53,8 @@ static weft_status check_size(const char *path, int64_t images)
     struct stat info;
     if (stat(path, &info) != 0)
         return weft_fail(WEFT_EFILE,
-                         "cannot read %s: %s; give the directory of the binary "
-                         "version, cifar-10-batches-bin",
+                         "cannot read %s: %s; give the directory of the binary version, "
+                         "cifar-10-batches-bin",
                          path, strerror(errno));
     if (info.st_size == images * IMAGE) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
@@ -77,8 +77,8 @@ static weft_status read_batch(const char *path, int64_t images, weft_pack *pack)
         label[i] = (unsigned char)image[0];
         if (label[i] >= CLASSES)
             return weft_fail(WEFT_EDATA,
-                             "%s: image %lld has label %d where 0 to %d are expected; "
-                             "is this the binary version of CIFAR-10?",
+                             "%s: image %lld has label %d where 0 to %d are expected; is "
+                             "this the binary version of CIFAR-10?",
                              path, (long long)i, (int)label[i], CLASSES - 1);
         memcpy(x + i * PIXELS, image + 1, PIXELS);
     }
@@ -100,9 +100,8 @@ static weft_status cifar_read(const void *self, const char *source, weft_pack *p
     for (int i = 0; i < BATCHES; i++)
         TRY(read_batch(weft_arena_text(pack->mem, "%s/%s", source, file[i]), cifar->images,
                        pack));
-    weft_pack_split(pack,
-                    "data_batch_1 to 4 train, data_batch_5 valid, test_batch test, in the "
-                    "order of the files");
+    weft_pack_split(pack, "data_batch_1 to 4 train, data_batch_5 valid, test_batch test, "
+                          "in the order of the files");
     return WEFT_OK;
 }
 

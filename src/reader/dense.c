@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AUTO, CSV, LIBSVM };
-
 struct dense {
-    int format, separator, zero_based, alike;
+    int separator, zero_based, alike;
     weft_csv csv;
     const char *comment;
     const char *file[WEFT_NPART]; /* of the valid and the test part; "" none */
@@ -22,14 +20,10 @@ struct dense {
 };
 
 static const weft_opt options[] = {
-    WEFT_CHOICE_OPT(
-        "format", struct dense, format, "auto", "auto|csv|libsvm",
-        "format of the file; auto: csv where the first line has a separator of columns; "
-        "HDF5 is known by its first bytes"),
-    WEFT_TEXT_OPT("x", struct dense, arrays.x, "",
-                  "array of the rows in an HDF5 file, by default x, data, features "
-                  "or the like; with commas between them those of train and test, or of "
-                  "train, valid and test"),
+    WEFT_TEXT_OPT(
+        "x", struct dense, arrays.x, "",
+        "array of the rows in an HDF5 file, by default x, data, features or the like; with "
+        "commas between them those of train and test, or of train, valid and test"),
     WEFT_TEXT_OPT("y", struct dense, arrays.y, "",
                   "array of the labels there, by default y, labels, target or the like; "
                   "several as in x"),
@@ -37,15 +31,13 @@ static const weft_opt options[] = {
                     "auto|comma|semicolon|tab|pipe|blank",
                     "what stands between the columns of a CSV file; auto: what the first "
                     "line has most of"),
-    WEFT_TEXT_OPT(
-        "label", struct dense, csv.label, "last",
-        "column of the class in a CSV file: its name, its number from 1, first or last; "
-        "several with commas between them are numbers to predict"),
-    WEFT_CHOICE_OPT(
-        "target", struct dense, csv.target, "auto", "auto|classes|regression",
-        "what the label is: classes, or a number to predict (regression); auto: "
-        "a number where more than ten that are not whole, or more than 20 and a tenth of "
-        "the rows, differ"),
+    WEFT_TEXT_OPT("label", struct dense, csv.label, "last",
+                  "column of the class in a CSV file: its name, its number from 1, first "
+                  "or last; several with commas between them are numbers to predict"),
+    WEFT_CHOICE_OPT("target", struct dense, csv.target, "auto", "auto|classes|regression",
+                    "what the label is: classes, or a number to predict (regression); "
+                    "auto: a number where more than ten that are not whole, or more than "
+                    "20 and a tenth of the rows, differ"),
     WEFT_CHOICE_OPT(
         "header", struct dense, csv.header, "auto", "auto|yes|no",
         "names in the first line of a CSV file; auto: where it has other than numbers"),
@@ -55,20 +47,19 @@ static const weft_opt options[] = {
                     "point|comma|none|blank",
                     "what stands between groups of three digits there"),
     WEFT_CHOICE_OPT("dates", struct dense, csv.dates, "auto", "auto|dmy|mdy",
-                    "whether days or months come first in dates such as 1/2/2024; auto: "
-                    "as those of a column tell. Their seconds are exact to 0.2 within a "
+                    "whether days or months come first in dates such as 1/2/2024; auto: as "
+                    "those of a column tell. Their seconds are exact to 0.2 within a "
                     "month, to 64 over years; the hour is told besides"),
     WEFT_TEXT_OPT("comment", struct dense, comment, "",
                   "lines of a CSV file that begin with this text are skipped, as those "
                   "with # of libsvm are"),
-    WEFT_TEXT_OPT("drop", struct dense, csv.drop, "",
-                  "columns of a CSV file to leave out: names or numbers, with commas "
-                  "between them"),
     WEFT_TEXT_OPT(
-        "categories", struct dense, csv.categories, "auto",
-        "columns whose texts or numbers are levels, each a feature of 0 and 1, "
-        "beside those with more texts than numbers, or with numbers and few texts, "
-        "or with leading zeros"),
+        "drop", struct dense, csv.drop, "",
+        "columns of a CSV file to leave out: names or numbers, with commas between them"),
+    WEFT_TEXT_OPT("categories", struct dense, csv.categories, "auto",
+                  "columns whose texts or numbers are levels, each a feature of 0 and 1, "
+                  "beside those with more texts than numbers, or with numbers and few "
+                  "texts, or with leading zeros"),
     WEFT_TEXT_OPT("numbers", struct dense, csv.numbers, "",
                   "columns that are numbers, and stay, where they look like codes, number "
                   "the rows or do not vary"),
@@ -76,17 +67,15 @@ static const weft_opt options[] = {
                     "classes, levels, groups and clients whose names differ only in case, "
                     "white space, the form of a number or that of Unicode: apart, with a "
                     "warning, or one, by the name that comes first"),
-    WEFT_CHOICE_OPT("missing", struct dense, csv.missing, "median",
-                    "median|frequent|refuse",
-                    "what fills a missing number, beside a feature that marks it: median "
-                    "or most frequent value of the training rows"),
+    WEFT_CHOICE_OPT("missing", struct dense, csv.missing, "median", "median|refuse",
+                    "what fills a missing number, beside a feature that marks it: the "
+                    "median of the training rows"),
     WEFT_TEXT_OPT("gaps", struct dense, csv.gaps, "",
                   "texts and numbers that stand for missing values of a CSV file, too, "
                   "with commas between them, as in -999,keine; new rows are read so"),
     WEFT_CHOICE_OPT(
         "unlabelled", struct dense, csv.without_label, "drop", "drop|class|refuse",
-        "rows whose label is missing: left out, or of a class that is called so "
-        "(NA)"),
+        "rows whose label is missing: left out, or of a class that is called so (NA)"),
     WEFT_TEXT_OPT("group", struct dense, csv.group, "",
                   "column of a CSV file whose equal rows stay in one part, or fold"),
     WEFT_TEXT_OPT("client", struct dense, csv.client, "",
@@ -94,14 +83,12 @@ static const weft_opt options[] = {
     WEFT_TEXT_OPT(
         "weight", struct dense, csv.weight, "",
         "column of a CSV file that says how much a row counts in fits and scores"),
-    WEFT_TEXT_OPT(
-        "valid_file", struct dense, file[WEFT_VALID], "",
-        "file of the rows for validation, in place of the share valid; - is standard "
-        "input"),
+    WEFT_TEXT_OPT("valid_file", struct dense, file[WEFT_VALID], "",
+                  "file of the rows for validation, in place of the share valid; - is "
+                  "standard input"),
     WEFT_TEXT_OPT(
         "test_file", struct dense, file[WEFT_TEST], "",
-        "file of the rows for the test, in place of the share test; - is standard "
-        "input"),
+        "file of the rows for the test, in place of the share test; - is standard input"),
     WEFT_TEXT_OPT("like", struct dense, like, "",
                   "packed file or run: the rows are to be scored by a winner that was "
                   "trained on such columns; a label is not needed"),
@@ -162,11 +149,9 @@ static char separator_of(const struct dense *dense, char named, const char *text
                          weft_arena *tmp)
 {
     static const char separator[] = {0, ',', ';', '\t', '|', ' '};
-    if (dense->format == LIBSVM) return 0;
     if (dense->separator != 0) return separator[dense->separator];
     if (named != 0) return named;
-    char found = weft_table_separator(text, n, dense->csv.decimal != WEFT_MARK_COMMA, tmp);
-    return found == 0 && dense->format == CSV ? ',' : found;
+    return weft_table_separator(text, n, dense->csv.decimal != WEFT_MARK_COMMA, tmp);
 }
 
 /* A file's text. */
@@ -265,7 +250,7 @@ static weft_status read_files(const struct dense *dense, const char *const path[
         weft_dense_like_begin(like, &csv, rows);
     else if (csv.separator != 0)
         weft_dense_probe(path[WEFT_TRAIN], file[WEFT_TRAIN].text, file[WEFT_TRAIN].n, &csv,
-                         rows);
+                         rows->mem);
     do {
         TRY(read_once(dense, &csv, file, rows));
         if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
@@ -279,7 +264,7 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
                                const weft_dense_like *like, weft_dense_rows *rows)
 {
     weft_csv csv = dense->csv;
-    int again;
+    int again = 0;
     if (*csv.gaps != '\0' && *dense->like == '\0')
         return weft_fail(WEFT_ECONF,
                          "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "
@@ -305,10 +290,10 @@ static weft_status read_table(const struct dense *dense, const char *const path[
                          "decimal and thousands are the same mark; they differ");
     TRY(rows->arrays ? read_arrays(dense, path[WEFT_TRAIN], like, rows)
                      : read_files(dense, path, like, rows));
-    if (rows->at && rows->column)
+    if (rows->at && rows->sparse.first)
         return weft_fail(WEFT_EDATA,
-                         "%s: of the files of a table some are CSV and some "
-                         "libsvm; give all the same format",
+                         "%s: of the files of a table some are CSV and some libsvm; give "
+                         "all the same format",
                          path[WEFT_TRAIN]);
     return WEFT_OK;
 }
@@ -327,11 +312,10 @@ static weft_status check_first(const struct dense *dense, const char *source,
     if (same != 1 || rows->labels.n < 3 ||
         weft_table_number(rows->labels.name[rows->label[0]], &x))
         return WEFT_OK;
-    return weft_fail(
-        WEFT_EDATA,
-        "%s: only the first line has the class '%s'; are these names of columns? "
-        "header = yes reads them as such, header = no as a row",
-        source, rows->labels.name[rows->label[0]]);
+    return weft_fail(WEFT_EDATA,
+                     "%s: only the first line has the class '%s'; are these names of "
+                     "columns? header = yes reads them as such, header = no as a row",
+                     source, rows->labels.name[rows->label[0]]);
 }
 
 #define ALIKE "write them alike, or alike = one makes them so"
@@ -359,10 +343,10 @@ static void tell(const struct dense *dense, const char *source, const weft_dense
     tell_alike(source, rows);
     for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
         if (weft_cell_missing(rows->labels.name[i]))
-            weft_log(WEFT_WARN,
-                     "%s: the class '%s' may be a label that is missing; if so, remove its "
-                     "rows",
-                     source, rows->labels.name[i]);
+            weft_log(
+                WEFT_WARN,
+                "%s: the class '%s' may be a label that is missing; if so, remove its rows",
+                source, rows->labels.name[i]);
 }
 
 /* x and y are given, and the source has no arrays. */
@@ -386,7 +370,7 @@ static weft_status open_source(const struct dense *dense,
     int scored = *dense->like != '\0';
     for (int p = 0; p < WEFT_NPART; p++)
         if (*path[p] != '\0') TRY(weft_pack_source(pack, path[p]));
-    if (dense->format == AUTO && weft_array_is(source))
+    if (weft_array_is(source))
         TRY(weft_dense_arrays_open(&dense->arrays, path, scored, rows, pack));
     else if (*dense->arrays.x != '\0' || *dense->arrays.y != '\0')
         return refuse_names(source, pack->mem);

@@ -23,6 +23,12 @@ static inline int weft_is_answer(weft_column_kind kind)
     return kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
 }
 
+/* 1: cells are numbers, or dates, which become such. */
+static inline int weft_is_number(weft_column_kind kind)
+{
+    return kind == WEFT_COLUMN_NUMBER || kind == WEFT_COLUMN_DATE;
+}
+
 /* What was decided of a column. */
 typedef enum weft_dense_choice {
     WEFT_DENSE_AS_READ,
@@ -35,54 +41,75 @@ typedef enum weft_dense_choice {
     WEFT_DENSE_SAME   /* or the same one */
 } weft_dense_choice;
 
-/* A column of a CSV file while it is read. */
-typedef struct weft_dense_column {
-    weft_column_kind kind;
-    weft_dense_choice choice;
-    int fixed;                       /* 1: an option says what it is */
+/* What the cells of a column are, by the last reading of the files. */
+typedef struct weft_dense_seen {
     int64_t numbers, texts, missing; /* cells */
     int64_t gaps;                    /* of these the texts that usually mean a gap */
-    int64_t zeros, width;   /* cells with leading zeros; digits of all cells, 0 without any
-                               cell, -1 where they differ */
-    const char *gap, *zero; /* the first of each; NULL */
-    int fractions;          /* 1: a label or target is not whole */
-    int early;              /* 1: a category by its first lines, which all are to confirm */
-    const char *path, *text; /* the first cell that is a text, or a missing label, */
-    int64_t line, number;    /* and where it is: column `number` of its file, from 0 */
-    int64_t place;           /* column of the cell that is read */
-    weft_names name;         /* levels, groups or clients: cells are their numbers */
-    weft_names meaning;      /* [name.n] of these, or of labels, where alike ones are one */
-    double *cell; /* [rows] of a column of arrays that is no number; NULL: in value */
-    struct weft_hints *hints;           /* NULL: no text was seen */
+    int64_t zeros, width;            /* cells with leading zeros; digits of all cells, 0
+                                        without any cell, -1 where they differ */
+    const char *gap, *zero;          /* the first of each; NULL */
+    int fractions;                   /* 1: a label or target is not whole */
+    struct weft_hints *hints;        /* NULL: no text was seen */
+} weft_dense_seen;
+
+/* The first cell that is a text, or a missing label, and where it is. */
+typedef struct weft_dense_odd {
+    const char *path, *text;
+    int64_t line, column; /* of its file, from 0 */
+} weft_dense_odd;
+
+/* A column of a table while it is read. */
+typedef struct weft_dense_column {
+    /* what it is */
+    weft_column_kind kind;
+    weft_dense_choice choice;
+    int fixed;                          /* 1: an option says what it is */
+    int early;                          /* 1: a category by its first lines, which all are
+                                           to confirm */
     const struct weft_written *written; /* NULL: numbers are plain */
+    /* its cells */
+    int64_t place; /* column of the cell that is read */
+    weft_dense_seen seen;
+    weft_dense_odd odd;
+    weft_names name;    /* levels, groups or clients: cells are their numbers */
+    weft_names meaning; /* [name.n] of these, or of labels, where alike ones are one */
+    double *cell;       /* [rows] of a column of arrays that is no number; NULL: in value */
 } weft_dense_column;
 
-/* Rows of numbers, each in full (column NULL), or without their zeros: then entries
- * first[i] .. first[i+1] are those of row i. */
+/* Rows without their zeros: entries first[i] .. first[i+1] are those of row i. */
+typedef struct weft_dense_sparse {
+    int64_t *first;  /* [rows+1] */
+    int32_t *column; /* [n] from 0; NULL: rows are in full */
+    double *value;   /* [n] */
+    int64_t n, room; /* entries */
+} weft_dense_sparse;
+
+/* Rows of numbers. */
 typedef struct weft_dense_rows {
+    /* how many there are */
     int64_t n, d;            /* rows; columns, of a CSV file with the label's */
-    int64_t room;            /* rows that there is room for, of CSV files */
+    int64_t room;            /* rows that there is room for */
     int64_t end[WEFT_NPART]; /* rows up to the end of the file of each part */
-    int image[3];   /* channels, height, width of rows that are images; 0: a table */
-    int32_t *label; /* [n] */
-    double *number; /* [n] labels of libsvm files, NAN where they are none */
-    int targets;    /* numbers to predict of each row; 0: classes */
-    int alike;      /* 1: names that mean the same are one */
-    int many;      /* 1: labels are not told apart: they are targets, or too many numbers */
-    double *value; /* [n][d], or [entries] */
-    int32_t *column; /* [entries] from 0 */
-    int64_t *first;  /* [n+1] */
-    int64_t entries, label_room, number_room, first_room, value_room, column_room;
-    weft_labels labels;
-    weft_csv_head head;        /* of the first CSV file */
-    weft_dense_column *at;     /* [d] of CSV files; NULL: none were read */
-    weft_dense_column *answer; /* what the labels, or first targets, are; NULL: not read */
+    weft_arena *mem;
+    /* columns of CSV files, or of arrays that are a table */
+    weft_csv_head head;    /* of the first CSV file */
+    weft_dense_column *at; /* [d]; NULL: libsvm, or images */
+    int alike;             /* 1: names that mean the same are one */
+    /* cells, one of these */
+    double *value;                    /* [n][d] of CSV files */
+    weft_dense_sparse sparse;         /* of libsvm */
     struct weft_dense_arrays *arrays; /* NULL: rows of text files */
-    const char *texts; /* [d] 1: a column is of texts in its first lines; NULL: not known */
-    int64_t left;      /* rows that are left out, as they have no label */
+    int image[3]; /* channels, height, width of rows that are images; 0: a table */
+    /* labels, or numbers to predict */
+    weft_labels labels;
+    int32_t *label;            /* [n] */
+    double *number;            /* [n] without columns the labels, NAN where they are none */
+    weft_dense_column *answer; /* what the labels, or first targets, are; NULL: not read */
+    int targets;               /* numbers to predict of each row; 0: classes */
+    int many;     /* 1: labels are not told apart: they are targets, or too many numbers */
+    int64_t left; /* rows that are left out, as they have no label */
     const char *lacking;  /* what stands there in the first of these */
     const char *decision; /* on the label, in words; NULL */
-    weft_arena *mem;
 } weft_dense_rows;
 
 /* ---- rows as they are read ---- */
@@ -101,6 +128,9 @@ WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *rows, int64_t line,
 WEFT_CHECKED weft_status weft_dense_answered(weft_dense_rows *rows, const char *path,
                                              int64_t line, const char *label);
 
+/* "column 2" or "column 2, 'b',", counted from 0. */
+const char *weft_column_place(int64_t column, const char *name, weft_arena *mem);
+
 /* The number of a level, group or client of that text; of a label its class's name, as it
  * was first written. */
 int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
@@ -110,10 +140,9 @@ int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
  * it is no number. */
 int weft_table_number(const char *text, double *x);
 const char *weft_table_label(const char *text, weft_arena *mem);
-/* Takes note of the digits of a cell, at .. end, that is a number: of leading zeros, and
- * whether all cells have as many digits and nothing else. */
-void weft_dense_digits(weft_dense_column *column, const char *at, const char *end,
-                       weft_arena *mem);
+/* Takes note of the digits of a cell that is a number: of leading zeros, and whether all
+ * cells have as many digits and nothing else. */
+void weft_dense_digits(weft_dense_column *column, const char *text, weft_arena *mem);
 /* Before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
@@ -122,7 +151,7 @@ enum { WEFT_TARGET_AUTO, WEFT_TARGET_CLASSES, WEFT_TARGET_REGRESSION };
 /* Whether days or months come first in dates that begin with neither a year. */
 enum { WEFT_DATES_AUTO, WEFT_DATES_DMY, WEFT_DATES_MDY };
 /* What a value that is missing becomes. */
-enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_FREQUENT, WEFT_MISSING_REFUSE };
+enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_REFUSE };
 /* What a row without a label is. */
 enum { WEFT_UNLABELLED_DROP, WEFT_UNLABELLED_CLASS, WEFT_UNLABELLED_REFUSE };
 
@@ -148,6 +177,8 @@ typedef struct weft_csv {
     int decimal, thousands; /* WEFT_MARK_... */
     int dates;              /* WEFT_DATES_... */
     int64_t line;           /* of the file, before the first of the text */
+    const char *texts;      /* [columns] 1: one is of texts in its first lines; NULL: not
+                               known */
 } weft_csv;
 
 /* What separates the columns of text[n]; ' ': blanks, 0: libsvm's. comma 0: no commas. */
@@ -170,11 +201,10 @@ WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
 void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head,
                    weft_pack *pack);
 
-/* A number at `at`, which ends before `end`, and the blanks around it that separate no
- * columns: the bits that strtod gives. Returns what follows, NULL for what is not plain
- * decimal or is beyond floats. */
-const char *weft_number_read(const char *at, const char *end, char separator, char decimal,
-                             double *x);
+/* A decimal number without exponent, of 15 digits at most: they and a power of ten are
+ * exact doubles, whose quotient has the bits that strtod gives, some ten times as fast; 0:
+ * it is none. Clinger, "How to read floating point numbers accurately", PLDI 1990. */
+int weft_number_read(const char *text, char decimal, double *x);
 
 /* Reads the rows of a file. Those of a further file are added: its columns are found by
  * their names, or by place where files have none. EDATA naming file, line and column:
@@ -257,9 +287,9 @@ const weft_written *weft_written_of(const char *text, weft_arena *mem);
 /* ---- what columns and labels are ---- */
 
 /* Reads the first lines of a large file to find columns that are of texts alone there, as
- * categories are read only once then: rows->texts. */
-void weft_dense_probe(const char *path, const char *text, size_t n, const weft_csv *how,
-                      weft_dense_rows *rows);
+ * categories are read only once then: how->texts, in mem. */
+void weft_dense_probe(const char *path, const char *text, size_t n, weft_csv *how,
+                      weft_arena *mem);
 /* After all were read: columns of texts become categories, or are left out where nearly all
  * differ; *again 1: the files are to be read once more. EDATA naming file, line and column
  * of a text among many numbers. */
@@ -275,11 +305,11 @@ void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack
 /* EDATA: no column is left. */
 WEFT_CHECKED weft_status weft_dense_nothing(const weft_dense_rows *rows);
 
-/* Levels and what fills gaps, from the rows train[ntrain]; warns of columns that look odd.
- * Columns that are empty or the same there are left out. Cells of categories become numbers
- * of levels in order. EDATA: no column is left. */
+/* Levels and what fills gaps, from the ntrain rows that part[] says are for training; warns
+ * of columns that look odd. Columns that are empty or the same there are left out. Cells of
+ * categories become numbers of levels in order. EDATA: no column is left. */
 WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows,
-                                        const int64_t *train, int64_t ntrain,
+                                        const uint8_t *part, int64_t ntrain,
                                         weft_columns *columns);
 
 /* ---- columns of a winner ---- */

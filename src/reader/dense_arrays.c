@@ -194,10 +194,10 @@ static weft_status set_image(const char *shape, weft_dense_rows *rows)
         TRY(weft_shape_read(shape, arrays->d, image));
         first = x->nd < WEFT_ARRAY_DIMS || (image[0] == side[0] && image[1] == side[1]);
         if (!first && (image[0] != side[2] || image[1] != side[0]))
-            return weft_fail(WEFT_ECONF,
-                             "shape = %s, where %s is %s; give its channels x height x "
-                             "width",
-                             shape, weft_array_where(x, mem), weft_array_shape(x, mem));
+            return weft_fail(
+                WEFT_ECONF,
+                "shape = %s, where %s is %s; give its channels x height x width", shape,
+                weft_array_where(x, mem), weft_array_shape(x, mem));
     } else {
         for (int i = 0; i < 3; i++) image[i] = (int)side[first ? i : (i + 2) % 3];
     }
@@ -294,6 +294,7 @@ weft_status weft_dense_arrays_open(const weft_dense_named *named,
             TRY(open_file(named, path[p], (weft_part)p, scored, arrays, pack));
     TRY(set_image(named->shape, rows));
     arrays->row = WEFT_NEW(pack->mem, double, arrays->d);
+    rows->room = arrays->first[arrays->n];
     tell_arrays(rows);
     return WEFT_OK;
 }
@@ -327,9 +328,8 @@ void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem)
     for (int i = 0; i < arrays->n; i++) {
         weft_array *y = &arrays->y[i];
         weft_log(WEFT_INFO,
-                 "%s has a single 1 in each row: its column, from 0, is the class; "
-                 "target = "
-                 "regression predicts the numbers",
+                 "%s has a single 1 in each row: its column, from 0, is the class; target "
+                 "= regression predicts the numbers",
                  weft_array_where(y, mem));
         y->nd = 1;
         y->dims[1] = 1;
@@ -433,12 +433,11 @@ static weft_status bad_number(const weft_array *x, int64_t row, int64_t column,
                               double value, weft_arena *mem)
 {
     int whole = isfinite((float)value), missing = isnan(value);
-    const char *what = whole ? "a number of so many digits that doubles do not hold it; "
-                               "is it an identifier? leave the column out"
-                       : missing
-                           ? "where a number is expected; missing = median fills gaps "
-                             "of tables, images have none"
-                           : "where a finite number is expected; mend the row";
+    const char *what = whole ? "a number of so many digits that doubles do not hold it; is "
+                               "it an identifier? leave the column out"
+                       : missing ? "where a number is expected; missing = median fills "
+                                   "gaps of tables, images have none"
+                                 : "where a finite number is expected; mend the row";
     return weft_fail(WEFT_EDATA, "%s: row %lld, column %lld is %g, %s",
                      weft_array_where(x, mem), (long long)row + 1, (long long)column + 1,
                      value, what);
@@ -526,7 +525,7 @@ static weft_status read_cell(const struct special *special, int64_t i, double *c
     if (answer)
         weft_dense_answer(special->rows, special->to, array->path, i + 1,
                           missing ? "" : text, x);
-    special->to->missing += missing && kind == WEFT_COLUMN_CATEGORY;
+    special->to->seen.missing += missing && kind == WEFT_COLUMN_CATEGORY;
     *cell = !named    ? x
             : missing ? NAN
                       : (double)weft_dense_name_number(special->rows, special->to, text);
@@ -579,12 +578,11 @@ static weft_status place_like(const weft_dense_like *like, weft_dense_arrays *ar
     for (int64_t j = 0; j < n; j++) lacks += weft_is_answer(like->columns->at[j].kind);
     int whole = arrays->d == n && !arrays->labelled;
     if (!whole && arrays->d != n - lacks)
-        return weft_fail(
-            WEFT_EDATA,
-            "%s has %lld columns where %lld are expected, as in the table that "
-            "was learnt without its label",
-            weft_array_where(&arrays->x[0], mem), (long long)arrays->d,
-            (long long)(n - lacks));
+        return weft_fail(WEFT_EDATA,
+                         "%s has %lld columns where %lld are expected, as in the table "
+                         "that was learnt without its label",
+                         weft_array_where(&arrays->x[0], mem), (long long)arrays->d,
+                         (long long)(n - lacks));
     for (int64_t j = 0; j < n; j++) {
         int answer = weft_is_answer(like->columns->at[j].kind);
         arrays->from[j] = whole || !answer   ? c++
@@ -604,8 +602,8 @@ static weft_status set_columns(weft_dense_arrays *arrays, const weft_csv *how,
     int last = strcmp(how->label, "last") == 0;
     if (last != (k > 0))
         return weft_fail(WEFT_ECONF,
-                         last ? "%s has no labels beside it: y = NAME says which array "
-                                "has them, label = NUMBER which of its own columns"
+                         last ? "%s has no labels beside it: y = NAME says which array has "
+                                "them, label = NUMBER which of its own columns"
                               : "%s has labels by y, so that label = %s has no effect; "
                                 "leave one of them out",
                          path, how->label);
@@ -638,7 +636,7 @@ static weft_status begin_table(weft_dense_arrays *arrays, const weft_csv *how,
     for (int64_t j = 0; j < rows->d; j++)
         if (rows->at[j].kind != WEFT_COLUMN_NUMBER &&
             rows->at[j].kind != WEFT_COLUMN_DROPPED)
-            rows->at[j].cell = WEFT_NEW(rows->mem, double, arrays->first[arrays->n]);
+            rows->at[j].cell = WEFT_NEW(rows->mem, double, rows->room);
     return WEFT_OK;
 }
 
@@ -656,7 +654,7 @@ static weft_status read_table(const weft_csv *how, weft_dense_rows *rows, int k,
                 tmp));
     for (int64_t j = 0; j < rows->d; j++) {
         if (rows->at[j].kind == WEFT_COLUMN_NUMBER && arrays->from[j] < arrays->d)
-            rows->at[j].missing += missing[arrays->from[j]];
+            rows->at[j].seen.missing += missing[arrays->from[j]];
         if (rows->at[j].cell) TRY(read_special(rows, how, k, j));
     }
     return WEFT_OK;
@@ -677,10 +675,10 @@ static weft_status read_labels(const weft_csv *how, weft_dense_rows *rows, int k
         size_t mark = weft_arena_mark(tmp);
         const char *label = label_of(arrays, k, from, i, tmp);
         if (*label == '\0' && !how->unlabelled)
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld has no label, or NaN; give one, or remove the "
-                             "row",
-                             where, (long long)i + 1);
+            return weft_fail(
+                WEFT_EDATA,
+                "%s: row %lld has no label, or NaN; give one, or remove the row", where,
+                (long long)i + 1);
         TRY(rows->at ? weft_dense_row(rows, i + 1, label)
                      : weft_dense_answered(rows, where, i + 1, label));
         weft_arena_reset(tmp, mark);
@@ -701,8 +699,8 @@ static weft_status check_images(const weft_dense_arrays *arrays, const weft_csv 
                          weft_array_where(&arrays->x[0], rows->mem));
     if (arrays->labelled && weft_array_width(&arrays->y[0]) != 1)
         return weft_fail(WEFT_EDATA,
-                         "%s has the shape %s where one label an image is "
-                         "expected; of rows of 0 and 1, y.argmax(1) is it",
+                         "%s has the shape %s where one label an image is expected; of "
+                         "rows of 0 and 1, y.argmax(1) is it",
                          weft_array_where(&arrays->y[0], rows->mem),
                          weft_array_shape(&arrays->y[0], rows->mem));
     for (int k = 0; k < arrays->n; k++)

@@ -1,10 +1,6 @@
 /* Cells of a table: numbers from text, gaps, and numbers that are written as dates, or with
  * a unit: 31.12.2024, 14%, $1,234, 1 234,5 kg. A column has one order of dates, or one unit
- * and one spelling, which its texts tell.
- *
- * Plain numbers have the bits that strtod gives, some ten times as fast: up to 15 digits
- * and a small power of ten are a product or quotient of exact doubles; others are left to
- * strtod. Clinger, "How to read floating point numbers accurately", PLDI 1990. */
+ * and one spelling, which its texts tell. */
 #include "dense.h"
 #include "weft/base/files.h"
 
@@ -17,111 +13,42 @@
 
 /* ---- plain numbers ---- */
 
-enum { MAX_DIGITS = 15, MAX_POWER = 22, MAX_EXPONENT = 9999 };
-
-static const double ten[MAX_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 static int is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* digits x 10^power, correctly rounded; 0: strtod has to. */
-static int scaled(uint64_t digits, int power, double *x)
+int weft_number_read(const char *text, char decimal, double *x)
 {
-    int small = power >= -MAX_POWER && power <= MAX_POWER;
-    if (digits == 0)
-        *x = 0;
-    else if (small)
-        *x = power < 0 ? (double)digits / ten[-power] : (double)digits * ten[power];
-    return digits == 0 || small;
-}
-
-/* The exponent at `at`, after its e; returns what follows, NULL where there is none. */
-static const char *read_exponent(const char *at, const char *end, int *power)
-{
-    int e = 0;
-    int minus = at < end && *at == '-';
-    at += at < end && (*at == '-' || *at == '+');
-    if (at == end || !is_digit(*at)) return NULL;
-    for (; at < end && is_digit(*at); at++)
-        if (e < MAX_EXPONENT) e = 10 * e + (*at - '0');
-    *power += minus ? -e : e;
-    return at;
-}
-
-/* Reads what is not a short integer: fractions, exponents, many digits. `at` is past the
- * sign. */
-static const char *read_decimal(const char *at, const char *end, char mark, double *x)
-{
-    const char *start = at;
-    uint64_t digits = 0;
-    int n = 0, seen = 0, power = 0, point = 0; /* n digits from the first that is not 0 */
-    for (; at < end && (is_digit(*at) || (*at == mark && !point)); at++) {
-        if (*at == mark) {
+    enum { MOST = 15 };
+    static const double ten[MOST + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                         1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const char *at = text + (*text == '-' || *text == '+');
+    int64_t digits = 0;
+    int n = 0, after = 0, point = 0;
+    for (; is_digit(*at) || (*at == decimal && !point); at++) {
+        if (*at == decimal) {
             point = 1;
             continue;
         }
-        seen = 1;
-        power -= point;
-        n += n > 0 || *at != '0';
-        if (n <= MAX_DIGITS) digits = 10 * digits + (uint64_t)(*at - '0');
+        if (++n > MOST) return 0;
+        digits = 10 * digits + (*at - '0');
+        after += point;
     }
-    if (!seen) return NULL;
-    if (at < end && (*at == 'e' || *at == 'E'))
-        if ((at = read_exponent(at + 1, end, &power)) == NULL) return NULL;
-    if (n > MAX_DIGITS && at - start == n) return NULL; /* see weft_number_lost */
-    if (n > MAX_DIGITS || !scaled(digits, power, x)) {
-        char *stop;
-        if (mark != '.') return NULL;
-        *x = strtod(start, &stop);
-        if (stop != at) return NULL;
-    }
-    return at;
+    if (n == 0 || *at != '\0') return 0;
+    *x = (double)digits / ten[after];
+    if (*text == '-') *x = -*x;
+    return 1;
 }
 
-void weft_dense_digits(weft_dense_column *column, const char *at, const char *end,
-                       weft_arena *mem)
+void weft_dense_digits(weft_dense_column *column, const char *text, weft_arena *mem)
 {
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
-    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    if (end - at > 1 && at[0] == '0' && is_digit(at[1]) && column->zeros++ == 0)
-        column->zero = weft_arena_text(mem, "%.*s", (int)(end - at), at);
-    if (column->width < 0) return;
-    int64_t n = 0;
-    while (at + n < end && is_digit(at[n])) n++;
-    int same = at + n == end && (column->width == 0 || column->width == n);
-    column->width = same ? n : -1;
-}
-
-/* 1: a blank that does not separate columns. */
-static int is_blank(char c, char separator)
-{
-    return (c == ' ' || c == '\t') && c != separator;
-}
-
-const char *weft_number_read(const char *at, const char *end, char separator, char decimal,
-                             double *x)
-{
-    enum { AT_ONCE = 15 }; /* digits of an integer that a double holds */
-    while (at < end && is_blank(*at, separator)) at++;
-    int minus = at < end && *at == '-';
-    at += at < end && (*at == '-' || *at == '+');
-    const char *start = at;
-    int64_t value = 0;
-    while (at < end && is_digit(*at) && at - start <= AT_ONCE)
-        value = 10 * value + (*at++ - '0');
-    if (at > start && at - start <= AT_ONCE &&
-        (at == end || *at == separator || is_blank(*at, separator)))
-        *x = (double)value;
-    else
-        at = read_decimal(start, end, decimal, x);
-    if (at == NULL || !isfinite((float)*x)) return NULL;
-    if (minus) *x = -*x;
-    while (at < end && is_blank(*at, separator)) at++;
-    return at;
+    if (text[0] == '0' && is_digit(text[1]) && column->seen.zeros++ == 0)
+        column->seen.zero = weft_arena_text(mem, "%s", text);
+    if (column->seen.width < 0) return;
+    int64_t n = (int64_t)strspn(text, "0123456789");
+    int same = text[n] == '\0' && (column->seen.width == 0 || column->seen.width == n);
+    column->seen.width = same ? n : -1;
 }
 
 int weft_table_number(const char *text, double *x)
@@ -189,6 +116,7 @@ static const char *plain_of(const weft_csv *how, const char *text, weft_arena *m
 
 int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem)
 {
+    if (weft_number_read(text, mark_of[how->decimal], x)) return 1;
     const char *plain = plain_of(how, text, mem);
     return plain != NULL && weft_table_number(plain, x) && isfinite(*x) &&
            !weft_number_lost(plain);
@@ -482,8 +410,8 @@ void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *
     struct parts parts;
     double x;
     weft_arena *kept = column->name.mem;
-    if (!column->hints) column->hints = WEFT_NEW(kept, weft_hints, 1);
-    weft_hints *hints = column->hints;
+    if (!column->seen.hints) column->seen.hints = WEFT_NEW(kept, weft_hints, 1);
+    weft_hints *hints = column->seen.hints;
     if (add_date(hints, text) || !take_apart(text, &parts, mem)) return;
     if (!hints->first) hints->first = weft_arena_text(kept, "%s", parts.unit);
     if (strcmp(parts.unit, hints->first) != 0) {
@@ -506,19 +434,21 @@ static weft_date_order order_of(const weft_csv *how, const weft_dense_column *co
 {
     static const weft_date_order asked[] = {
         [WEFT_DATES_DMY] = WEFT_DATE_DMY, [WEFT_DATES_MDY] = WEFT_DATE_MDY};
-    const int64_t *date = column->hints->date;
+    const int64_t *date = column->seen.hints->date;
     int best = WEFT_DATE_NONE;
     for (int k = 1; k < WEFT_DATE_ORDERS; k++)
         if (date[k] > date[best]) best = k;
-    if (best == WEFT_DATE_NONE || 2 * date[best] <= column->texts + column->numbers)
+    if (best == WEFT_DATE_NONE ||
+        2 * date[best] <= column->seen.texts + column->seen.numbers)
         return WEFT_DATE_NONE;
     if ((best == WEFT_DATE_YM || best == WEFT_DATE_TIME) &&
-        (date[best] < column->texts || column->hints->spans == column->texts))
+        (date[best] < column->seen.texts ||
+         column->seen.hints->spans == column->seen.texts))
         return WEFT_DATE_NONE;
     if (best != WEFT_DATE_DMY && best != WEFT_DATE_MDY) return (weft_date_order)best;
     if (how->dates != WEFT_DATES_AUTO) return asked[how->dates];
     if (date[WEFT_DATE_DMY] != date[WEFT_DATE_MDY]) return (weft_date_order)best;
-    if (column->hints->points == date[WEFT_DATE_DMY]) return WEFT_DATE_DMY;
+    if (column->seen.hints->points == date[WEFT_DATE_DMY]) return WEFT_DATE_DMY;
     if (known == WEFT_DATE_NONE)
         *doubt = "may have days or months first: dates = dmy or dates = mdy says which";
     return known;
@@ -526,19 +456,19 @@ static weft_date_order order_of(const weft_csv *how, const weft_dense_column *co
 
 int weft_hints_mixed(const weft_dense_column *column)
 {
-    const weft_hints *hints = column->hints;
-    return hints->close > 0 && hints->close == hints->unit && column->numbers > 0;
+    const weft_hints *hints = column->seen.hints;
+    return hints->close > 0 && hints->close == hints->unit && column->seen.numbers > 0;
 }
 
 /* The spelling of all the numbers with a unit; -1: there is none. */
 static int spelling_of(const weft_csv *how, const weft_dense_column *column,
                        const char **doubt)
 {
-    const weft_hints *hints = column->hints;
+    const weft_hints *hints = column->seen.hints;
     const int64_t *n = hints->spelling;
     int best = 0;
-    if (hints->unit < column->texts || weft_hints_mixed(column)) return -1;
-    while (best < WEFT_SPELLINGS && n[best] < column->texts) best++;
+    if (hints->unit < column->seen.texts || weft_hints_mixed(column)) return -1;
+    while (best < WEFT_SPELLINGS && n[best] < column->seen.texts) best++;
     if (best == WEFT_SPELLINGS) return -1;
     size_t length = strcspn(hints->first, " ");
     int before = is_currency(hints->first, length, 1);
@@ -554,14 +484,14 @@ const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_colu
                                       weft_arena *mem)
 {
     *doubt = NULL;
-    if (!column->hints) return NULL;
+    if (!column->seen.hints) return NULL;
     weft_written written = {.order = order_of(how, column, order, doubt)};
     int k = 0;
     if (written.order != WEFT_DATE_NONE) {
-        written.zone = column->hints->zone;
+        written.zone = column->seen.hints->zone;
     } else {
         if (*doubt || (k = spelling_of(how, column, doubt)) < 0) return NULL;
-        written.unit = column->hints->first;
+        written.unit = column->seen.hints->first;
     }
     written.decimal = spelling[k].decimal;
     written.thousands = spelling[k].thousands;

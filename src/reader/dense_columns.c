@@ -128,39 +128,17 @@ static void tell_codes(const weft_dense_rows *rows, const weft_column *column)
         if (!has_code(rows, j, &column[j], &code, &times, &low, &high)) continue;
         more += first != NULL;
         if (!first)
-            first = weft_arena_text(
-                rows->mem,
-                "column '%s' has %g %lld times and else %g .. %g; if that stands for a "
-                "missing value, gaps = %g says so",
-                column[j].name, code, (long long)times, low, high, code);
+            first =
+                weft_arena_text(rows->mem,
+                                "column '%s' has %g %lld times and else %g .. %g; if that "
+                                "stands for a missing value, gaps = %g says so",
+                                column[j].name, code, (long long)times, low, high, code);
     }
     if (first)
         weft_log(WEFT_WARN, "%s: %s%s", rows->labels.path, first,
                  more ? weft_arena_text(rows->mem, "; %lld more columns have such a number",
                                         (long long)more)
                       : "");
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The most frequent of sorted numbers, the least of equally frequent ones. */
-static double most_frequent(const double *x, int64_t n)
-{
-    double best = x[0];
-    for (int64_t i = 0, most = 0; i < n;) {
-        int64_t end = i;
-        while (end < n && !(x[end] > x[i])) end++;
-        if (end - i > most) {
-            most = end - i;
-            best = x[i];
-        }
-        i = end;
-    }
-    return best;
 }
 
 /* Puts the k-th of x[n], from 0, in its place, none greater before it and none less behind
@@ -219,11 +197,8 @@ static void fit_number(const weft_csv *how, weft_dense_column *from, double *x, 
     to->marks = n < ntrain;
     if (n == 0 || (!to->marks && !stays && !vary(x, n))) {
         leave_out(n == 0 ? WEFT_DENSE_EMPTY : WEFT_DENSE_SAME, from, to);
-    } else if (how->missing != WEFT_MISSING_FREQUENT) {
-        to->fill = median(x, n);
     } else {
-        qsort(x, (size_t)n, sizeof *x, by_value);
-        to->fill = most_frequent(x, n);
+        to->fill = median(x, n);
     }
 }
 
@@ -241,7 +216,7 @@ static void fit_numbers(const weft_csv *how, const weft_dense_rows *rows, int64_
             if (!isnan(cell[j])) x[(j - first) * ntrain + n[j - first]++] = cell[j];
     }
     for (int64_t j = first; j < end; j++)
-        if (column[j].kind == WEFT_COLUMN_NUMBER || column[j].kind == WEFT_COLUMN_DATE)
+        if (weft_is_number(column[j].kind))
             fit_number(how, &rows->at[j], x + (j - first) * ntrain, n[j - first], ntrain,
                        &column[j]);
 }
@@ -334,19 +309,7 @@ static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *trai
     }
 }
 
-/* The rows train[ntrain] in the order of the file, which are read faster. */
-static const int64_t *in_order(int64_t n, const int64_t *train, int64_t ntrain,
-                               weft_arena *mem)
-{
-    char *own = WEFT_NEW(mem, char, n);
-    int64_t *sorted = WEFT_NEW(mem, int64_t, ntrain), to = 0;
-    for (int64_t i = 0; i < ntrain; i++) own[train[i]] = 1;
-    for (int64_t i = 0; i < n; i++)
-        if (own[i]) sorted[to++] = i;
-    return sorted;
-}
-
-weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int64_t *train,
+weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const uint8_t *part,
                            int64_t ntrain, weft_columns *columns)
 {
     enum {
@@ -360,28 +323,29 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
         at[j] = (weft_column){.name = weft_dense_name(rows, j),
                               .kind = from->kind,
                               .written = weft_written_text(from->written, rows->mem),
-                              .missing = from->missing,
+                              .missing = from->seen.missing,
                               .distinct = from->name.n};
         if (from->kind == WEFT_COLUMN_LABEL) at[j].distinct = rows->labels.n;
     }
     for (int64_t j = 0; j < rows->d; j += AT_ONCE)
         look_at(rows, j, rows->d - j < AT_ONCE ? rows->d : j + AT_ONCE, at);
     if (!rows->arrays) tell_codes(rows, at);
-    const int64_t *sorted = in_order(rows->n, train, ntrain, rows->mem);
+    int64_t *train = WEFT_NEW(rows->mem, int64_t, ntrain);
+    for (int64_t i = 0, to = 0; i < rows->n; i++)
+        if (part[i] == WEFT_TRAIN) train[to++] = i;
     weft_arena *tmp = weft_arena_new();
     int64_t most = AT_ONCE_CELLS / (ntrain + 1) + 1;
     if (most > AT_ONCE) most = AT_ONCE;
     for (int64_t j = 0; j < rows->d; j += most) {
         int64_t end = rows->d - j < most ? rows->d : j + most;
-        fit_numbers(how, rows, j, end, sorted, ntrain, at, tmp);
+        fit_numbers(how, rows, j, end, train, ntrain, at, tmp);
         weft_arena_reset(tmp, 0);
     }
     for (int64_t j = 0; j < rows->d; j++) {
         weft_column *to = &at[j];
         to->first = columns->features;
-        if (to->kind == WEFT_COLUMN_CATEGORY)
-            fit_category(rows, j, sorted, ntrain, to, tmp);
-        if (to->kind == WEFT_COLUMN_DATE) fit_date(rows, j, sorted, ntrain, to);
+        if (to->kind == WEFT_COLUMN_CATEGORY) fit_category(rows, j, train, ntrain, to, tmp);
+        if (to->kind == WEFT_COLUMN_DATE) fit_date(rows, j, train, ntrain, to);
         to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
         columns->features += to->features;
         weft_arena_reset(tmp, 0);
@@ -429,10 +393,10 @@ static weft_status read_from(weft_h5 *file, int images, weft_dense_like *like)
     else
         TRY(weft_columns_read(file, group, &like->columns));
     if (!like->columns && !images)
-        return weft_fail(WEFT_EDATA,
-                         "like = %s was not packed from a table with columns, nor trained "
-                         "on one",
-                         file->path);
+        return weft_fail(
+            WEFT_EDATA,
+            "like = %s was not packed from a table with columns, nor trained on one",
+            file->path);
     TRY(weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
                            &like->class_name, &n));
     like->classes = (int)n;
@@ -475,7 +439,7 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     rows->head = (weft_csv_head){
         .columns = n, .label = like->label, .name = like->named ? name : NULL};
     rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
+    if (!rows->arrays) rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
     rows->answer = &rows->at[like->label];
     rows->many = rows->targets = like->target_scale ? like->classes : 0;
     for (int64_t j = 0; j < n; j++) {

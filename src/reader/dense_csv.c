@@ -17,7 +17,6 @@ struct csv {
     const char **first; /* [nfirst] of the first line, until the second is there */
     int64_t nfirst;
     weft_gaps gaps;
-    char decimal;           /* what stands before decimals */
     int drops;              /* 1: rows without a label are left out */
     int64_t blank, skipped; /* blank lines that are rows; that are none, */
     int64_t before;         /* of these those before a row */
@@ -50,9 +49,9 @@ static weft_status set_columns(struct csv *csv)
     rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
     for (int64_t i = 0; i < n; i++) rows->at[i].name.mem = rows->mem;
     weft_status st = weft_csv_kinds(csv->source.path, csv->how, &csv->head, rows->at, tmp);
-    for (int64_t i = 0; i < n && rows->texts; i++) {
-        rows->at[i].early =
-            rows->texts[i] && rows->at[i].kind == WEFT_COLUMN_NUMBER && !rows->at[i].fixed;
+    for (int64_t i = 0; i < n && csv->how->texts; i++) {
+        rows->at[i].early = csv->how->texts[i] && rows->at[i].kind == WEFT_COLUMN_NUMBER &&
+                            !rows->at[i].fixed;
         if (rows->at[i].early) rows->at[i].kind = WEFT_COLUMN_CATEGORY;
     }
     rows->answer = &rows->at[csv->head.label];
@@ -169,13 +168,10 @@ static weft_status begin(struct csv *csv, const weft_csv_row *second)
 
 /* ---- rows ---- */
 
-/* "column 2" or "column 2, 'b',", from 0. */
+/* How a message names column i. */
 static const char *column_text(const struct csv *csv, int64_t i)
 {
-    long long number = (long long)i + 1;
-    const char *name = csv->head.name != NULL ? csv->head.name[i] : "";
-    if (*name == '\0') return weft_arena_text(csv->source.row, "column %lld", number);
-    return weft_arena_text(csv->source.row, "column %lld, '%s',", number, name);
+    return weft_column_place(i, csv->head.name ? csv->head.name[i] : NULL, csv->source.row);
 }
 
 static weft_status bad_width(const struct csv *csv, const char *const *field, int64_t n,
@@ -186,8 +182,7 @@ static weft_status bad_width(const struct csv *csv, const char *const *field, in
         WEFT_EDATA, "%s: line %lld has %lld columns where %lld are expected; %s",
         csv->source.path, (long long)line, (long long)n, (long long)csv->head.columns,
         comment ? "comment = # skips lines that begin with it"
-                : "mend the line, or put texts that have the separator in "
-                  "quotation marks");
+                : "mend the line, or put texts that have the separator in quotation marks");
 }
 
 /* A value that is missing where one must be. */
@@ -218,21 +213,20 @@ static double number_of(struct csv *csv, weft_dense_column *column, const char *
 {
     double x = NAN;
     if (read_number(csv, column, text, &x)) {
-        column->numbers++;
-        if (!column->written)
-            weft_dense_digits(column, text, text + strlen(text), csv->table->mem);
+        column->seen.numbers++;
+        if (!column->written) weft_dense_digits(column, text, csv->table->mem);
         return x;
     }
     int gap = weft_cell_gap(text);
-    if (gap && column->gaps++ == 0)
-        column->gap = weft_arena_text(csv->table->mem, "%s", text);
+    if (gap && column->seen.gaps++ == 0)
+        column->seen.gap = weft_arena_text(csv->table->mem, "%s", text);
     if (gap || weft_cell_missing(text)) {
-        column->missing++;
+        column->seen.missing++;
         if (csv->how->missing != WEFT_MISSING_REFUSE) return NAN;
     } else if (!column->written) {
         weft_hints_add(csv->how, column, text, csv->source.row);
     }
-    if (column->texts++ == 0)
+    if (column->seen.texts++ == 0)
         weft_dense_note(csv->table, column, csv->source.path, line, text);
     return NAN;
 }
@@ -247,7 +241,7 @@ static double answer_of(struct csv *csv, weft_dense_column *column, const char *
     if (!read_number(csv, column, text, &x)) x = NAN;
     if (isnan(x) && !column->written && !weft_cell_missing(text))
         weft_hints_add(csv->how, column, text, csv->source.row);
-    if (!isnan(x)) weft_dense_digits(column, text, text + strlen(text), csv->table->mem);
+    if (!isnan(x)) weft_dense_digits(column, text, csv->table->mem);
     weft_dense_answer(csv->table, column, csv->source.path, line, text, x);
     return x;
 }
@@ -295,12 +289,11 @@ static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line
     weft_dense_column *column = &csv->table->at[csv->place[i]];
     column->place = i;
     if (csv->gaps.n > 0 && may_have_gaps(column) && is_gap(csv, column, text)) text = "";
+    if (weft_is_number(column->kind)) return number_of(csv, column, text, line);
     int missing = weft_cell_missing(text);
     switch (column->kind) {
-    case WEFT_COLUMN_DATE:
-    case WEFT_COLUMN_NUMBER: return number_of(csv, column, text, line);
     case WEFT_COLUMN_CATEGORY:
-        column->missing += missing;
+        column->seen.missing += missing;
         if (missing && csv->how->missing == WEFT_MISSING_REFUSE)
             return refuse(csv, i, text, line, "missing = median gives it a feature");
         return missing ? NAN : (double)weft_dense_name_number(csv->table, column, text);
@@ -321,11 +314,9 @@ static weft_status end_row(struct csv *csv, const char *label, int64_t line)
 {
     TRY(csv->st);
     if (*label == '\0' && !csv->how->unlabelled)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld, %s has no label; give one, or remove "
-                         "the line",
-                         csv->source.path, (long long)line,
-                         column_text(csv, csv->head.label));
+        return weft_fail(
+            WEFT_EDATA, "%s: line %lld, %s has no label; give one, or remove the line",
+            csv->source.path, (long long)line, column_text(csv, csv->head.label));
     return weft_dense_row(csv->table, line, label);
 }
 
@@ -375,111 +366,43 @@ static weft_status take_row(void *ctx, const weft_csv_row *row)
 
 /* ---- plain lines ---- */
 
-/* The text between two separators without blanks or quotation marks around it. */
-static const char *plain_text(const char *at, const char *end, weft_arena *mem)
+/* A field at .. end, where a NUL may be written, without blanks or quotation marks around
+ * it; NULL: it has other marks, and so maybe separators. */
+static const char *trimmed(char *at, char *end, int quotes)
 {
-    int quoted = at < end && *at == '"';
+    int quoted = at + 1 < end && *at == '"' && end[-1] == '"';
     at += quoted;
     end -= quoted;
+    if (quotes && memchr(at, '"', (size_t)(end - at))) return NULL;
     while (!quoted && at < end && (*at == ' ' || *at == '\t')) at++;
     while (!quoted && at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    char *text = WEFT_NEW(mem, char, end - at + 1);
-    memcpy(text, at, (size_t)(end - at));
-    return text;
-}
-
-/* 1: quotation marks stand around whole fields without separators. */
-static int is_quoted_whole(const char *at, const char *end, char separator)
-{
-    const char *open = at;
-    while ((open = memchr(open, '"', (size_t)(end - open))) != NULL) {
-        if (open > at && open[-1] != separator) return 0;
-        const char *close = memchr(open + 1, '"', (size_t)(end - open - 1));
-        if (!close || (close + 1 < end && close[1] != separator)) return 0;
-        if (memchr(open, separator, (size_t)(close - open))) return 0;
-        open = close + 1;
-    }
-    return 1;
-}
-
-/* 1: the line has as many fields as columns, and nothing that libcsv has to read. */
-static int is_plain(const struct csv *csv, const char *at, const char *end)
-{
-    int64_t separators = 0;
-    int odd = 0, some = 0;
-    for (; at < end; at++) {
-        separators += *at == csv->how->separator;
-        odd |= (*at == '\r') | (*at == '\0');
-        some |= (*at != ' ') & (*at != '\t');
-    }
-    return !odd && some && separators + 1 == csv->head.columns;
-}
-
-/* The cells of column i from `at` on; *label where it is that one's. Returns the end. */
-static const char *add_cell(struct csv *csv, int64_t i, const char *at, const char *end,
-                            const char **label)
-{
-    weft_dense_rows *rows = csv->table;
-    char separator = csv->how->separator;
-    int64_t j = csv->place[i];
-    double *x = rows->value + rows->n * rows->d + (j >= 0 ? j : 0), number;
-    if (j >= 0 && rows->at[j].kind == WEFT_COLUMN_NUMBER) {
-        const char *stop = weft_number_read(at, end, separator, csv->decimal, &number);
-        if (stop && (stop == end || *stop == separator) &&
-            !weft_gaps_have(&csv->gaps, "", number)) {
-            *x = number;
-            rows->at[j].numbers++;
-            weft_dense_digits(&rows->at[j], at, stop, rows->mem);
-            return stop;
-        }
-    }
-    const char *stop = memchr(at, separator, (size_t)(end - at));
-    if (!stop) stop = end;
-    const char *text = plain_text(at, stop, csv->source.row);
-    if (i == csv->head.label) *label = text;
-    if (j >= 0) *x = cell_of(csv, i, text, csv->source.line);
-    return stop;
-}
-
-/* 1: a label or target of the line is missing, and its row is left out. */
-static int is_left_out(struct csv *csv, const char *at, const char *end)
-{
-    char separator = csv->how->separator;
-    int64_t last = csv->head.columns - 1;
-    if (*csv->head.more == '\0' && csv->head.label == last) {
-        for (at = end; at[-1] != separator;) at--;
-        return lacks_answer(csv, last, plain_text(at, end, csv->source.row));
-    }
-    for (int64_t i = 0; i <= last; i++) {
-        const char *stop = i < last ? memchr(at, separator, (size_t)(end - at)) : end;
-        weft_column_kind kind =
-            csv->place[i] >= 0 ? csv->table->at[csv->place[i]].kind : WEFT_COLUMN_DROPPED;
-        if (weft_is_answer(kind) &&
-            lacks_answer(csv, i, plain_text(at, stop, csv->source.row)))
-            return 1;
-        at = stop + 1;
-    }
-    return 0;
+    *end = '\0';
+    return at;
 }
 
 /* Adds the row of a line, if it is plain; else *what is left as it is: libcsv has to read
  * it. */
-static weft_status add_plain(struct csv *csv, const char *at, const char *end,
-                             weft_csv_line *what)
+static weft_status add_plain(struct csv *csv, const char *at, size_t n, weft_csv_line *what)
 {
-    const char *label = "";
-    if (!csv->place || csv->how->thousands != WEFT_MARK_NONE) return WEFT_OK;
-    if (end > at && end[-1] == '\n') end--;
-    if (end > at && end[-1] == '\r') end--;
-    if (csv->source.quotes && !is_quoted_whole(at, end, csv->how->separator))
-        return WEFT_OK;
-    if (!is_plain(csv, at, end)) return WEFT_OK;
+    weft_arena *row = csv->source.row;
+    char separator = csv->how->separator;
+    if (n > 0 && at[n - 1] == '\n') n--;
+    if (n > 0 && at[n - 1] == '\r') n--;
+    if (!csv->place || memchr(at, '\r', n) || memchr(at, '\0', n)) return WEFT_OK;
+    int64_t fields = 1, i = 0;
+    for (size_t k = 0; k < n; k++) fields += at[k] == separator;
+    const char **field = WEFT_NEW(row, const char *, fields);
+    char *copy = weft_arena_alloc(row, n + 1, 1), *end = copy + n;
+    memcpy(copy, at, n);
+    for (char *stop; i < fields; copy = stop + 1) {
+        stop = memchr(copy, separator, (size_t)(end - copy));
+        if (!stop) stop = end;
+        field[i] = trimmed(copy, stop, csv->source.quotes);
+        if (!field[i++]) return WEFT_OK;
+    }
     *what = WEFT_CSV_DONE;
-    if (csv->drops && is_left_out(csv, at, end)) return WEFT_OK;
-    for (int64_t i = 0; i < csv->head.columns; i++)
-        at = add_cell(csv, i, i > 0 ? at + 1 : at, end, &label);
-    weft_status st = end_row(csv, label, csv->source.line);
-    weft_arena_reset(csv->source.row, 0);
+    weft_status st = add_row(csv, field, fields, csv->source.line);
+    weft_arena_reset(row, 0);
     return st;
 }
 
@@ -509,11 +432,10 @@ static int64_t width_of(const struct csv *csv)
 static void tell_blank(const struct csv *csv)
 {
     if (csv->blank > 0)
-        weft_log(
-            WEFT_INFO,
-            "%s: blank lines, %lld of them, are rows whose value is missing, as there is "
-            "one column",
-            csv->source.path, (long long)csv->blank);
+        weft_log(WEFT_INFO,
+                 "%s: blank lines, %lld of them, are rows whose value is missing, as there "
+                 "is one column",
+                 csv->source.path, (long long)csv->blank);
     if (csv->before > 0 && csv->how->unlabelled)
         weft_log(
             WEFT_INFO,
@@ -540,7 +462,7 @@ static weft_status look_at(void *ctx, const char *at, size_t n, weft_csv_line *w
         return WEFT_OK;
     }
     csv->before = csv->skipped;
-    return source->odd ? WEFT_OK : add_plain(csv, at, at + n, what);
+    return source->odd ? WEFT_OK : add_plain(csv, at, n, what);
 }
 
 weft_status weft_read_csv(const char *path, const char *text, size_t n, const weft_csv *how,
@@ -558,7 +480,6 @@ weft_status weft_read_csv(const char *path, const char *text, size_t n, const we
                    .take = take_row},
         .how = how,
         .table = rows,
-        .decimal = how->decimal == WEFT_MARK_COMMA ? ',' : '.',
         .gaps = weft_gaps_of(how, rows->mem),
         .drops = !how->unlabelled && how->without_label == WEFT_UNLABELLED_DROP};
     rows->labels.path = path;

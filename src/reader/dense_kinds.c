@@ -11,8 +11,8 @@
 
 /* ---- kinds ---- */
 
-void weft_dense_probe(const char *path, const char *text, size_t n, const weft_csv *how,
-                      weft_dense_rows *rows)
+void weft_dense_probe(const char *path, const char *text, size_t n, weft_csv *how,
+                      weft_arena *mem)
 {
     enum { FIRST = 1 << 16 }; /* bytes */
     if (n <= FIRST || *how->categories == '\0') return;
@@ -26,15 +26,16 @@ void weft_dense_probe(const char *path, const char *text, size_t n, const weft_c
                              .room = lines,
                              .many = how->target == WEFT_TARGET_REGRESSION};
     weft_status st = weft_read_csv(path, text, end, how, &first);
-    char *texts = WEFT_NEW(rows->mem, char, first.d);
+    char *texts = WEFT_NEW(mem, char, first.d);
     for (int64_t j = 0; st == WEFT_OK && j < first.d; j++) {
         const weft_dense_column *column = &first.at[j];
         const char *doubt;
-        texts[j] = column->kind == WEFT_COLUMN_NUMBER && column->texts > 0 &&
-                   column->numbers == 0 && !weft_cell_remedy(how, column->text, tmp) &&
+        texts[j] = column->kind == WEFT_COLUMN_NUMBER && column->seen.texts > 0 &&
+                   column->seen.numbers == 0 &&
+                   !weft_cell_remedy(how, column->odd.text, tmp) &&
                    !weft_hints_decide(how, column, WEFT_DATE_DMY, &doubt, tmp) && !doubt;
     }
-    if (st == WEFT_OK) rows->texts = texts;
+    if (st == WEFT_OK) how->texts = texts;
     weft_arena_free(tmp);
 }
 
@@ -55,29 +56,35 @@ static const char *written_remedy(const weft_dense_column *column, const char **
         written->order == WEFT_DATE_NONE
             ? weft_arena_text(mem, "number with %s or without", written->unit)
             : weft_arena_text(mem, "date such as %s", weft_date_example[written->order]);
-    if (strchr(column->text, ',')) return "mend or remove the line";
+    if (strchr(column->odd.text, ',')) return "mend or remove the line";
     return weft_arena_text(mem, "gaps = %s makes it a missing value; or mend the line",
-                           column->text);
+                           column->odd.text);
+}
+
+/* EDATA: the odd cell of column j is none of what is expected. */
+static weft_status refuse(const weft_dense_rows *rows, int64_t j, const weft_dense_odd *odd,
+                          const char *expected, const char *remedy)
+{
+    const char *name = rows->head.name ? rows->head.name[j] : NULL;
+    return weft_fail(WEFT_EDATA, "%s: line %lld, %s is '%s' where a %s is expected; %s",
+                     odd->path, (long long)odd->line,
+                     weft_column_place(odd->column, name, rows->mem), odd->text, expected,
+                     remedy);
 }
 
 static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
 {
     const weft_dense_column *column = &rows->at[j];
-    const char *name = weft_dense_name(rows, j), *quote = rows->head.name ? ", '" : "";
-    const char *expected = "finite number";
+    const char *name = weft_dense_name(rows, j), *expected = "finite number";
     const char *remedy = written_remedy(column, &expected, rows->mem);
-    if (!remedy) remedy = weft_cell_remedy(how, column->text, rows->mem);
+    if (!remedy) remedy = weft_cell_remedy(how, column->odd.text, rows->mem);
     if (!remedy && how->unlabelled) remedy = "mend or remove the line";
     if (!remedy)
         remedy = weft_arena_text(rows->mem,
                                  "categories = %s makes a level of each text, drop = %s "
                                  "leaves the column out; or mend or remove the line",
                                  name, name);
-    return weft_fail(WEFT_EDATA,
-                     "%s: line %lld, column %lld%s%s%s is '%s' where a %s is expected; %s",
-                     column->path, (long long)column->line, (long long)column->number + 1,
-                     quote, rows->head.name ? name : "", rows->head.name ? "'," : "",
-                     column->text, expected, remedy);
+    return refuse(rows, j, &column->odd, expected, remedy);
 }
 
 /* 1: nearly every row has a text of its own. */
@@ -85,7 +92,7 @@ static int all_differ(const weft_dense_rows *rows, int64_t j)
 {
     enum { ENOUGH = 20, FEWEST = 10 };
     const weft_dense_column *column = &rows->at[j];
-    int64_t levels = column->name.n, present = rows->n - column->missing;
+    int64_t levels = column->name.n, present = rows->n - column->seen.missing;
     return levels > ENOUGH ? 2 * levels > present : levels >= FEWEST && levels == present;
 }
 
@@ -142,7 +149,7 @@ static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t
  */
 static int may_be_written(const weft_csv *how, const weft_dense_column *column)
 {
-    return !how->unlabelled && !column->written && column->hints &&
+    return !how->unlabelled && !column->written && column->seen.hints &&
            (column->kind == WEFT_COLUMN_NUMBER || weft_is_answer(column->kind));
 }
 
@@ -150,24 +157,25 @@ static int may_be_written(const weft_csv *how, const weft_dense_column *column)
 static int is_of_days(const weft_dense_rows *rows, int64_t j)
 {
     const weft_dense_column *column = &rows->at[j];
-    return column->kind == WEFT_COLUMN_NUMBER && column->texts == 0 && !column->fixed &&
-           !column->written && !rows->arrays && weft_written_days(rows, j);
+    return column->kind == WEFT_COLUMN_NUMBER && column->seen.texts == 0 &&
+           !column->fixed && !column->written && !rows->arrays &&
+           weft_written_days(rows, j);
 }
 
 /* Tells that a column is no numbers as its units differ. */
 static void tell_units(const weft_dense_rows *rows, int64_t j)
 {
     const weft_dense_column *column = &rows->at[j];
-    const weft_hints *hints = column->hints;
+    const weft_hints *hints = column->seen.hints;
     const char *other = hints->other               ? hints->other
                         : weft_hints_mixed(column) ? "none"
                                                    : NULL;
-    if (other && column->texts > column->numbers &&
-        2 * (hints->unit + hints->others) > column->texts)
+    if (other && column->seen.texts > column->seen.numbers &&
+        2 * (hints->unit + hints->others) > column->seen.texts)
         weft_log(WEFT_WARN,
                  "%s: column '%s' has numbers with different units, %s and %s: they are "
                  "texts; with one unit they are numbers",
-                 column->path, weft_dense_name(rows, j), hints->first, other);
+                 column->odd.path, weft_dense_name(rows, j), hints->first, other);
 }
 
 /* Finds columns of dates, and of numbers with a unit; *again 1: there are such. EDATA: it
@@ -192,8 +200,8 @@ static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int 
         }
         if (doubt && k >= rows->d)
             return weft_fail(WEFT_EDATA, "%s: column '%s', which is '%s' in line %lld, %s",
-                             column->path, weft_dense_name(rows, j), column->text,
-                             (long long)column->line, why);
+                             column->odd.path, weft_dense_name(rows, j), column->odd.text,
+                             (long long)column->odd.line, why);
         if (!column->written) {
             if (k >= rows->d) tell_units(rows, j);
             continue;
@@ -223,7 +231,7 @@ static int is_index(const weft_dense_rows *rows, int64_t j)
                    strncmp(name, "Unnamed: 0", strlen("Unnamed: 0")) == 0;
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
         known |= strcasecmp(name, usual[k]) == 0;
-    if (j > 0 || rows->arrays || rows->at[j].missing > 0) return 0;
+    if (j > 0 || rows->arrays || rows->at[j].seen.missing > 0) return 0;
     if (!nameless && !known) return 0;
     int counts = 1;
     double start = rows->value[0];
@@ -244,17 +252,12 @@ static int is_index(const weft_dense_rows *rows, int64_t j)
     return counts && rows->n >= FEWEST && (start == 0 || start == 1);
 }
 
-/* 1: cells are numbers, or dates, which become such. */
-static int is_number(const weft_dense_column *column)
-{
-    return column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_DATE;
-}
-
 /* EDATA: a number of a row to be scored is a text. */
 static weft_status check_scored(const weft_csv *how, const weft_dense_rows *rows)
 {
     for (int64_t j = 0; j < rows->d; j++)
-        if (is_number(&rows->at[j]) && rows->at[j].texts > 0) return bad_cell(how, rows, j);
+        if (weft_is_number(rows->at[j].kind) && rows->at[j].seen.texts > 0)
+            return bad_cell(how, rows, j);
     return WEFT_OK;
 }
 
@@ -263,10 +266,8 @@ static void forget_counts(weft_dense_rows *rows)
 {
     for (int64_t j = 0; j < rows->d; j++) {
         weft_dense_column *column = &rows->at[j];
-        column->numbers = column->texts = column->missing = column->gaps = 0;
-        column->zeros = column->width = 0;
-        column->hints = NULL;
-        if (column->choice != WEFT_DENSE_MIXED) column->text = NULL;
+        column->seen = (weft_dense_seen){0};
+        if (column->choice != WEFT_DENSE_MIXED) column->odd.text = NULL;
     }
 }
 
@@ -274,8 +275,9 @@ static void forget_counts(weft_dense_rows *rows)
 static int has_dates(const weft_dense_column *column)
 {
     int64_t n = 0;
-    for (int k = 0; column->hints && k < WEFT_DATE_ORDERS; k++) n += column->hints->date[k];
-    return n > 0 && column->numbers > 0;
+    for (int k = 0; column->seen.hints && k < WEFT_DATE_ORDERS; k++)
+        n += column->seen.hints->date[k];
+    return n > 0 && column->seen.numbers > 0;
 }
 
 /* Column j of texts among numbers becomes levels, or is refused: EDATA. */
@@ -283,9 +285,9 @@ static weft_status make_levels(const weft_csv *how, weft_dense_rows *rows, int64
 {
     weft_dense_column *column = &rows->at[j];
     if (column->fixed || column->written || has_dates(column) ||
-        weft_cell_remedy(how, column->text, rows->mem))
+        weft_cell_remedy(how, column->odd.text, rows->mem))
         return bad_cell(how, rows, j);
-    if (column->texts <= column->numbers) column->choice = WEFT_DENSE_MIXED;
+    if (column->seen.texts <= column->seen.numbers) column->choice = WEFT_DENSE_MIXED;
     column->kind = WEFT_COLUMN_CATEGORY;
     return WEFT_OK;
 }
@@ -294,14 +296,14 @@ static weft_status make_levels(const weft_csv *how, weft_dense_rows *rows, int64
 static weft_status settle_numbers(const weft_csv *how, weft_dense_rows *rows, int64_t j)
 {
     weft_dense_column *column = &rows->at[j];
-    if (column->numbers == 0 && !column->fixed && !rows->arrays)
-        column->texts += column->gaps;
-    if (column->texts > 0) {
-        if (!column->text) column->text = column->gap;
+    if (column->seen.numbers == 0 && !column->fixed && !rows->arrays)
+        column->seen.texts += column->seen.gaps;
+    if (column->seen.texts > 0) {
+        if (!column->odd.text) column->odd.text = column->seen.gap;
         return make_levels(how, rows, j);
     }
     if (column->fixed || column->written) return WEFT_OK;
-    if (column->zeros > 0 && column->width > 0) {
+    if (column->seen.zeros > 0 && column->seen.width > 0) {
         column->choice = WEFT_DENSE_CODES;
         column->kind = WEFT_COLUMN_CATEGORY;
     } else if (is_index(rows, j)) {
@@ -340,8 +342,7 @@ static weft_status check_dates(const weft_csv *how, const weft_dense_rows *rows)
     }
     return weft_fail(
         WEFT_ECONF,
-        "dates = %s has no effect: no column of %s has dates such as %s; leave "
-        "it out",
+        "dates = %s has no effect: no column of %s has dates such as %s; leave it out",
         how->dates == WEFT_DATES_DMY ? "dmy" : "mdy", rows->labels.path,
         weft_date_example[how->dates == WEFT_DATES_DMY ? WEFT_DATE_DMY : WEFT_DATE_MDY]);
 }
@@ -355,7 +356,7 @@ weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *ag
     for (int64_t j = 0; j < rows->d; j++) {
         weft_column_kind before = rows->at[j].kind;
         if (written && rows->at[j].written) continue; /* read once more */
-        if (is_number(&rows->at[j])) TRY(settle_numbers(how, rows, j));
+        if (weft_is_number(rows->at[j].kind)) TRY(settle_numbers(how, rows, j));
         if (before == WEFT_COLUMN_CATEGORY) TRY(settle_levels(how, rows, j));
         weft_column_kind now = rows->at[j].kind;
         *again |= now != before && now != WEFT_COLUMN_DROPPED;
@@ -381,10 +382,13 @@ static int is_continuous(const weft_dense_rows *rows)
 {
     enum { WHOLE = 20, FRACTIONS = 10, SHARE = 10 };
     const weft_dense_column *answer = rows->answer;
-    int n = rows->labels.n, codes = answer->zeros > 0 && answer->width > 0;
-    if (answer->numbers == 0 || SHARE * answer->texts > answer->numbers || codes) return 0;
+    int n = rows->labels.n, codes = answer->seen.zeros > 0 && answer->seen.width > 0;
+    if (answer->seen.numbers == 0 || SHARE * answer->seen.texts > answer->seen.numbers ||
+        codes)
+        return 0;
     if (rows->many) return 1;
-    return answer->fractions ? n > FRACTIONS : n > WHOLE && SHARE * (int64_t)n > rows->n;
+    return answer->seen.fractions ? n > FRACTIONS
+                                  : n > WHOLE && SHARE * (int64_t)n > rows->n;
 }
 
 /* Takes note that labels which are numbers are predicted as such, or not. */
@@ -394,7 +398,7 @@ static void note_decision(weft_dense_rows *rows, int numbers)
     const weft_dense_column *answer = rows->answer;
     const char *many =
         weft_arena_text(rows->mem, "%s%d", rows->many ? "at least " : "", rows->labels.n);
-    if (numbers && answer->fractions)
+    if (numbers && answer->seen.fractions)
         rows->decision = "the label's numbers are not whole: they are predicted as such "
                          "(target = regression); target = classes makes classes of them";
     else if (numbers)
@@ -403,12 +407,12 @@ static void note_decision(weft_dense_rows *rows, int numbers)
             "the labels of %lld rows are %s different whole numbers: they are predicted as "
             "such (target = regression); target = classes makes classes of them",
             (long long)rows->n, many);
-    else if (answer->texts == 0 && answer->numbers > 0 && rows->labels.n > WHOLE)
-        rows->decision = weft_arena_text(
-            rows->mem,
-            "the labels of %lld rows are %s different numbers: they are classes; target = "
-            "regression predicts them as numbers",
-            (long long)rows->n, many);
+    else if (answer->seen.texts == 0 && answer->seen.numbers > 0 && rows->labels.n > WHOLE)
+        rows->decision =
+            weft_arena_text(rows->mem,
+                            "the labels of %lld rows are %s different numbers: they are "
+                            "classes; target = regression predicts them as numbers",
+                            (long long)rows->n, many);
 }
 
 /* Takes note of numbers to predict that may be classes: all are 0 or 1. */
@@ -419,12 +423,12 @@ static void note_flags(weft_dense_rows *rows, int several)
             double number = weft_dense_cell(rows, i, j);
             if (number != 0 && number != 1) return;
         }
-    rows->decision = weft_arena_text(
-        rows->mem,
-        "the labels are %d columns of 0 and 1: they are %d numbers to predict (target = "
-        "regression); where each row has one class, give that as one column, as "
-        "y.argmax(1) does",
-        several, several);
+    rows->decision =
+        weft_arena_text(rows->mem,
+                        "the labels are %d columns of 0 and 1: they are %d numbers to "
+                        "predict (target = regression); where each row has one class, give "
+                        "that as one column, as y.argmax(1) does",
+                        several, several);
 }
 
 /* EDATA: nearly each row has a class of its own. */
@@ -433,29 +437,24 @@ static weft_status check_classes(const char *source, const weft_dense_rows *rows
     enum { ENOUGH = 20 };
     const weft_labels *labels = &rows->labels;
     if (labels->n <= ENOUGH || 2 * labels->n <= rows->n) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s: the labels of %lld rows are %d different texts, such as '%.40s', "
-                     "which cannot be learnt; label = NAME names another column, `weft "
-                     "pack text` reads texts",
-                     source, (long long)rows->n, labels->n, labels->name[0]);
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: the labels of %lld rows are %d different texts, such as '%.40s', which cannot "
+        "be learnt; label = NAME names another column, `weft pack text` reads texts",
+        source, (long long)rows->n, labels->n, labels->name[0]);
 }
 
 /* A target that is missing, or no number. */
 static weft_status check_target(const weft_csv *how, const weft_dense_rows *rows, int64_t j,
                                 const weft_dense_column *column)
 {
-    if (column->texts == 0 && (column->missing == 0 || how->unlabelled)) return WEFT_OK;
-    int missing = weft_cell_missing(column->text);
-    const char *remedy = missing ? NULL : weft_cell_remedy(how, column->text, rows->mem);
-    const char *place =
-        rows->head.name ? weft_arena_text(rows->mem, ", '%s',", rows->head.name[j]) : "";
-    if (missing) remedy = "give one, or remove the line";
+    if (column->seen.texts == 0 && (column->seen.missing == 0 || how->unlabelled))
+        return WEFT_OK;
+    const char *remedy = "give one, or remove the line";
+    if (!weft_cell_missing(column->odd.text))
+        remedy = weft_cell_remedy(how, column->odd.text, rows->mem);
     if (!remedy) remedy = "mend or remove the line; target = classes learns classes";
-    return weft_fail(WEFT_EDATA,
-                     "%s: line %lld, column %lld%s is '%s' where a number to predict is "
-                     "expected; %s",
-                     column->path, (long long)column->line, (long long)column->number + 1,
-                     place, column->text, remedy);
+    return refuse(rows, j, &column->odd, "number to predict", remedy);
 }
 
 static weft_status check_targets(const weft_csv *how, const weft_dense_rows *rows)
@@ -484,7 +483,7 @@ weft_status weft_dense_decide(const weft_csv *how, const char *source,
         numbers = is_continuous(rows);
         note_decision(rows, numbers);
         *again = numbers && rows->at && !rows->arrays &&
-                 rows->answer->texts + rows->answer->missing > 0;
+                 rows->answer->seen.texts + rows->answer->seen.missing > 0;
     }
     if (count_kind(rows, WEFT_COLUMN_CLIENT) > 0 && (numbers || *how->weight != '\0'))
         return weft_fail(WEFT_ECONF,
@@ -526,13 +525,13 @@ static const char *names_of(const weft_dense_rows *rows, weft_dense_choice choic
 weft_status weft_dense_nothing(const weft_dense_rows *rows)
 {
     const char *texts = names_of(rows, WEFT_DENSE_TEXTS);
-    const char *why = texts ? weft_arena_text(rows->mem,
-                                              "nearly each row has texts of its own in %s: "
-                                              "`weft pack text` with separator = ... reads "
-                                              "texts, categories = NAME makes levels",
-                                              texts)
-                            : "all are empty, the same in all training rows, or number the "
-                              "rows";
+    const char *why =
+        texts ? weft_arena_text(
+                    rows->mem,
+                    "nearly each row has texts of its own in %s: `weft pack text` with "
+                    "separator = ... reads texts, categories = NAME makes levels",
+                    texts)
+              : "all are empty, the same in all training rows, or number the rows";
     return weft_fail(WEFT_EDATA, "%s: no column is left to learn from; %s",
                      rows->labels.path, why);
 }
@@ -543,29 +542,25 @@ static void tell_texts(const weft_dense_rows *rows, weft_pack *pack)
     const char *list = NULL;
     for (int64_t j = 0; j < rows->d; j++) {
         const weft_dense_column *column = &rows->at[j];
-        if (column->kind != WEFT_COLUMN_NUMBER || column->gaps == 0) continue;
+        if (column->kind != WEFT_COLUMN_NUMBER || column->seen.gaps == 0) continue;
         list = weft_arena_text(pack->mem, "%s%s'%s' in %lld rows of '%s'", list ? list : "",
-                               list ? ", " : "", column->gap, (long long)column->gaps,
-                               weft_dense_name(rows, j));
+                               list ? ", " : "", column->seen.gap,
+                               (long long)column->seen.gaps, weft_dense_name(rows, j));
     }
     if (list)
         weft_pack_decided(pack,
-                          weft_arena_text(pack->mem,
-                                          "texts among numbers stand for missing "
-                                          "values: %s; categories = NAME makes levels",
-                                          list));
+                          "texts among numbers stand for missing values: %s; categories = "
+                          "NAME makes levels",
+                          list);
     for (int64_t j = 0; j < rows->d; j++) {
         const weft_dense_column *column = &rows->at[j];
-        if (column->kind == WEFT_COLUMN_NUMBER && column->zeros > 0 && !column->fixed &&
-            !column->written)
+        if (column->kind == WEFT_COLUMN_NUMBER && column->seen.zeros > 0 &&
+            !column->fixed && !column->written)
             weft_pack_decided(
                 pack,
-                weft_arena_text(
-                    pack->mem,
-                    "column '%s' has numbers with leading zeros, such as '%s', "
-                    "of different lengths, and stays one of numbers; categories "
-                    "= %s keeps them as written",
-                    weft_dense_name(rows, j), column->zero, weft_dense_name(rows, j)));
+                "column '%s' has numbers with leading zeros, such as '%s', of different "
+                "lengths, and stays one of numbers; categories = %s keeps them as written",
+                weft_dense_name(rows, j), column->seen.zero, weft_dense_name(rows, j));
     }
 }
 
@@ -584,22 +579,19 @@ static void tell_written(const weft_csv *how, const weft_dense_rows *rows, int64
     const char *name = weft_dense_name(rows, j);
     if (!written || rows->at[j].kind == WEFT_COLUMN_LABEL) return;
     if (written->order == WEFT_DATE_NONE) {
-        weft_pack_decided(
-            pack, weft_arena_text(pack->mem, "column '%s': %s is taken off; a decimal %s%s",
-                                  name, written->unit,
-                                  written->decimal == WEFT_MARK_COMMA ? "comma" : "point",
-                                  groups[written->thousands]));
+        weft_pack_decided(pack, "column '%s': %s is taken off; a decimal %s%s", name,
+                          written->unit,
+                          written->decimal == WEFT_MARK_COMMA ? "comma" : "point",
+                          groups[written->thousands]);
         return;
     }
     const char *why = how->dates == WEFT_DATES_AUTO ? other[written->order] : NULL;
-    weft_pack_decided(
-        pack, weft_arena_text(pack->mem,
-                              "column '%s' has dates such as %s, which become seconds%s%s",
-                              name, weft_date_example[written->order],
-                              rows->at[j].kind == WEFT_COLUMN_DATE
-                                  ? " and what varies of year, month, weekday, hour"
-                                  : " since 1970",
-                              why ? why : ""));
+    weft_pack_decided(pack, "column '%s' has dates such as %s, which become seconds%s%s",
+                      name, weft_date_example[written->order],
+                      rows->at[j].kind == WEFT_COLUMN_DATE
+                          ? " and what varies of year, month, weekday, hour"
+                          : " since 1970",
+                      why ? why : "");
 }
 
 void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack *pack)
@@ -607,9 +599,8 @@ void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack
     static const char *const line[] = {
         [WEFT_DENSE_MIXED] = "numbers and a few texts are levels in %s; gaps = TEXT says "
                              "that a text stands for a missing value",
-        [WEFT_DENSE_CODES] =
-            "numbers with leading zeros, all of the same length, are codes "
-            "and so levels in %s; numbers = NAME reads numbers",
+        [WEFT_DENSE_CODES] = "numbers with leading zeros, all of the same length, are "
+                             "codes and so levels in %s; numbers = NAME reads numbers",
         [WEFT_DENSE_TEXTS] = "nearly each row has a text of its own, so left out: %s; "
                              "categories = NAME makes levels, `weft pack text` reads texts",
         [WEFT_DENSE_IDS] = "numbers, and some with letters, tell many apart, so left out: "
@@ -617,18 +608,14 @@ void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack
         [WEFT_DENSE_INDEX] =
             "the first column numbers the rows, so left out: %s; numbers = NAME keeps it",
         [WEFT_DENSE_EMPTY] = "training rows have no value, so left out: %s",
-        [WEFT_DENSE_SAME] =
-            "the same in all training rows, so left out: %s; numbers = NAME "
-            "or categories = NAME keeps it"};
+        [WEFT_DENSE_SAME] = "the same in all training rows, so left out: %s; numbers = "
+                            "NAME or categories = NAME keeps it"};
     if (rows->left > 0)
-        weft_pack_decided(
-            pack,
-            weft_arena_text(
-                pack->mem,
-                "rows without a label (%lld of '%s' or the like) are left out; unlabelled "
-                "= class makes a class of these, refuse refuses them",
-                (long long)rows->left, rows->lacking));
-    if (rows->decision) weft_pack_decided(pack, rows->decision);
+        weft_pack_decided(pack,
+                          "rows without a label (%lld of '%s' or the like) are left out; "
+                          "unlabelled = class makes a class of these, refuse refuses them",
+                          (long long)rows->left, rows->lacking);
+    if (rows->decision) weft_pack_decided(pack, "%s", rows->decision);
     if (!rows->at) return;
     tell_texts(rows, pack);
     for (int64_t j = 0; j < rows->d; j++) tell_written(how, rows, j, pack);
@@ -636,7 +623,6 @@ void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack
         const char *list = names_of(rows, (weft_dense_choice)k);
         if (!list) continue;
         const char *at = strstr(line[k], "%s");
-        weft_pack_decided(pack, weft_arena_text(pack->mem, "%.*s%s%s", (int)(at - line[k]),
-                                                line[k], list, at + 2));
+        weft_pack_decided(pack, "%.*s%s%s", (int)(at - line[k]), line[k], list, at + 2);
     }
 }

@@ -130,14 +130,19 @@ static const char *rest_of(int64_t n, const char *const *field, const char *labe
     return comma && by_name(n, field, label) < 0 ? comma + 1 : "";
 }
 
+/* The column of that number, from 1; -1: none. */
+static int64_t by_number(int64_t n, const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    return *end == '\0' && number >= 1 && number <= n ? number - 1 : -1;
+}
+
 /* The column that `label` means by its place; -1: none. */
 static int64_t by_place(int64_t n, const char *label)
 {
-    char *end;
-    long number = strtol(label, &end, 10);
     if (strcmp(label, "first") == 0) return 0;
-    if (strcmp(label, "last") == 0) return n - 1;
-    return *end == '\0' && end > label && number >= 1 && number <= n ? number - 1 : -1;
+    return strcmp(label, "last") == 0 ? n - 1 : by_number(n, label);
 }
 
 /* What the second line tells of the first, whose fields are not all numbers: names, where a
@@ -231,11 +236,11 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
 {
     int64_t n = head->columns;
     if (n < 2 && !how->unlabelled)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has 1 column where a label and numbers are "
-                         "expected; is it a CSV file? separator = ... says what stands "
-                         "between columns",
-                         path, (long long)head->line);
+        return weft_fail(
+            WEFT_EDATA,
+            "%s: line %lld has 1 column where a label and numbers are expected; is it a "
+            "CSV file? separator = ... says what stands between columns",
+            path, (long long)head->line);
     head->more = rest_of(n, field, how->label);
     weft_csv one = *how;
     if (*head->more != '\0')
@@ -284,12 +289,10 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
              path, column, head->name[head->label], (long long)head->line);
     if (how->header == WEFT_HEADER_AUTO && head->columns > 1 &&
         may_be_names(head->columns - 1, head->name + 1))
-        weft_pack_decided(
-            pack,
-            weft_arena_text(pack->mem,
-                            "line %lld has numbers that are names of columns: it is no "
-                            "row (header = yes); header = no makes it one",
-                            (long long)head->line));
+        weft_pack_decided(pack,
+                          "line %lld has numbers that are names of columns: it is no row "
+                          "(header = yes); header = no makes it one",
+                          (long long)head->line);
 }
 
 /* ---- what columns are for ---- */
@@ -298,10 +301,7 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
 static int64_t column_of(const weft_csv_head *head, const char *name)
 {
     int64_t named = head->name ? by_name(head->columns, head->name, name) : -1;
-    char *end;
-    long number = strtol(name, &end, 10);
-    if (named >= 0) return named;
-    return *end == '\0' && number >= 1 && number <= head->columns ? number - 1 : -1;
+    return named >= 0 ? named : by_number(head->columns, name);
 }
 
 /* The next column behind i that has this name, too; -1: none. */
@@ -341,32 +341,34 @@ static weft_status set_kind(const char *path, const weft_csv_head *head, const c
     return WEFT_OK;
 }
 
-/* The same of an option that names one column. */
-static weft_status set_one(const char *path, const weft_csv_head *head, const char *option,
-                           const char *name, weft_column_kind to, weft_dense_column *at,
-                           weft_arena *tmp)
-{
-    if (strchr(name, ',') == NULL) return set_kind(path, head, option, name, to, at, tmp);
-    return weft_fail(WEFT_ECONF,
-                     "%s = %s names several columns where one is expected; give one, or "
-                     "join them into a column in %s",
-                     option, name, path);
-}
-
 weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv_head *head,
                            weft_dense_column *at, weft_arena *tmp)
 {
+    const struct {
+        const char *name, *columns;
+        weft_column_kind to;
+        int one; /* 1: it is of one column */
+    } option[] = {
+        {"label", head->more, WEFT_COLUMN_TARGET, 0},
+        {"weight", how->weight, WEFT_COLUMN_WEIGHT, 1},
+        {"drop", how->drop, WEFT_COLUMN_DROPPED, 0},
+        {"group", how->group, WEFT_COLUMN_GROUP, 1},
+        {"client", how->client, WEFT_COLUMN_CLIENT, 1},
+        {"numbers", how->numbers, WEFT_COLUMN_NUMBER, 0},
+        {"categories", strcmp(how->categories, "auto") == 0 ? "" : how->categories,
+         WEFT_COLUMN_CATEGORY, 0},
+    };
     for (int64_t i = 0; i < head->columns; i++) at[i].kind = WEFT_COLUMN_NUMBER;
     at[head->label].kind = *head->more != '\0' || how->target == WEFT_TARGET_REGRESSION
                                ? WEFT_COLUMN_TARGET
                                : WEFT_COLUMN_LABEL;
-    TRY(set_kind(path, head, "label", head->more, WEFT_COLUMN_TARGET, at, tmp));
-    TRY(set_one(path, head, "weight", how->weight, WEFT_COLUMN_WEIGHT, at, tmp));
-    TRY(set_kind(path, head, "drop", how->drop, WEFT_COLUMN_DROPPED, at, tmp));
-    TRY(set_one(path, head, "group", how->group, WEFT_COLUMN_GROUP, at, tmp));
-    TRY(set_one(path, head, "client", how->client, WEFT_COLUMN_CLIENT, at, tmp));
-    TRY(set_kind(path, head, "numbers", how->numbers, WEFT_COLUMN_NUMBER, at, tmp));
-    if (strcmp(how->categories, "auto") == 0) return WEFT_OK;
-    return set_kind(path, head, "categories", how->categories, WEFT_COLUMN_CATEGORY, at,
-                    tmp);
+    for (size_t k = 0; k < sizeof option / sizeof *option; k++) {
+        if (option[k].one && strchr(option[k].columns, ','))
+            return weft_fail(WEFT_ECONF,
+                             "%s = %s names several columns where one is expected; give "
+                             "one, or join them into a column in %s",
+                             option[k].name, option[k].columns, path);
+        TRY(set_kind(path, head, option[k].name, option[k].columns, option[k].to, at, tmp));
+    }
+    return WEFT_OK;
 }

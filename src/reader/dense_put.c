@@ -8,10 +8,9 @@
 
 #define BLOCK_BYTES ((int64_t)1 << 22)
 
-/* How rows are divided, and which are for training. */
+/* How rows are divided. */
 struct parts {
     weft_parts all;
-    int64_t *train; /* [all.rows[WEFT_TRAIN]] */
     int64_t clients;
     const char *const *name; /* [clients] */
 };
@@ -26,17 +25,6 @@ static int64_t column_of(const weft_dense_rows *rows, weft_column_kind kind)
     return -1;
 }
 
-/* The rows for training, of all clients. */
-static int64_t *list_train(const struct parts *parts, weft_arena *mem)
-{
-    int64_t to = 0, *train = WEFT_NEW(mem, int64_t, parts->all.rows[WEFT_TRAIN]);
-    for (int64_t c = 0, next = 0; c < parts->clients; c++)
-        for (int p = 0; p < WEFT_NPART; p++)
-            for (int64_t i = 0; i < parts->all.count[c][p]; i++, next++)
-                if (p == WEFT_TRAIN) train[to++] = parts->all.order[next];
-    return train;
-}
-
 /* Divides the rows by the shares, in groups or within clients if a column is of these.
  * ECONF: both are, or shares have no effect. */
 static weft_status split_rows(const weft_split *split, const weft_dense_rows *rows,
@@ -49,15 +37,13 @@ static weft_status split_rows(const weft_split *split, const weft_dense_rows *ro
     weft_source_rows all = {
         .n = rows->n, .source = rows->labels.path, .label = rows->label, .owner = owner};
     memcpy(all.end, rows->end, sizeof all.end);
-    TRY(weft_split_check(split, &all));
     if (group >= 0 && client >= 0)
         return weft_fail(WEFT_ECONF,
                          "group and client are both given; rows of a client are divided, "
                          "rows of a group are not: give one of them");
     if (group >= 0 && split->shares > WEFT_BY_CHANCE)
-        return weft_fail(WEFT_ECONF,
-                         "group and shares are both given; groups are dealt by chance: "
-                         "leave shares out");
+        return weft_fail(WEFT_ECONF, "group and shares are both given; groups are dealt by "
+                                     "chance: leave shares out");
     for (int64_t i = 0; i < rows->n && of >= 0; i++)
         owner[i] = (int64_t)weft_dense_cell(rows, i, of);
     if (of >= 0) all.name = rows->at[of].name.name;
@@ -65,11 +51,9 @@ static weft_status split_rows(const weft_split *split, const weft_dense_rows *ro
     if (client >= 0) all.clients = rows->at[client].name.n;
     *parts = (struct parts){.clients = all.clients, .name = all.name};
     TRY(weft_divide(split, &all, &parts->all, pack));
-    parts->train = client >= 0 ? list_train(parts, pack->mem) : parts->all.order;
     if (rows->n > n && client < 0)
-        weft_pack_split_add(
-            pack, weft_arena_text(pack->mem, "%lld valid and %lld test rows of other files",
-                                  (long long)valid, (long long)(rows->n - n - valid)));
+        weft_pack_split_add(pack, "%lld valid and %lld test rows of other files",
+                            (long long)valid, (long long)(rows->n - n - valid));
     return WEFT_OK;
 }
 
@@ -168,71 +152,104 @@ static weft_status put_numbers(const weft_dense_rows *rows, const int64_t *order
 /* 1: all rows have a label, or all their targets. */
 static int all_labelled(const weft_dense_rows *rows)
 {
-    int all = 1;
+    int all = rows->at || rows->targets == 0 || rows->answer->seen.numbers == rows->n;
     for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
         all = all && *rows->labels.name[i] != '\0';
-    for (int64_t j = 0; j < rows->d && rows->targets > 0; j++)
+    for (int64_t j = 0; rows->at && j < rows->d && rows->targets > 0; j++)
         if (rows->at[j].kind == WEFT_COLUMN_TARGET)
-            all = all && rows->at[j].numbers == rows->n;
+            all = all && rows->at[j].seen.numbers == rows->n;
     return all;
 }
 
 /* ---- rows ---- */
 
-/* Row i in full; room[rows->d] is scratch. */
-static void copy_row(const weft_dense_rows *rows, const weft_columns *columns, int64_t i,
-                     double *room, double *x)
+/* What is handed over of the rows. */
+struct samples {
+    const weft_dense_rows *rows;
+    const weft_columns *columns; /* NULL: of libsvm, or images */
+    int named;                   /* 1: columns have names */
+    weft_form form;
+    int64_t d;   /* numbers of each */
+    int side[3]; /* channels, height, width; 0: no images */
+};
+
+/* Bytes of a number. */
+static size_t size_of(const struct samples *samples)
 {
-    if (rows->column == NULL) {
-        weft_columns_features(columns, weft_dense_cells(rows, i, room), x);
-        return;
-    }
-    memset(x, 0, (size_t)rows->d * sizeof *x);
-    for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++)
-        x[rows->column[e]] = rows->value[e];
+    return samples->form == WEFT_BYTES ? 1 : sizeof(double);
 }
 
-static weft_status put_rows(const weft_dense_rows *rows, const weft_columns *columns,
-                            const int64_t *order, weft_pack *pack)
+/* A row in full; room[rows->d] is scratch. */
+static void copy_row(const struct samples *samples, int64_t row, double *room, void *x)
 {
-    int64_t d = columns->features;
-    int64_t block = BLOCK_BYTES / (d * (int64_t)sizeof(double));
-    if (block > rows->n) block = rows->n;
-    if (block < 1) block = 1;
-    double *x = WEFT_NEW(pack->mem, double, block *d);
-    double *room = WEFT_NEW(pack->mem, double, rows->d);
-    int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
+    const weft_dense_rows *rows = samples->rows;
+    const weft_dense_sparse *sparse = &rows->sparse;
+    if (samples->columns) {
+        weft_columns_features(samples->columns, weft_dense_cells(rows, row, room), x);
+    } else if (rows->arrays) {
+        weft_dense_image(rows, row, samples->form == WEFT_BYTES, x);
+    } else {
+        double *to = x;
+        memset(to, 0, (size_t)rows->d * sizeof *to);
+        for (int64_t e = sparse->first[row]; e < sparse->first[row + 1]; e++)
+            to[sparse->column[e]] = sparse->value[e];
+    }
+}
+
+/* Rows order[n] and their labels; memory behind order[n] is read for more rows. */
+static void copy_rows(const struct samples *samples, const int64_t *order, int64_t n,
+                      double *room, char *x, int32_t *label)
+{
     enum { AHEAD = 8 }; /* rows are anywhere in memory */
-    for (int64_t start = 0; start < rows->n; start += block) {
-        int64_t count = rows->n - start < block ? rows->n - start : block;
-        for (int64_t i = 0; i < count; i++) {
-            int64_t next = start + i + AHEAD;
-            if (rows->value && !rows->column && next < rows->n)
-                __builtin_prefetch(rows->value + order[next] * rows->d);
-            label[i] = rows->label[order[start + i]];
-            copy_row(rows, columns, order[start + i], room, x + i * d);
-        }
+    const weft_dense_rows *rows = samples->rows;
+    size_t bytes = (size_t)samples->d * size_of(samples);
+    for (int64_t i = 0; i < n; i++, x += bytes) {
+        if (rows->value && i + AHEAD < n)
+            __builtin_prefetch(rows->value + order[i + AHEAD] * rows->d);
+        label[i] = rows->label[order[i]];
+        copy_row(samples, order[i], room, x);
+    }
+}
+
+static weft_status put_rows(const struct samples *samples, const int64_t *order,
+                            weft_pack *pack)
+{
+    int64_t n = samples->rows->n;
+    int64_t block = BLOCK_BYTES / (samples->d * (int64_t)sizeof(double));
+    if (block > n) block = n;
+    if (block < 1) block = 1;
+    char *x = weft_arena_alloc(pack->mem, (size_t)(block * samples->d), size_of(samples));
+    double *room = WEFT_NEW(pack->mem, double, samples->rows->d);
+    int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
+    for (int64_t start = 0; start < n; start += block) {
+        int64_t count = n - start < block ? n - start : block;
+        copy_rows(samples, order + start, count, room, x, label);
         TRY(weft_pack_rows(pack, count, x, label));
     }
     return WEFT_OK;
 }
 
-/* The clients named in a column, one after the other. */
-static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *columns,
-                               const struct parts *parts, weft_pack *pack)
+/* The rows of clients, one after the other. */
+static weft_status put_clients(const struct samples *samples, const struct parts *parts,
+                               weft_pack *pack)
 {
-    int64_t d = columns->features;
+    weft_clients all = {.d = samples->d,
+                        .channels = samples->side[0],
+                        .height = samples->side[1],
+                        .width = samples->side[2],
+                        .stride = 1,
+                        .named = 1};
+    TRY(weft_pack_clients(pack, samples->form, &all));
+    if (samples->columns) weft_pack_table(pack, samples->columns, samples->named);
     const int64_t *order = parts->all.order;
     for (int64_t c = 0; c < parts->clients; c++) {
         const int64_t *count = parts->all.count[c];
         int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
         weft_arena *tmp = weft_arena_new();
-        double *x = WEFT_NEW(tmp, double, n *d), *room = WEFT_NEW(tmp, double, rows->d);
+        char *x = weft_arena_alloc(tmp, (size_t)(n * samples->d), size_of(samples));
+        double *room = WEFT_NEW(tmp, double, samples->rows->d);
         int32_t *label = WEFT_NEW(tmp, int32_t, n);
-        for (int64_t i = 0; i < n; i++) {
-            label[i] = rows->label[order[i]];
-            copy_row(rows, columns, order[i], room, x + i * d);
-        }
+        copy_rows(samples, order, n, room, x, label);
         order += n;
         weft_status st = weft_pack_client_rows(pack, parts->name[c], count, x, label);
         weft_arena_free(tmp);
@@ -241,135 +258,67 @@ static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *
     return WEFT_OK;
 }
 
-/* Hands over images in that order. */
-static weft_status put_images(const weft_dense_rows *rows, weft_form form,
-                              const int64_t *order, const int64_t *part,
-                              const double *shift, const double *scale, weft_pack *pack)
+/* Hands over all. shift, scale: as put_numbers. */
+static weft_status put_all(const struct samples *samples, const struct parts *parts,
+                           const double *shift, const double *scale, weft_pack *pack)
 {
-    const int *image = rows->image;
-    int64_t d = rows->d, block = BLOCK_BYTES / (d * (int64_t)sizeof(double));
-    if (block < 1) block = 1;
-    size_t size = form == WEFT_BYTES ? 1 : sizeof(double);
-    char *x = weft_arena_alloc(pack->mem, (size_t)(block * d), size);
-    int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
-    TRY(weft_pack_matrix(pack, form, d, part));
-    TRY(put_numbers(rows, order, part, shift, scale, pack));
-    weft_pack_image(pack, image[0], image[1], image[2]);
-    for (int64_t start = 0; start < rows->n; start += block) {
-        int64_t count = rows->n - start < block ? rows->n - start : block;
-        for (int64_t i = 0; i < count; i++) {
-            label[i] = rows->label[order[start + i]];
-            weft_dense_image(rows, order[start + i], form == WEFT_BYTES,
-                             x + (size_t)(i * d) * size);
-        }
-        TRY(weft_pack_rows(pack, count, x, label));
-    }
-    return WEFT_OK;
-}
-
-/* Clients with names and rows of d numbers, images where they have sides, else 0. */
-static weft_clients clients_of(int64_t d, const int side[3])
-{
-    return (weft_clients){.d = d,
-                          .channels = side[0],
-                          .height = side[1],
-                          .width = side[2],
-                          .stride = 1,
-                          .named = 1};
-}
-
-/* Hands over images to be scored of a federation, as one client without a name. */
-static weft_status put_client_images(const weft_dense_rows *rows, weft_form form,
-                                     weft_pack *pack)
-{
-    weft_clients all = clients_of(rows->d, rows->image);
-    size_t size = form == WEFT_BYTES ? 1 : sizeof(double);
-    char *x = weft_arena_alloc(pack->mem, (size_t)(rows->n * rows->d), size);
-    for (int64_t i = 0; i < rows->n; i++)
-        weft_dense_image(rows, i, form == WEFT_BYTES, x + (size_t)(i * rows->d) * size);
-    TRY(weft_pack_clients(pack, form, &all));
-    return weft_pack_client_rows(pack, "", (const int64_t[]){[WEFT_TEST] = rows->n}, x,
-                                 rows->label);
-}
-
-/* Hands over the rows of a federation's table; side: of rows that are images, else 0. */
-static weft_status put_table_clients(const weft_dense_rows *rows,
-                                     const weft_columns *columns, int named,
-                                     const int side[3], const struct parts *parts,
-                                     weft_pack *pack)
-{
-    weft_clients all = clients_of(columns->features, side);
-    TRY(weft_pack_clients(pack, WEFT_REALS, &all));
-    weft_pack_table(pack, columns, named);
-    return put_clients(rows, columns, parts, pack);
-}
-
-/* Hands over the rows of a table or images to be trained on. */
-static weft_status put_all(const weft_dense_rows *rows, const weft_columns *columns,
-                           const struct parts *parts, const char *shape, weft_pack *pack)
-{
-    int64_t d = columns->features;
-    int side[3] = {0};
-    if (rows->arrays && !rows->at) {
-        weft_form form = weft_dense_bytes(rows) ? WEFT_BYTES : WEFT_REALS;
-        return put_images(rows, form, parts->all.order, parts->all.rows, NULL, NULL, pack);
-    }
-    int named = rows->head.name != NULL;
-    if (*shape != '\0') TRY(weft_shape_read(shape, d, side));
-    if (parts->clients > 0)
-        return put_table_clients(rows, columns, named, side, parts, pack);
-    TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->all.rows));
-    if (rows->at) weft_pack_table(pack, columns, named);
-    TRY(put_numbers(rows, parts->all.order, parts->all.rows, NULL, NULL, pack));
+    const int *side = samples->side;
+    const weft_parts *all = &parts->all;
+    if (parts->clients > 0) return put_clients(samples, parts, pack);
+    TRY(weft_pack_matrix(pack, samples->form, samples->d, all->rows));
+    if (samples->columns) weft_pack_table(pack, samples->columns, samples->named);
+    TRY(put_numbers(samples->rows, all->order, all->rows, shift, scale, pack));
     if (side[0] > 0) weft_pack_image(pack, side[0], side[1], side[2]);
-    return put_rows(rows, columns, parts->all.order, pack);
+    return put_rows(samples, all->order, pack);
 }
 
 weft_status weft_dense_put(const weft_split *split, const weft_csv *how,
                            weft_dense_rows *rows, const char *shape, weft_pack *pack)
 {
     struct parts parts;
+    struct samples samples = {
+        .rows = rows, .named = rows->head.name != NULL, .form = WEFT_REALS, .d = rows->d};
     weft_csv csv = *how;
-    TRY(split_rows(split, rows, &parts, pack));
-    weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
-    columns->features = rows->d;
     csv.whole = *shape != '\0';
-    if (rows->at)
-        TRY(weft_dense_fit(&csv, rows, parts.train, parts.all.rows[WEFT_TRAIN], columns));
+    TRY(split_rows(split, rows, &parts, pack));
+    if (rows->at) {
+        weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
+        TRY(weft_dense_fit(&csv, rows, parts.all.part, parts.all.rows[WEFT_TRAIN],
+                           columns));
+        samples.columns = columns;
+        samples.d = columns->features;
+    }
     weft_dense_tell(&csv, rows, pack);
-    return put_all(rows, columns, &parts, shape, pack);
+    if (rows->image[0] > 0) {
+        memcpy(samples.side, rows->image, sizeof samples.side);
+        if (weft_dense_bytes(rows)) samples.form = WEFT_BYTES;
+    } else if (csv.whole) {
+        TRY(weft_shape_read(shape, samples.d, samples.side));
+    }
+    return put_all(&samples, &parts, NULL, NULL, pack);
 }
 
 /* ---- rows to be scored ---- */
 
-/* The rows of clients, all to be scored; where no column names them, of one without a name.
- */
-static weft_status scored_parts(weft_dense_rows *rows, struct parts *parts, weft_pack *pack)
+/* All rows for the test, in the order of the file; those of a federation by client, or of
+ * one without a name where no column names them. */
+static weft_status scored_parts(int federated, weft_dense_rows *rows, struct parts *parts,
+                                weft_pack *pack)
 {
     static const char *const none[] = {""};
     const weft_split split = {.shares = WEFT_FROM_END};
-    for (int64_t j = 0; rows->at && j < rows->d; j++)
-        if (rows->at[j].kind == WEFT_COLUMN_CLIENT && rows->at[j].name.n > 0) {
-            rows->end[WEFT_TRAIN] = rows->end[WEFT_VALID] = 0;
-            return split_rows(&split, rows, parts, pack);
-        }
-    *parts = (struct parts){
-        .all.order = WEFT_NEW(pack->mem, int64_t, rows->n), .clients = 1, .name = none};
+    int64_t client = column_of(rows, WEFT_COLUMN_CLIENT);
+    if (federated && client >= 0 && rows->at[client].name.n > 0) {
+        rows->end[WEFT_TRAIN] = rows->end[WEFT_VALID] = 0;
+        return split_rows(&split, rows, parts, pack);
+    }
+    *parts = (struct parts){.all = {.order = WEFT_NEW(pack->mem, int64_t, rows->n),
+                                    .rows = {[WEFT_TEST] = rows->n}},
+                            .clients = federated,
+                            .name = none};
     parts->all.count = weft_arena_alloc(pack->mem, 1, sizeof *parts->all.count);
-    for (int p = 0; p < WEFT_NPART; p++)
-        parts->all.count[0][p] = p == WEFT_TEST ? rows->n : 0;
+    parts->all.count[0][WEFT_TEST] = rows->n;
     for (int64_t i = 0; i < rows->n; i++) parts->all.order[i] = i;
-    return WEFT_OK;
-}
-
-/* Rows to be scored of a federation, client after client. */
-static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_rows *rows,
-                                      weft_pack *pack)
-{
-    struct parts parts;
-    TRY(scored_parts(rows, &parts, pack));
-    TRY(put_table_clients(rows, like->columns, like->named, like->side, &parts, pack));
-    weft_pack_order(pack, rows->n, parts.all.order);
     return WEFT_OK;
 }
 
@@ -381,39 +330,35 @@ static weft_status check_images(const weft_dense_like *like, const char *source,
     int same = rows->d == like->d;
     for (int i = 0; i < 3 && like->side[0] > 0; i++) same &= image[i] == like->side[i];
     if (!same)
-        return weft_fail(WEFT_EDATA,
-                         "%s has images of %d x %d x %d, which are none of the %lld "
-                         "numbers, or of the sides, that were learnt; shape = ... says how "
-                         "they are stored",
-                         source, image[0], image[1], image[2], (long long)like->d);
+        return weft_fail(
+            WEFT_EDATA,
+            "%s has images of %d x %d x %d, which are none of the %lld numbers, or of the "
+            "sides, that were learnt; shape = ... says how they are stored",
+            source, image[0], image[1], image[2], (long long)like->d);
     if (like->form == WEFT_REALS || weft_dense_bytes(rows)) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
-                     "%s has images of other numbers than the bytes that were learnt; "
-                     "(x * 255).round().astype('uint8') makes those of 0 .. 1 such",
+                     "%s has images of other numbers than the bytes that were learnt; (x * "
+                     "255).round().astype('uint8') makes those of 0 .. 1 such",
                      source);
 }
 
 weft_status weft_dense_put_scored(const weft_dense_like *like, const char *source,
                                   weft_dense_rows *rows, weft_pack *pack)
 {
-    int64_t part[WEFT_NPART] = {[WEFT_TEST] = rows->n};
-    int64_t *order = WEFT_NEW(pack->mem, int64_t, rows->n);
-    for (int64_t i = 0; i < rows->n; i++) order[i] = i;
+    struct parts parts;
+    struct samples samples = {.rows = rows,
+                              .columns = like->columns,
+                              .named = like->named,
+                              .form = like->columns ? WEFT_REALS : like->form};
     TRY(weft_dense_like_end(like, rows));
     weft_pack_classes(pack, like->classes, like->class_name);
     weft_pack_split(pack, "all rows are to be scored");
     weft_pack_scored(pack, all_labelled(rows));
-    if (!like->columns) {
-        TRY(check_images(like, source, rows));
-        if (like->federated) return put_client_images(rows, like->form, pack);
-        return put_images(rows, like->form, order, part, like->target_shift,
-                          like->target_scale, pack);
-    }
-    if (like->federated) return put_scored_clients(like, rows, pack);
-    TRY(weft_pack_matrix(pack, WEFT_REALS, like->columns->features, part));
-    weft_pack_table(pack, like->columns, like->named);
-    if (like->side[0] > 0)
-        weft_pack_image(pack, like->side[0], like->side[1], like->side[2]);
-    TRY(put_numbers(rows, order, part, like->target_shift, like->target_scale, pack));
-    return put_rows(rows, like->columns, order, pack);
+    if (!like->columns) TRY(check_images(like, source, rows));
+    samples.d = like->columns ? like->columns->features : rows->d;
+    memcpy(samples.side, like->columns ? like->side : rows->image, sizeof samples.side);
+    TRY(scored_parts(like->federated, rows, &parts, pack));
+    TRY(put_all(&samples, &parts, like->target_shift, like->target_scale, pack));
+    if (like->federated && like->columns) weft_pack_order(pack, rows->n, parts.all.order);
+    return WEFT_OK;
 }

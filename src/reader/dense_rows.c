@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *weft_column_place(int64_t column, const char *name, weft_arena *mem)
+{
+    long long number = (long long)column + 1;
+    return name ? weft_arena_text(mem, "column %lld, '%s',", number, name)
+                : weft_arena_text(mem, "column %lld", number);
+}
+
 int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
                                const char *text)
 {
@@ -25,11 +32,10 @@ weft_status weft_dense_row(weft_dense_rows *rows, int64_t line, const char *labe
         int64_t number = weft_dense_name_number(rows, rows->answer, label);
         label = rows->answer->name.name[number];
     }
-    rows->label =
-        weft_grow(rows->mem, rows->label, sizeof *rows->label, rows->n, &rows->label_room);
+    if (!rows->label) rows->label = WEFT_NEW(rows->mem, int32_t, rows->room);
     rows->label[rows->n] = 0;
-    if (rows->labels.n == WEFT_MAX_CLASSES && rows->answer && rows->answer->numbers > 0 &&
-        rows->answer->texts == 0)
+    if (rows->labels.n == WEFT_MAX_CLASSES && rows->answer &&
+        rows->answer->seen.numbers > 0 && rows->answer->seen.texts == 0)
         rows->many = 1;
     if (rows->many) {
         rows->n++;
@@ -42,21 +48,21 @@ weft_status weft_dense_row(weft_dense_rows *rows, int64_t line, const char *labe
 void weft_dense_note(weft_dense_rows *rows, weft_dense_column *column, const char *path,
                      int64_t line, const char *text)
 {
-    column->path = path;
-    column->text = weft_arena_text(rows->mem, "%.40s", text);
-    column->line = line;
-    column->number = column->place;
+    column->odd = (weft_dense_odd){.path = path,
+                                   .text = weft_arena_text(rows->mem, "%.40s", text),
+                                   .line = line,
+                                   .column = column->place};
 }
 
 void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const char *path,
                        int64_t line, const char *text, double x)
 {
     int missing = weft_cell_missing(text);
-    column->numbers += !isnan(x);
-    column->missing += missing;
-    column->texts += isnan(x) && !missing;
-    column->fractions |= x > floor(x);
-    if (isnan(x) && !column->text) weft_dense_note(rows, column, path, line, text);
+    column->seen.numbers += !isnan(x);
+    column->seen.missing += missing;
+    column->seen.texts += isnan(x) && !missing;
+    column->seen.fractions |= x > floor(x);
+    if (isnan(x) && !column->odd.text) weft_dense_note(rows, column, path, line, text);
 }
 
 weft_status weft_dense_answered(weft_dense_rows *rows, const char *path, int64_t line,
@@ -65,8 +71,7 @@ weft_status weft_dense_answered(weft_dense_rows *rows, const char *path, int64_t
     double x;
     if (!weft_table_number(label, &x) || !isfinite(x) || weft_number_lost(label)) x = NAN;
     weft_dense_answer(rows, rows->answer, path, line, label, x);
-    rows->number = weft_grow(rows->mem, rows->number, sizeof *rows->number, rows->n,
-                             &rows->number_room);
+    if (!rows->number) rows->number = WEFT_NEW(rows->mem, double, rows->room);
     rows->number[rows->n] = x;
     return weft_dense_row(rows, line, label);
 }
@@ -81,12 +86,14 @@ weft_status weft_dense_answered(weft_dense_rows *rows, const char *path, int64_t
 
 static void add_entry(weft_dense_rows *rows, int64_t column, double value)
 {
-    rows->value = weft_grow(rows->mem, rows->value, sizeof *rows->value, rows->entries,
-                            &rows->value_room);
-    rows->column = weft_grow(rows->mem, rows->column, sizeof *rows->column, rows->entries,
-                             &rows->column_room);
-    rows->value[rows->entries] = value;
-    rows->column[rows->entries++] = (int32_t)column;
+    weft_dense_sparse *sparse = &rows->sparse;
+    int64_t room = sparse->room;
+    sparse->value =
+        weft_grow(rows->mem, sparse->value, sizeof *sparse->value, sparse->n, &room);
+    sparse->column = weft_grow(rows->mem, sparse->column, sizeof *sparse->column, sparse->n,
+                               &sparse->room);
+    sparse->value[sparse->n] = value;
+    sparse->column[sparse->n++] = (int32_t)column;
     if (column >= rows->d) rows->d = column + 1;
 }
 
@@ -140,6 +147,8 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
     size_t length;
     char *at = text, *end = text + n;
     if (!rows->answer) rows->answer = WEFT_NEW(rows->mem, weft_dense_column, 1);
+    if (!rows->sparse.first)
+        rows->sparse.first = WEFT_NEW(rows->mem, int64_t, rows->room + 1);
     for (int64_t number = 1; (line = weft_line(&at, end, &length)) != NULL; number++) {
         if (strlen(line) < length)
             return weft_fail(WEFT_EDATA,
@@ -156,15 +165,12 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
         const char *label = weft_table_label(word, rows->mem);
         if (strchr(word, ':') != NULL)
             return weft_fail(WEFT_EDATA,
-                             "%s: line %lld has no label; a line is LABEL INDEX:VALUE "
-                             "...",
+                             "%s: line %lld has no label; a line is LABEL INDEX:VALUE ...",
                              path, (long long)number);
         long last = from - 1;
         while ((word = strtok_r(NULL, blank, &rest)) != NULL)
             TRY(read_pair(path, number, word, from, &last, rows));
-        rows->first = weft_grow(rows->mem, rows->first, sizeof *rows->first, rows->n + 1,
-                                &rows->first_room);
-        rows->first[rows->n + 1] = rows->entries;
+        rows->sparse.first[rows->n + 1] = rows->sparse.n;
         TRY(weft_dense_answered(rows, path, number, label));
     }
     return WEFT_OK;

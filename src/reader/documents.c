@@ -64,16 +64,11 @@ static weft_status pack_clients(const weft_documents *documents, const weft_spli
                                 weft_pack *pack)
 {
     int64_t n = rows->n, *order = WEFT_NEW(pack->mem, int64_t, n), *of[WEFT_NPART];
-    int *part = WEFT_NEW(pack->mem, int, n);
-    for (int64_t c = 0, at = 0; c < rows->clients; c++)
-        for (int p = 0; p < WEFT_NPART; p++)
-            for (int64_t end = at + parts->count[c][p]; at < end; at++)
-                part[parts->order[at]] = p;
     weft_shuffle(n, (uint64_t)split->seed, order, pack->mem);
     for (int p = 0; p < WEFT_NPART; p++) {
         int64_t *own = of[p] = WEFT_NEW(pack->mem, int64_t, parts->rows[p]);
         for (int64_t i = 0; i < n; i++) {
-            if (part[order[i]] != p) continue;
+            if (parts->part[order[i]] != p) continue;
             *own++ = rows->owner[order[i]];
             TRY(hand_over(documents, (weft_part)p, i, 1, order, pack));
         }

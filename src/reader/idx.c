@@ -11,12 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #define BLOCK_BYTES ((int64_t)1 << 22)
-#define MAX_BYTES   ((int64_t)1 << 40)
 #define MAX_ROW     ((int64_t)INT32_MAX) /* numbers; times a side below 2^32 it fits */
-#define MAX_RATIO   1032 /* of a deflated stream: zlib's technical details */
 
 enum { MAX_SIDES = 8 };
 enum { UBYTE = 0x08, SBYTE = 0x09, SHORT = 0x0b, INT = 0x0c, FLOAT = 0x0d, DOUBLE = 0x0e };
@@ -76,78 +73,34 @@ static double number(int type, const uint8_t *p)
     }
 }
 
-/* Reads n bytes; *got is fewer at the end of the file. */
-static weft_status take(gzFile f, const char *path, void *to, int64_t n, int64_t *got)
-{
-    for (*got = 0; *got < n;) {
-        int64_t want = n - *got < BLOCK_BYTES ? n - *got : BLOCK_BYTES;
-        int count = gzread(f, (char *)to + *got, (unsigned)want);
-        int error;
-        const char *text = gzerror(f, &error);
-        if (count < 0 || error == Z_BUF_ERROR)
-            return weft_fail(WEFT_EDATA, "%s cannot be decompressed: %s; fetch it again",
-                             path, error == Z_BUF_ERROR ? "it is cut short" : text);
-        if (count == 0) break;
-        *got += count;
-    }
-    return WEFT_OK;
-}
-
-static weft_status read_head(gzFile f, struct idx *idx)
-{
-    uint8_t head[4], side[4 * MAX_SIDES];
-    int64_t got;
-    TRY(take(f, idx->path, head, 4, &got));
-    if (got < 4 || head[0] != 0 || head[1] != 0 || width(head[2]) == 0 || head[3] == 0 ||
-        head[3] > MAX_SIDES)
-        return weft_fail(
-            WEFT_EDATA,
-            "%s is no IDX file: it does not begin with 0, 0, a type of numbers "
-            "and 1 to %d sides",
-            idx->path, MAX_SIDES);
-    idx->type = head[2];
-    idx->sides = head[3];
-    idx->d = 1;
-    TRY(take(f, idx->path, side, 4 * idx->sides, &got));
-    for (int i = 0; i < idx->sides && got == 4 * idx->sides; i++) {
-        idx->side[i] = (int64_t)big_endian(side + 4 * (size_t)i, 4);
-        if (i > 0 && idx->d <= MAX_ROW) idx->d *= idx->side[i];
-    }
-    if (got == 4 * idx->sides && idx->d > 0 && idx->d <= MAX_ROW) return WEFT_OK;
-    return weft_fail(WEFT_EDATA, "%s: its sides are cut short or not those of images",
-                     idx->path);
-}
-
-static weft_status read_numbers(gzFile f, struct idx *idx, weft_arena *mem)
-{
-    struct stat info;
-    if (stat(idx->path, &info) != 0) return weft_unreadable(idx->path);
-    int64_t row = idx->d * width(idx->type);
-    int64_t bytes = row <= MAX_BYTES / (idx->side[0] + 1) ? row * idx->side[0] : MAX_BYTES;
-    int64_t most = info.st_size * (gzdirect(f) ? 1 : MAX_RATIO);
-    int64_t got = 0, more = 0;
-    if (bytes <= most) {
-        uint8_t *to = WEFT_NEW(mem, uint8_t, bytes), beyond;
-        TRY(take(f, idx->path, to, bytes, &got));
-        TRY(take(f, idx->path, &beyond, 1, &more));
-        idx->bytes = to;
-    }
-    if (got == bytes && more == 0) return WEFT_OK;
-    return weft_fail(
-        WEFT_EDATA, "%s announces %lld rows of %lld bytes and has %s; fetch it again",
-        idx->path, (long long)idx->side[0], (long long)row, more ? "more" : "fewer");
-}
-
 static weft_status read_idx(const char *path, struct idx *idx, weft_pack *pack)
 {
-    *idx = (struct idx){.path = path};
-    gzFile f = gzopen(path, "rb");
-    if (f == NULL) return weft_unreadable(path);
-    gzbuffer(f, 1 << 16);
-    weft_status st = read_head(f, idx);
-    if (st == WEFT_OK) st = read_numbers(f, idx, pack->mem);
-    gzclose(f);
-    TRY(st);
+    char *text;
+    size_t n;
+    TRY(weft_read_bytes(path, pack->mem, &text, &n));
+    const uint8_t *head = (const uint8_t *)text;
+    if (n < 4 || head[0] != 0 || head[1] != 0 || width(head[2]) == 0 || head[3] == 0 ||
+        head[3] > MAX_SIDES)
+        return weft_fail(WEFT_EDATA,
+                         "%s is no IDX file: it does not begin with 0, 0, a type of "
+                         "numbers and 1 to %d sides",
+                         path, MAX_SIDES);
+    *idx = (struct idx){.path = path, .type = head[2], .sides = head[3], .d = 1};
+    size_t begin = 4 + 4 * (size_t)idx->sides;
+    for (int i = 0; i < idx->sides && n >= begin; i++) {
+        idx->side[i] = (int64_t)big_endian(head + 4 + 4 * (size_t)i, 4);
+        if (i > 0 && idx->d <= MAX_ROW) idx->d *= idx->side[i];
+    }
+    if (n < begin || idx->d <= 0 || idx->d > MAX_ROW)
+        return weft_fail(WEFT_EDATA, "%s: its sides are cut short or not those of images",
+                         path);
+    int64_t row = idx->d * width(idx->type), rest = (int64_t)(n - begin);
+    if (rest % row != 0 || rest / row != idx->side[0])
+        return weft_fail(WEFT_EDATA,
+                         "%s announces %lld rows of %lld bytes and has %s; fetch it again",
+                         path, (long long)idx->side[0], (long long)row,
+                         rest / row < idx->side[0] ? "fewer" : "more");
+    idx->bytes = head + begin;
     return weft_pack_source(pack, path);
 }
 
@@ -197,8 +150,7 @@ static const char *replaced(const char *path, const char *from, const char *to,
 static const char *labels_of(const char *images, weft_arena *mem)
 {
     char *path = weft_arena_text(mem, "%s", replaced(images, "images", "labels", mem));
-    char *at = strrchr(path, '/');
-    at = strstr(at != NULL ? at : path, "idx");
+    char *at = strstr(path + (weft_basename(path) - path), "idx");
     if (at != NULL && at[3] >= '1' && at[3] <= '9') at[3] = '1';
     return path;
 }
@@ -238,15 +190,14 @@ static void tell_no_test(const char *images, weft_arena *mem)
         return;
     }
     const char *wanted = replaced(name, "train", "t10k", mem);
-    weft_log(
-        WEFT_WARN,
-        "%s beside %s is not used, for its name is not %s; rows of training are divided "
-        "in its place: name both alike%s",
-        beside, images,
-        strcmp(wanted, name) == 0 ? "that of the training images with t10k in the place "
-                                    "of train"
-                                  : wanted,
-        strcmp(wanted, name) == 0 ? ", train-... and t10k-..." : "");
+    weft_log(WEFT_WARN,
+             "%s beside %s is not used, for its name is not %s; rows of training are "
+             "divided in its place: name both alike%s",
+             beside, images,
+             strcmp(wanted, name) == 0
+                 ? "that of the training images with t10k in the place of train"
+                 : wanted,
+             strcmp(wanted, name) == 0 ? ", train-... and t10k-..." : "");
 }
 
 /* ---- images and labels ---- */
@@ -305,54 +256,56 @@ static void tell_shape(const struct idx *idx, weft_pack *pack)
     weft_pack_image(pack, idx->sides == 4 ? (int)end[-3] : 1, (int)end[-2], (int)end[-1]);
 }
 
-/* Rows order[0] ... of idx; NULL: in their order. */
-static weft_status hand_over(const struct idx *idx, const int64_t *order,
-                             const int32_t *label, weft_pack *pack)
+/* Rows order[] of training and, behind these, the test. */
+static weft_status hand_over(const struct set *train, const struct set *test,
+                             const int64_t *order, const int32_t *label, weft_pack *pack)
 {
-    int64_t row = idx->d * width(idx->type), fit = BLOCK_BYTES / (idx->d * 8) + 1;
-    int64_t n = idx->side[0], most = fit < n ? fit : n;
-    uint8_t *byte =
-        WEFT_NEW(pack->scratch, uint8_t, idx->type == UBYTE ? most * idx->d : 0);
-    double *value = WEFT_NEW(pack->scratch, double, idx->type == UBYTE ? 0 : most * idx->d);
+    const struct idx *idx = &train->images;
+    int bytes = idx->type == UBYTE;
+    int64_t own = idx->side[0], n = own + test->images.side[0], d = idx->d;
+    int64_t fit = BLOCK_BYTES / (d * 8) + 1, most = fit < n ? fit : n;
+    uint8_t *byte = WEFT_NEW(pack->scratch, uint8_t, bytes ? most * d : 0);
+    double *value = WEFT_NEW(pack->scratch, double, bytes ? 0 : most *d);
     int32_t *class = WEFT_NEW(pack->mem, int32_t, most);
     for (int64_t start = 0; start < n; start += most) {
         int64_t count = n - start < most ? n - start : most;
         for (int64_t i = 0; i < count; i++) {
-            int64_t from = order != NULL ? order[start + i] : start + i;
-            const uint8_t *at = idx->bytes + from * row;
+            int64_t from = order[start + i], k = from < own ? from : from - own;
+            const uint8_t *at = from < own ? idx->bytes : test->images.bytes;
+            at += k * d * width(idx->type);
             class[i] = label[from];
-            if (idx->type == UBYTE) memcpy(byte + i * idx->d, at, (size_t)idx->d);
-            for (int64_t j = 0; j < idx->d && idx->type != UBYTE; j++)
-                value[i * idx->d + j] = number(idx->type, at + j * width(idx->type));
+            if (bytes) memcpy(byte + i * d, at, (size_t)d);
+            for (int64_t j = 0; j < d && !bytes; j++)
+                value[i * d + j] = number(idx->type, at + j * width(idx->type));
         }
-        TRY(weft_pack_rows(pack, count, idx->type == UBYTE ? (void *)byte : value, class));
+        TRY(weft_pack_rows(pack, count, bytes ? (void *)byte : value, class));
     }
     return WEFT_OK;
 }
 
 /* ---- the reader ---- */
 
+/* test: without rows where there is none. */
 static weft_status pack_sets(const struct set *train, const struct set *test,
                              const weft_split *split, const char *source, weft_pack *pack)
 {
-    int64_t n = train->images.side[0], more = test != NULL ? test->images.side[0] : 0;
+    int64_t n = train->images.side[0], all = n + test->images.side[0];
     weft_labels labels = {.mem = pack->mem};
-    int32_t *label = WEFT_NEW(pack->mem, int32_t, n + more);
-    weft_source_rows rows = {.n = n + more, .end = {n, n, n + more}, .label = label};
+    int32_t *label = WEFT_NEW(pack->mem, int32_t, all);
+    weft_source_rows rows = {.n = all, .end = {n, n, all}, .label = label};
     weft_parts parts;
     TRY(read_labels(train, &labels, label));
-    if (test != NULL) {
+    if (test->images.path) {
         TRY(check_alike(&train->images, &test->images));
         TRY(read_labels(test, &labels, label + n));
         rows.own[WEFT_TEST] = weft_basename(test->images.path);
     }
-    TRY(weft_labels_close(&labels, source, label, n + more, pack));
+    TRY(weft_labels_close(&labels, source, label, all, pack));
     TRY(weft_divide(split, &rows, &parts, pack));
     TRY(weft_pack_matrix(pack, train->images.type == UBYTE ? WEFT_BYTES : WEFT_REALS,
                          train->images.d, parts.rows));
     tell_shape(&train->images, pack);
-    TRY(hand_over(&train->images, parts.order, label, pack));
-    return test != NULL ? hand_over(&test->images, NULL, label + n, pack) : WEFT_OK;
+    return hand_over(train, test, parts.order, label, pack);
 }
 
 static weft_status idx_read(const void *self, const char *source, weft_pack *pack)
@@ -360,18 +313,17 @@ static weft_status idx_read(const void *self, const char *source, weft_pack *pac
     const struct images *how = self;
     const char *images = source, *other;
     struct stat info;
-    struct set train, test;
+    struct set train, test = {0};
     if (stat(source, &info) != 0) return weft_unreadable(source);
     if (S_ISDIR(info.st_mode)) TRY(find_images(source, &images, pack->mem));
     TRY(read_set(images, &train, pack));
     other = existing(replaced(images, "train", "t10k", pack->mem), pack->mem);
     if (other == NULL)
         other = existing(replaced(images, "train", "test", pack->mem), pack->mem);
-    if (other == NULL || strcmp(other, images) == 0) {
+    if (other == NULL || strcmp(other, images) == 0)
         tell_no_test(images, pack->mem);
-        return pack_sets(&train, NULL, &how->split, source, pack);
-    }
-    TRY(read_set(other, &test, pack));
+    else
+        TRY(read_set(other, &test, pack));
     return pack_sets(&train, &test, &how->split, source, pack);
 }
 

@@ -51,11 +51,10 @@ static weft_status check_class(const char *path, const struct review *review, in
     for (int64_t i = 0; i < n; i++)
         last = review[i].number > last ? review[i].number : last;
     if (last == n - 1) return WEFT_OK;
-    return weft_fail(
-        WEFT_EDATA,
-        "%s holds %lld reviews (*.txt), and their numbers go to %ld where they "
-        "should go to %lld; unpack the archive again",
-        path, (long long)n, last, (long long)n - 1);
+    return weft_fail(WEFT_EDATA,
+                     "%s holds %lld reviews (*.txt), and their numbers go to %ld where "
+                     "they should go to %lld; unpack the archive again",
+                     path, (long long)n, last, (long long)n - 1);
 }
 
 /* Lists the reviews of one class: all names that end in ".txt". */
@@ -67,10 +66,10 @@ static weft_status list_class(const char *source, const char *side, int label,
     const char **name;
     int64_t before = reviews->n, names = weft_dir_list(path, &name, pack->mem);
     if (names < 0)
-        return weft_fail(WEFT_EFILE,
-                         "cannot read the directory %s: %s; give the directory "
-                         "aclImdb of the archive",
-                         path, strerror(errno));
+        return weft_fail(
+            WEFT_EFILE,
+            "cannot read the directory %s: %s; give the directory aclImdb of the archive",
+            path, strerror(errno));
     for (int64_t i = 0; i < names; i++) {
         size_t n = strlen(name[i]);
         if (n < 5 || *name[i] == '.' || strcmp(name[i] + n - 4, ".txt") != 0) continue;
@@ -146,11 +145,9 @@ static weft_status imdb_read(const void *self, const char *source, weft_pack *pa
         part[order[i]] = i < test.n / 2 ? WEFT_TEST : WEFT_VALID;
     TRY(read_side(source, "test", &test, part, pack));
     weft_pack_split(pack,
-                    weft_arena_text(pack->mem,
-                                    "train is train; test shuffled with seed %lld: the "
-                                    "first half test, the rest valid; rows by number, neg "
-                                    "before pos",
-                                    (long long)imdb->seed));
+                    "train is train; test shuffled with seed %lld: the first half test, "
+                    "the rest valid; rows by number, neg before pos",
+                    (long long)imdb->seed);
     return WEFT_OK;
 }
 

@@ -479,7 +479,7 @@ static weft_status begin(struct reading *reading)
                  "for validation: which overlap cannot be seen; give a directory valid/",
                  reading->source);
     }
-    weft_pack_split(pack, split_text(reading));
+    weft_pack_split(pack, "%s", split_text(reading));
     return weft_pack_clients(pack, reading->form.text ? WEFT_CHARS : WEFT_REALS,
                              &reading->all);
 }

@@ -112,10 +112,15 @@ weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t
     return WEFT_OK;
 }
 
-weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_t *n)
+weft_status weft_read_bytes(const char *path, weft_arena *mem, char **text, size_t *n)
 {
     TRY(weft_read_all(path, mem, text, n));
-    if (is_gzip(*text, *n)) TRY(expand_gzip(path, mem, text, n));
+    return is_gzip(*text, *n) ? expand_gzip(path, mem, text, n) : WEFT_OK;
+}
+
+weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_t *n)
+{
+    TRY(weft_read_bytes(path, mem, text, n));
     TRY(weft_text_only(path, *text, *n));
     weft_mark_skip(text, n);
     if (memchr(*text, '\n', *n) == NULL) /* what ended lines before OS X */

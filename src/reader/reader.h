@@ -9,8 +9,10 @@
 /* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
                                        size_t *n);
-/* The same of a file of text, which may be compressed by gzip, without a byte order mark.
- * EDATA: it is damaged; as weft_text_only. */
+/* The same of a file that may be compressed by gzip. EDATA: it is damaged. */
+WEFT_CHECKED weft_status weft_read_bytes(const char *path, weft_arena *mem, char **text,
+                                         size_t *n);
+/* The same of text, without a byte order mark. EDATA, as weft_text_only, too. */
 WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char **text,
                                         size_t *n);
 /* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
@@ -111,22 +113,21 @@ typedef struct weft_source_rows {
 /* How they are divided. */
 typedef struct weft_parts {
     int64_t *order; /* [n] part after part, or client after client, and of each the parts */
+    const uint8_t *part; /* [n] of each row */
     int64_t rows[WEFT_NPART];
-    int64_t (*count)[WEFT_NPART]; /* [clients]; NULL: none */
+    int64_t (*count)[WEFT_NPART]; /* [clients], or of all rows */
 } weft_parts;
 /* Divides the rows of the first source by the shares, but for parts that have a source;
- * those of other sources follow in their part. By chance a part is the next of all rows,
- * shuffled; from the end each class gives its last round(n_c test) rows to the test, the
- * round(n_c valid) before them to validation; by class the shuffled rows are first put in
- * the order of weft_split_classes, those of classes with fewer rows than parts before all
- * others. Groups stay together; rows of clients are divided within each. Tells the packer
- * the rule. ECONF, but for clients: valid + test >= 1; EDATA: too few groups, or one in two
- * sources. Cost O(n log n). */
+ * those of other sources follow in their part, or its clients'. By chance a part is the
+ * next of all rows, shuffled by keyed random numbers; from the end each class gives its
+ * last round(n_c test) rows to the test, the round(n_c valid) before them to validation; by
+ * class the shuffled rows are first put in the order of weft_split_classes, those of
+ * classes with fewer rows than parts before all others. AUTO is by chance, or by class
+ * where a class would have no training row. Groups stay together; rows of clients are
+ * divided within each. Tells the packer the rule. ECONF: valid + test >= 1; EDATA: too few
+ * groups, or one in two sources. Cost O(n log n). */
 WEFT_CHECKED weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
                                      weft_parts *parts, weft_pack *pack);
-/* The ECONF of it, for clients, too. */
-WEFT_CHECKED weft_status weft_split_check(const weft_split *split,
-                                          const weft_source_rows *rows);
 /* Puts rows order[n], which are in random order, so that of each class, of each owner, row
  * k of m is (k + 1/2) / m of the way: each piece of the order has about as large a share of
  * every class, and the middle the classes of one row. owner NULL: all are of one. Cost

@@ -358,10 +358,10 @@ static weft_status hand_over(const struct shakespeare *shakespeare, struct user 
                              int64_t n, weft_pack *pack)
 {
     int64_t gap = (shakespeare->length - 1) / shakespeare->stride, left = 0;
-    weft_pack_split(pack, weft_arena_text(pack->mem,
-                                          "samples of each user in the order of its text, "
-                                          "%lld left out between two parts",
-                                          (long long)gap));
+    weft_pack_split(pack,
+                    "samples of each user in the order of its text, %lld left out between "
+                    "two parts",
+                    (long long)gap);
     TRY(weft_pack_clients(pack, WEFT_CHARS,
                           &(weft_clients){.d = shakespeare->length,
                                           .stride = shakespeare->stride,

@@ -1,6 +1,7 @@
 /* How rows are divided into parts: by chance, the last ones of each class, as many of each
  * class, in groups that stay together, or within each client; and consecutive samples, by
- * shares or LEAF's rule. */
+ * shares or LEAF's rule. A rule says the part of each row, and a sequence of all rows in
+ * whose order those of a part come. */
 #include "reader.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
@@ -10,37 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void split_from_end(const weft_split *split, const int32_t *label, int64_t n,
-                           int64_t *order, int64_t *rows, weft_pack *pack)
-{
-    int64_t left[WEFT_MAX_CLASSES] = {0}, share[WEFT_NPART][WEFT_MAX_CLASSES];
-    int64_t at[WEFT_NPART] = {0}, *shuffled = WEFT_NEW(pack->mem, int64_t, n);
-    uint8_t *part = WEFT_NEW(pack->mem, uint8_t, n);
-    for (int64_t i = 0; i < n; i++) left[label[i]]++;
-    for (int c = 0; c < WEFT_MAX_CLASSES; c++) {
-        share[WEFT_TEST][c] = llround((double)left[c] * split->test);
-        share[WEFT_VALID][c] = llround((double)left[c] * split->valid);
-    }
-    for (int i = 0; i < WEFT_NPART; i++) rows[i] = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int c = label[i];
-        int64_t behind = left[c]--; /* rows of the class from this one on */
-        part[i] = behind <= share[WEFT_TEST][c]                          ? WEFT_TEST
-                  : behind <= share[WEFT_TEST][c] + share[WEFT_VALID][c] ? WEFT_VALID
-                                                                         : WEFT_TRAIN;
-        rows[part[i]]++;
-    }
-    for (int i = 1; i < WEFT_NPART; i++) at[i] = at[i - 1] + rows[i - 1];
-    weft_shuffle(n, (uint64_t)split->seed, shuffled, pack->mem);
-    for (int64_t i = 0; i < n; i++) order[at[part[shuffled[i]]]++] = shuffled[i];
-    weft_pack_split(pack, weft_arena_text(pack->mem,
-                                          "of each class the last rows of the source: %lld "
-                                          "train, %lld valid, %lld test",
-                                          (long long)rows[WEFT_TRAIN],
-                                          (long long)rows[WEFT_VALID],
-                                          (long long)rows[WEFT_TEST]));
-}
 
 /* ---- by class ---- */
 
@@ -115,104 +85,137 @@ static int rare_first(const int32_t *label, int64_t n, int64_t *order, weft_aren
     return rare;
 }
 
-/* Shuffled rows order[n] are divided class by class. */
-static void split_by_class(const weft_split *split, const int32_t *label, int64_t n,
-                           int64_t *order, weft_pack *pack)
-{
-    weft_split_classes(n, order, NULL, label, pack->mem);
-    int rare = rare_first(label, n, order, pack->mem);
-    const char *those = weft_arena_text(
-        pack->mem, ", %d with one or two rows in the training part alone", rare);
-    if (split->shares == WEFT_BY_AUTO)
-        weft_pack_decided(
-            pack, weft_arena_text(pack->mem,
-                                  "rows are divided class by class%s, as by chance a class "
-                                  "would have no training row (shares = chance)",
-                                  rare > 0 ? those : ""));
-    weft_pack_split_add(pack,
-                        weft_arena_text(pack->mem, "of each class about the same shares%s",
-                                        rare > 0 ? those : ""));
-}
+/* ---- the rows of one source ---- */
 
-/* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is. */
-static void split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack)
-{
-    int64_t n = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST];
-    weft_shuffle(n, (uint64_t)seed, order, pack->mem);
-    weft_pack_split(
-        pack, weft_arena_text(pack->mem,
-                              "%lld rows shuffled with seed %lld: the first %lld "
-                              "train, the next %lld valid, the last %lld test",
-                              (long long)n, (long long)seed, (long long)rows[WEFT_TRAIN],
-                              (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
-}
+/* A division while it is made. */
+struct division {
+    const weft_split *split;
+    weft_split shares; /* of the rows of the first source */
+    const weft_source_rows *rows;
+    int64_t n;         /* rows of the first source */
+    int64_t *sequence; /* [rows->n] */
+    uint8_t *part;     /* [rows->n] */
+    weft_pack *pack;
+};
 
-/* Order and sizes of the parts of n rows. */
-static void split_rows(const weft_split *split, const int32_t *label, int64_t n,
-                       int64_t *order, int64_t *rows, weft_pack *pack)
+/* The last rows of each class. */
+static void from_end(const struct division *division)
 {
-    if (split->shares == WEFT_FROM_END) {
-        split_from_end(split, label, n, order, rows, pack);
-        return;
+    const weft_split *shares = &division->shares;
+    const int32_t *label = division->rows->label;
+    int64_t left[WEFT_MAX_CLASSES] = {0}, test[WEFT_MAX_CLASSES], valid[WEFT_MAX_CLASSES];
+    int64_t rows[WEFT_NPART] = {0};
+    for (int64_t i = 0; i < division->n; i++) left[label[i]]++;
+    for (int c = 0; c < WEFT_MAX_CLASSES; c++) {
+        test[c] = llround((double)left[c] * shares->test);
+        valid[c] = llround((double)left[c] * shares->valid);
     }
-    rows[WEFT_VALID] = llround((double)n * split->valid);
-    rows[WEFT_TEST] = llround((double)n * split->test);
-    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
-    split_sizes(split->seed, rows, order, pack);
-    if (split->shares == WEFT_BY_CLASS ||
-        (split->shares == WEFT_BY_AUTO && lacks_class(label, n, order, rows[WEFT_TRAIN])))
-        split_by_class(split, label, n, order, pack);
+    for (int64_t i = 0; i < division->n; i++) {
+        int c = label[i];
+        int64_t behind = left[c]--; /* rows of the class from this one on */
+        division->part[i] = behind <= test[c]              ? WEFT_TEST
+                            : behind <= test[c] + valid[c] ? WEFT_VALID
+                                                           : WEFT_TRAIN;
+        rows[division->part[i]]++;
+    }
+    weft_pack_split(
+        division->pack,
+        "of each class the last rows of the source: %lld train, %lld valid, %lld test",
+        (long long)rows[WEFT_TRAIN], (long long)rows[WEFT_VALID],
+        (long long)rows[WEFT_TEST]);
 }
 
-/* ---- groups ---- */
-
-/* The part of each group, in mem: test and valid get groups in random order as long as they
- * come nearer to their shares. */
-static weft_part *deal_groups(const weft_split *shares, int64_t n, const int64_t *size,
-                              int64_t groups, weft_arena *mem)
+/* The sequence is divided class by class. */
+static void by_class_order(const struct division *division)
 {
-    weft_part *part = WEFT_NEW(mem, weft_part, groups);
-    int64_t *order = WEFT_NEW(mem, int64_t, groups);
-    weft_shuffle(groups, (uint64_t)shares->seed, order, mem);
-    double left[WEFT_NPART] = {
-        [WEFT_VALID] = shares->valid * (double)n, [WEFT_TEST] = shares->test * (double)n};
+    weft_pack *pack = division->pack;
+    const int32_t *label = division->rows->label;
+    weft_split_classes(division->n, division->sequence, NULL, label, pack->mem);
+    int rare = rare_first(label, division->n, division->sequence, pack->mem);
+    const char *those =
+        rare > 0
+            ? weft_arena_text(pack->mem,
+                              ", %d with one or two rows in the training part alone", rare)
+            : "";
+    if (division->split->shares == WEFT_BY_AUTO)
+        weft_pack_decided(pack,
+                          "rows are divided class by class%s, as by chance a class would "
+                          "have no training row (shares = chance)",
+                          those);
+    weft_pack_split_add(pack, "of each class about the same shares%s", those);
+}
+
+/* Shuffles rows 0..n-1, and tells of parts of these sizes, whose sum n is. */
+static void shuffle_sizes(const struct division *division, const int64_t *rows)
+{
+    weft_pack *pack = division->pack;
+    int64_t n = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST],
+            seed = division->split->seed;
+    weft_shuffle(n, (uint64_t)seed, division->sequence, pack->mem);
+    weft_pack_split(pack,
+                    "%lld rows shuffled with seed %lld: the first %lld train, the next "
+                    "%lld valid, the last %lld test",
+                    (long long)n, (long long)seed, (long long)rows[WEFT_TRAIN],
+                    (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]);
+}
+
+/* The sequence is cut into parts of these sizes. */
+static void cut(const struct division *division, const int64_t *rows)
+{
+    for (int64_t p = 0, i = 0, end = 0; p < WEFT_NPART; p++)
+        for (end += rows[p]; i < end; i++)
+            division->part[division->sequence[i]] = (uint8_t)p;
+}
+
+/* By chance, or class by class. */
+static void by_chance(const struct division *division)
+{
+    const weft_split *shares = &division->shares;
+    int64_t n = division->n,
+            rows[WEFT_NPART] = {[WEFT_VALID] = llround((double)n * shares->valid),
+                                [WEFT_TEST] = llround((double)n * shares->test)};
+    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
+    shuffle_sizes(division, rows);
+    if (shares->shares == WEFT_BY_CLASS ||
+        (shares->shares == WEFT_BY_AUTO &&
+         lacks_class(division->rows->label, n, division->sequence, rows[WEFT_TRAIN])))
+        by_class_order(division);
+    cut(division, rows);
+}
+
+/* Test and valid get groups in random order as long as they come nearer to their shares. */
+static weft_status by_group(const struct division *division)
+{
+    const weft_split *shares = &division->shares;
+    const weft_source_rows *rows = division->rows;
+    weft_pack *pack = division->pack;
+    int64_t n = division->n, groups = rows->groups, dealt[WEFT_NPART] = {0};
+    int64_t *size = WEFT_NEW(pack->mem, int64_t, groups),
+            *order = WEFT_NEW(pack->mem, int64_t, groups);
+    uint8_t *part = WEFT_NEW(pack->mem, uint8_t, groups);
+    double share[WEFT_NPART] = {1, shares->valid, shares->test},
+           left[WEFT_NPART] = {0, shares->valid * (double)n, shares->test * (double)n};
+    for (int64_t i = 0; i < n; i++) size[rows->owner[i]]++;
+    weft_shuffle(groups, (uint64_t)shares->seed, order, pack->mem);
     for (int64_t i = 0; i < groups; i++) {
         double half = (double)size[order[i]] / 2;
         weft_part to = left[WEFT_TEST] > half    ? WEFT_TEST
                        : left[WEFT_VALID] > half ? WEFT_VALID
                                                  : WEFT_TRAIN;
-        part[order[i]] = to;
+        part[order[i]] = (uint8_t)to;
+        dealt[to] += size[order[i]];
         left[to] -= 2 * half;
     }
-    return part;
-}
-
-static weft_status split_groups(const weft_split *shares, const weft_source_rows *rows,
-                                weft_parts *parts, weft_pack *pack)
-{
-    int64_t n = rows->end[WEFT_TRAIN], groups = rows->groups, at = 0;
-    int64_t *size = WEFT_NEW(pack->mem, int64_t, groups),
-            *shuffled = WEFT_NEW(pack->mem, int64_t, n);
-    for (int64_t i = 0; i < n; i++) size[rows->owner[i]]++;
-    const weft_part *part = deal_groups(shares, n, size, groups, pack->mem);
-    weft_shuffle(n, (uint64_t)shares->seed, shuffled, pack->mem);
-    for (int p = 0; p < WEFT_NPART; p++) {
-        double share = p == WEFT_VALID ? shares->valid : p == WEFT_TEST ? shares->test : 1;
-        int64_t before = at;
-        for (int64_t i = 0; i < n; i++)
-            if ((int)part[rows->owner[shuffled[i]]] == p) parts->order[at++] = shuffled[i];
-        parts->rows[p] = at - before;
-        if (share > 0 && at == before)
+    for (int64_t i = 0; i < n; i++) division->part[i] = part[rows->owner[i]];
+    for (int p = 0; p < WEFT_NPART; p++)
+        if (share[p] > 0 && dealt[p] == 0)
             return weft_fail(WEFT_EDATA,
                              "%s: %lld groups of %lld rows cannot be divided by the shares "
                              "valid = %g and test = %g: the %s part has none",
                              rows->source, (long long)groups, (long long)n, shares->valid,
                              shares->test, weft_part_name[p]);
-    }
-    weft_pack_split(pack,
-                    weft_arena_text(pack->mem,
-                                    "%lld groups shuffled with seed %lld, each in one part",
-                                    (long long)groups, (long long)shares->seed));
+    weft_pack_split(pack, "%lld groups shuffled with seed %lld, each in one part",
+                    (long long)groups, (long long)shares->seed);
     return WEFT_OK;
 }
 
@@ -221,175 +224,148 @@ static weft_status check_groups(const weft_source_rows *rows, const weft_parts *
                                 weft_arena *mem)
 {
     int *part = WEFT_NEW(mem, int, rows->groups);
-    for (int64_t i = 0, p = 0, end = parts->rows[0]; i < rows->n; i++) {
-        while (i >= end) end += parts->rows[++p];
+    for (int64_t i = 0; i < rows->n; i++) {
         int64_t g = rows->owner[parts->order[i]];
+        int p = parts->part[parts->order[i]];
         if (part[g] > 0 && part[g] != p + 1)
             return weft_fail(WEFT_EDATA,
                              "%s: rows of the group '%s' are in the %s and in the %s part: "
                              "files of parts divide no group; remove them from one",
                              rows->source, rows->name[g], weft_part_name[part[g] - 1],
                              weft_part_name[p]);
-        part[g] = (int)p + 1;
+        part[g] = p + 1;
     }
     return WEFT_OK;
 }
 
 /* ---- clients ---- */
 
-/* The part of the source that row i is of. */
-static int file_of(const weft_source_rows *rows, int64_t i)
+/* A row of the first file, in the order of the shuffle or of the file, goes to the first
+ * part of its client that has room. */
+static void by_client(const struct division *division)
 {
-    return i < rows->end[WEFT_TRAIN]   ? WEFT_TRAIN
-           : i < rows->end[WEFT_VALID] ? WEFT_VALID
-                                       : WEFT_TEST;
-}
-
-typedef int64_t by_part[WEFT_NPART];
-
-static by_part *new_counts(int64_t clients, weft_arena *mem)
-{
-    by_part *count = weft_arena_alloc(mem, (size_t)clients, sizeof *count);
-    memset(count, 0, (size_t)clients * sizeof *count);
-    return count;
-}
-
-/* Rows of each client in each part: those of the first file by the shares. */
-static by_part *count_clients(const weft_split *shares, const weft_source_rows *rows,
-                              weft_arena *mem)
-{
-    int64_t clients = rows->clients, *own = WEFT_NEW(mem, int64_t, clients);
-    by_part *count = new_counts(clients, mem);
-    for (int64_t i = 0; i < rows->end[WEFT_TRAIN]; i++) own[rows->owner[i]]++;
-    for (int64_t c = 0; c < clients; c++)
-        if (own[c] > 0) weft_client_divide(shares->valid, shares->test, own[c], count[c]);
-    for (int64_t i = rows->end[WEFT_TRAIN]; i < rows->n; i++)
-        count[rows->owner[i]][file_of(rows, i)]++;
-    return count;
-}
-
-/* Where the rows of each client and part begin. */
-static by_part *first_places(by_part *count, int64_t clients, weft_arena *mem)
-{
-    by_part *at = new_counts(clients, mem);
-    for (int64_t c = 0, next = 0; c < clients; c++)
-        for (int p = 0; p < WEFT_NPART; p++) {
-            at[c][p] = next;
-            next += count[c][p];
-        }
-    return at;
-}
-
-/* Rows client after client and, of each, part after part. A row of the first file, in the
- * order of the shuffle or of the file, goes to the first part of its client that has room.
- */
-static void place_rows(const weft_split *shares, const weft_source_rows *rows,
-                       weft_parts *parts, weft_arena *mem)
-{
-    int64_t n = rows->n, *shuffled = WEFT_NEW(mem, int64_t, n);
-    by_part *left = count_clients(shares, rows, mem),
-            *at = first_places(parts->count, rows->clients, mem);
-    for (int64_t i = rows->end[WEFT_TRAIN]; i < n; i++)
-        left[rows->owner[i]][file_of(rows, i)]--;
-    weft_shuffle(n, (uint64_t)shares->seed, shuffled, mem);
+    const weft_split *shares = &division->shares;
+    const weft_source_rows *rows = division->rows;
+    weft_arena *mem = division->pack->mem;
+    int64_t *own = WEFT_NEW(mem, int64_t, rows->clients);
+    int64_t(*room)[WEFT_NPART] = weft_arena_alloc(mem, (size_t)rows->clients, sizeof *room);
+    for (int64_t i = 0; i < division->n; i++) own[rows->owner[i]]++;
+    for (int64_t c = 0; c < rows->clients; c++)
+        if (own[c] > 0) weft_client_divide(shares->valid, shares->test, own[c], room[c]);
+    if (shares->shares != WEFT_FROM_END)
+        weft_shuffle(rows->n, (uint64_t)shares->seed, division->sequence, mem);
     if (shares->shares == WEFT_BY_CLASS)
-        weft_split_classes(n, shuffled, rows->owner, rows->label, mem);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t row = shares->shares == WEFT_FROM_END ? i : shuffled[i];
-        int64_t c = rows->owner[row];
-        int p = file_of(rows, row);
-        if (p == WEFT_TRAIN) {
-            while (left[c][p] == 0) p++;
-            left[c][p]--;
-        }
-        parts->order[at[c][p]++] = row;
+        weft_split_classes(rows->n, division->sequence, rows->owner, rows->label, mem);
+    for (int64_t i = 0; i < rows->n; i++) {
+        int64_t row = division->sequence[i], c = rows->owner[row];
+        int p = WEFT_TRAIN;
+        if (row >= division->n) continue;
+        while (room[c][p] == 0) p++;
+        room[c][p]--;
+        division->part[row] = (uint8_t)p;
     }
 }
 
-static void split_clients(const weft_split *shares, const weft_source_rows *rows,
-                          weft_parts *parts, weft_pack *pack)
+static void tell_clients(const struct division *division, const weft_parts *parts)
 {
-    parts->count = count_clients(shares, rows, pack->mem);
-    for (int64_t c = 0; c < rows->clients; c++)
-        for (int p = 0; p < WEFT_NPART; p++) parts->rows[p] += parts->count[c][p];
-    place_rows(shares, rows, parts, pack->mem);
+    const weft_split *shares = &division->shares;
+    weft_pack *pack = division->pack;
     const char *how = "in the source's order";
     if (shares->shares != WEFT_FROM_END)
         how =
             weft_arena_text(pack->mem, "shuffled with seed %lld%s", (long long)shares->seed,
                             shares->shares == WEFT_BY_CLASS ? ", class by class" : "");
-    weft_pack_split(pack, weft_arena_text(pack->mem,
-                                          "%lld clients, the rows of each %s: %lld "
-                                          "train, %lld valid, %lld test",
-                                          (long long)rows->clients, how,
-                                          (long long)parts->rows[WEFT_TRAIN],
-                                          (long long)parts->rows[WEFT_VALID],
-                                          (long long)parts->rows[WEFT_TEST]));
+    weft_pack_split(
+        pack, "%lld clients, the rows of each %s: %lld train, %lld valid, %lld test",
+        (long long)division->rows->clients, how, (long long)parts->rows[WEFT_TRAIN],
+        (long long)parts->rows[WEFT_VALID], (long long)parts->rows[WEFT_TEST]);
 }
 
 /* ---- all of them ---- */
 
-/* Shares of the rows of the first source: a part with a source of its own gets none. */
-static weft_split shares_of(const weft_split *split, const weft_source_rows *rows)
+/* The rows of the sequence client after client, if there are any, and part after part. */
+static void gather(const struct division *division, weft_parts *parts)
+{
+    const weft_source_rows *rows = division->rows;
+    weft_arena *mem = division->pack->mem;
+    int64_t clients = rows->clients > 0 ? rows->clients : 1;
+    int64_t(*count)[WEFT_NPART] = weft_arena_alloc(mem, (size_t)clients, sizeof *count);
+    int64_t(*next)[WEFT_NPART] = weft_arena_alloc(mem, (size_t)clients, sizeof *next);
+    *parts = (weft_parts){
+        .order = WEFT_NEW(mem, int64_t, rows->n), .part = division->part, .count = count};
+    for (int64_t i = 0; i < rows->n; i++) {
+        count[rows->clients > 0 ? rows->owner[i] : 0][division->part[i]]++;
+        parts->rows[division->part[i]]++;
+    }
+    for (int64_t c = 0, at = 0; c < clients; c++)
+        for (int p = 0; p < WEFT_NPART; at += count[c][p++]) next[c][p] = at;
+    for (int64_t i = 0; i < rows->n; i++) {
+        int64_t row = division->sequence[i];
+        int64_t c = rows->clients > 0 ? rows->owner[row] : 0;
+        parts->order[next[c][division->part[row]]++] = row;
+    }
+}
+
+static weft_status check_shares(const weft_split *shares)
+{
+    if (shares->valid + shares->test < 1) return WEFT_OK;
+    return weft_fail(
+        WEFT_ECONF,
+        "valid = %g and test = %g leave no rows for training; their sum must be below 1",
+        shares->valid, shares->test);
+}
+
+/* All rows in their order, those of other sources in their part; a part with a source of
+ * its own gets no share of the first. */
+static struct division begin(const weft_split *split, const weft_source_rows *rows,
+                             weft_pack *pack)
 {
     const int64_t *end = rows->end;
-    weft_split shares = *split;
-    if (rows->own[WEFT_VALID] || end[WEFT_VALID] > end[WEFT_TRAIN]) shares.valid = 0;
-    if (rows->own[WEFT_TEST] || end[WEFT_TEST] > end[WEFT_VALID]) shares.test = 0;
-    return shares;
-}
-
-weft_status weft_split_check(const weft_split *split, const weft_source_rows *rows)
-{
-    weft_split shares = shares_of(split, rows);
-    if (shares.valid + shares.test < 1) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "valid = %g and test = %g leave no rows for training; their sum must "
-                     "be below 1",
-                     shares.valid, shares.test);
-}
-
-/* Rows of other sources come behind those of the first in their part. */
-static void add_sources(const weft_source_rows *rows, weft_parts *parts, weft_pack *pack)
-{
-    const int64_t *own = parts->order;
-    int64_t at = 0, from = 0;
-    parts->order = WEFT_NEW(pack->mem, int64_t, rows->n);
-    for (int p = 0; p < WEFT_NPART; p++) {
-        for (int64_t end = from + parts->rows[p]; from < end; from++)
-            parts->order[at++] = own[from];
-        for (int64_t i = p > 0 ? rows->end[p - 1] : rows->n; i < rows->end[p]; i++) {
-            parts->order[at++] = i;
-            parts->rows[p]++;
-        }
-        if (p > 0 && rows->own[p])
-            weft_pack_split_add(pack, weft_arena_text(pack->mem, "%s is all of %s",
-                                                      weft_part_name[p], rows->own[p]));
+    struct division division = {.split = split,
+                                .shares = *split,
+                                .rows = rows,
+                                .n = end[WEFT_TRAIN],
+                                .sequence = WEFT_NEW(pack->mem, int64_t, rows->n),
+                                .part = WEFT_NEW(pack->mem, uint8_t, rows->n),
+                                .pack = pack};
+    if (rows->own[WEFT_VALID] || end[WEFT_VALID] > end[WEFT_TRAIN])
+        division.shares.valid = 0;
+    if (rows->own[WEFT_TEST] || end[WEFT_TEST] > end[WEFT_VALID]) division.shares.test = 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        division.sequence[i] = i;
+        division.part[i] = (uint8_t)((i >= end[WEFT_TRAIN]) + (i >= end[WEFT_VALID]));
     }
+    return division;
 }
 
 weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
                         weft_parts *parts, weft_pack *pack)
 {
-    weft_split shares = shares_of(split, rows);
-    *parts = (weft_parts){.order = WEFT_NEW(pack->mem, int64_t, rows->n)};
+    struct division division = begin(split, rows, pack);
+    TRY(check_shares(&division.shares));
     if (rows->clients > 0) {
-        split_clients(&shares, rows, parts, pack);
+        by_client(&division);
+        gather(&division, parts);
+        tell_clients(&division, parts);
         return WEFT_OK;
     }
-    TRY(weft_split_check(split, rows));
-    if (rows->groups > 0)
-        TRY(split_groups(&shares, rows, parts, pack));
-    else
-        split_rows(&shares, rows->label, rows->end[WEFT_TRAIN], parts->order, parts->rows,
-                   pack);
+    if (rows->groups > 0) TRY(by_group(&division));
+    if (rows->groups > 0 || split->shares == WEFT_FROM_END)
+        weft_shuffle(division.n, (uint64_t)split->seed, division.sequence, pack->mem);
+    if (rows->groups == 0 && split->shares == WEFT_FROM_END)
+        from_end(&division);
+    else if (rows->groups == 0)
+        by_chance(&division);
+    gather(&division, parts);
     if (split->shuffled) {
-        for (int p = 1; p < WEFT_NPART; p++)
-            parts->rows[p] += rows->end[p] - rows->end[p - 1];
-        split_sizes(split->seed, parts->rows, parts->order, pack);
+        shuffle_sizes(&division, parts->rows);
+        cut(&division, parts->rows);
+        gather(&division, parts);
         return WEFT_OK;
     }
-    add_sources(rows, parts, pack);
+    for (int p = 1; p < WEFT_NPART; p++)
+        if (rows->own[p])
+            weft_pack_split_add(pack, "%s is all of %s", weft_part_name[p], rows->own[p]);
     return rows->groups > 0 ? check_groups(rows, parts, pack->mem) : WEFT_OK;
 }
 
@@ -399,10 +375,10 @@ weft_status weft_shares_check(const weft_shares *shares)
 {
     double valid = shares->rule == WEFT_RULE_LEAF ? 0 : shares->valid;
     if (valid + shares->test < 1) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "valid = %g and test = %g leave nothing for training; their sum must "
-                     "be below 1",
-                     valid, shares->test);
+    return weft_fail(
+        WEFT_ECONF,
+        "valid = %g and test = %g leave nothing for training; their sum must be below 1",
+        valid, shares->test);
 }
 
 /* LEAF's data/utils/split_data.py, with its gap for text. */

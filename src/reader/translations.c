@@ -552,7 +552,7 @@ static weft_status declare(struct reading *reading, int64_t pieces)
     weft_arena *mem = reading->pack->mem;
     int known = reading->known.n > 0;
     weft_pack_split(
-        reading->pack,
+        reading->pack, "%s",
         reading->scored
             ? "all sentences are to be translated or scored"
             : weft_arena_text(mem,

@@ -156,19 +156,19 @@ static void run_dense(struct input in)
 {
     static const char *const options[] = {
         "valid=0.3 test=0.3",
-        "format=libsvm valid=0.4",
-        "format=csv label=first header=yes",
-        "format=csv label=2 header=no",
+        "valid=0.4",
+        "separator=comma label=first header=yes",
+        "separator=comma label=2 header=no",
         "shape=1x2x1 valid=0.3",
         "clients=2 partition=dirichlet alpha=0.5 valid=0.3",
         "clients=2 partition=shards valid=0.3",
         "clients=3 partition=iid valid=0.3",
         "group=1 label=2 valid=0.3 test=0",
         "client=1 label=2 valid=0.3",
-        "categories=1,2 label=3 missing=frequent valid=0.3",
+        "categories=1,2 label=3 valid=0.3",
         "drop=1 label=last valid=0.3 thousands=comma",
         "label=1,2 weight=3 valid=0.3",
-        "format=libsvm target=regression valid=0.4",
+        "target=regression valid=0.4",
     };
     pack_one(&weft_reader_dense, options, WEFT_COUNT(options), in);
 }

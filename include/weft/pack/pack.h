@@ -117,10 +117,11 @@ void weft_pack_groups(weft_pack *pack, int64_t n, const int32_t *group);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *pack, const char *path);
 /* Logs what was decided for the user, and keeps the line for `weft info`. */
-void weft_pack_decided(weft_pack *pack, const char *line);
-void weft_pack_split(weft_pack *pack, const char *rule); /* the split rule in words */
+WEFT_PRINTF(2, 3) void weft_pack_decided(weft_pack *pack, const char *format, ...);
+/* The split rule in words. */
+WEFT_PRINTF(2, 3) void weft_pack_split(weft_pack *pack, const char *format, ...);
 /* Adds "; REST" to the split rule. */
-void weft_pack_split_add(weft_pack *pack, const char *rest);
+WEFT_PRINTF(2, 3) void weft_pack_split_add(weft_pack *pack, const char *format, ...);
 /* Sets n classes named 0, 1, ... */
 void weft_pack_numbered(weft_pack *pack, int n);
 /* The federation is stored only as the parameters of a generator. */
