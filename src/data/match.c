@@ -4,7 +4,6 @@
  * output_distribution="uniform". */
 #include "data.h"
 #include "weft/base/base.h"
-#include "weft/data/translations.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -432,20 +431,13 @@ weft_likeness weft_data_likeness(const weft_data *data)
                            .ranks = data->ranks,
                            .table = data->table,
                            .notation = data->notation,
-                           .translations = data->translations};
+                           .own = data->own};
 }
 
-static weft_status check_form(const weft_data *data, const weft_likeness *like,
-                              const char *whose)
+weft_status data_match_shape(const weft_data *data, const weft_likeness *like,
+                             const char *whose)
 {
-    static const char *const what[WEFT_NFORM] = {"bytes", "numbers", "documents",
-                                                 "running text", "sentences"};
     weft_likeness own = weft_data_likeness(data);
-    if (own.form != like->form)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds %s, but the winner of %s was trained on %s; pack the "
-                         "data by the same reader",
-                         data->path, what[own.form], whose, what[like->form]);
     if (own.d != like->d && own.form == WEFT_CHARS)
         return weft_fail(WEFT_EDATA,
                          "%s has windows of %lld characters, but the winner of %s was "
@@ -475,8 +467,8 @@ static weft_status check_form(const weft_data *data, const weft_likeness *like,
 }
 
 /* Symbols are inputs as well as classes: they must have the same numbers. */
-static weft_status check_alphabet(const weft_data *data, const weft_likeness *like,
-                                  const char *whose)
+weft_status data_match_alphabet(weft_data *data, const weft_likeness *like,
+                                const char *whose)
 {
     if (data->classes != like->classes)
         return weft_fail(WEFT_EDATA,
@@ -493,16 +485,8 @@ static weft_status check_alphabet(const weft_data *data, const weft_likeness *li
     return WEFT_OK;
 }
 
-weft_status weft_data_match(weft_data *data, const weft_likeness *like, const char *whose)
+weft_status data_match_rows(weft_data *data, const weft_likeness *like, const char *whose)
 {
-    if (like->classes == 0) return WEFT_OK; /* trained without data: the task decides */
-    TRY(check_form(data, like, whose));
-    data->longest = like->longest;
-    if (data->form == WEFT_CHARS) return check_alphabet(data, like, whose);
-    if (data->form == WEFT_SENTENCES)
-        return weft_translations_match(data->translations, (int)like->classes - 1,
-                                       like->class_name, like->translations, like->more,
-                                       whose);
     TRY(match_answers(data, like, whose));
     return match_columns(data, like, whose);
 }

@@ -87,7 +87,7 @@ static double seq2seq_flops(const void *self)
     const seq2seq_net *seq2seq = self;
     seq2seq_offsets offsets = seq2seq_offsets_of(seq2seq);
     double h = seq2seq->hidden, source = seq2seq->shape.length,
-           target = seq2seq->shape.translated + 1;
+           target = seq2seq->shape.replies + 1;
     double encoder = (double)(offsets.target - offsets.encoder[0][0].ih);
     double decoder = (double)(offsets.combine - offsets.decoder[0].ih) + 2 * h * h +
                      h * seq2seq->shape.classes;
@@ -426,5 +426,5 @@ const weft_net weft_net_seq2seq = {
     .work = seq2seq_work,
     .grad = seq2seq_grad,
     .score = seq2seq_score,
-    .translate = seq2seq_translate,
+    .write = seq2seq_translate,
 };

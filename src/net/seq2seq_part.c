@@ -189,7 +189,7 @@ const uint32_t *seq2seq_source(const seq2seq_part *part, int i, int *n)
 
 const uint32_t *seq2seq_target(const seq2seq_part *part, int i, int *n)
 {
-    return sentence(part->batch->translation, part->batch->translated, part->first + i, n);
+    return sentence(part->batch->reply, part->batch->replies, part->first + i, n);
 }
 
 /* order[n] = the sentences by decreasing length, equal ones in their order; sets steps. */
@@ -218,7 +218,7 @@ static int fitting(const seq2seq_scratch *scratch, const weft_batch *batch, int 
     int n = 0, sources = 0, targets = 0;
     for (int i = first; i < batch->n && n < room->sentences; i++, n++) {
         sources += batch->length[i];
-        targets += batch->translation ? batch->translated[i] + 1 : 0;
+        targets += batch->reply ? batch->replies[i] + 1 : 0;
         if (sources > room->sources || targets > room->targets) break;
     }
     return n;
@@ -237,7 +237,7 @@ seq2seq_part seq2seq_part_at(const seq2seq_net *seq2seq, seq2seq_scratch *scratc
     weft_check(part.n > 0, "a sentence is longer than %lld or %lld words",
                (long long)seq2seq->shape.d, (long long)seq2seq->shape.longest);
     sort_by_length(&part, seq2seq_source, 0, scratch->source_order, &scratch->source);
-    if (batch->translation)
+    if (batch->reply)
         sort_by_length(&part, seq2seq_target, 1, scratch->target_order, &scratch->target);
     size_t at = 0;
     for (int i = 0; i < part.n; i++) {

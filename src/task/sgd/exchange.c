@@ -51,7 +51,7 @@ void sgd_words_seat(sgd_words *words, const sgd_task *sgd, int n, const int64_t 
     weft_seats_clear(&words->seats);
     for (int i = 0; i < n; i++) {
         int length;
-        const uint32_t *word = sgd_words_of(sgd, row[i], &length);
+        const uint32_t *word = sgd->source->words(sgd, row[i], &length);
         weft_seats_add(&words->seats, length, word);
     }
     for (int i = 0; i < words->seats.n; i++)

@@ -54,8 +54,7 @@ static const int64_t *divide_batch(struct course *course, int n, const int64_t *
 {
     int parts = course->pieces.n, *from = course->pieces.from;
     for (int i = 0; i <= parts; i++) from[i] = (int)((int64_t)n * i / parts);
-    int words = course->sgd->shape.form == WEFT_TOKENS || course->sgd->pairs.of;
-    if (parts == 1 || !words) return row;
+    if (parts == 1 || course->sgd->shape.words == 0) return row;
     sgd_sort_by_length(course->sgd, n, row, course->length);
     for (int i = 0, at = 0; i < parts; i++) {
         from[i] = at;
@@ -81,8 +80,8 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
         if (n == 0) continue;
         weft_batch batch =
             sgd_batch(sgd, course->model, &course->work, n, row + from, weight);
-        if (sgd->pairs.of)
-            sgd_pairs_thin(sgd, course->model, &course->work, step, n, row + from);
+        if (sgd->source->thin)
+            sgd->source->thin(sgd, course->model, &course->work, step, n, row + from);
         batch.place = course->words.seats.place;
         batch.places = course->words.seats.n;
         batch.again = again;
@@ -138,8 +137,9 @@ static const real *theta_of(struct course *course, int context, const real *w)
     const sgd_pieces *pieces = &course->pieces;
     real *theta = course->work.theta;
     if (!course->model->contexts) return w;
-    weft_contexts_form(course->model->contexts, w, sgd_context(course->sgd, context),
-                       pieces->part, pieces->parts, theta);
+    weft_contexts_form(course->model->contexts, w,
+                       course->sgd->source->context(course->sgd, context), pieces->part,
+                       pieces->parts, theta);
     sgd_pieces_join(course->sgd, pieces, theta);
     return theta;
 }
@@ -250,7 +250,7 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     int64_t step = (int64_t)head->steps;
     const int64_t *row;
     int size = take_rows(course, head, &row);
-    int context = course->end ? sgd_context_of(sgd, row[0]) : 0;
+    int context = course->end ? sgd->source->context_of(sgd, row[0]) : 0;
     row = divide_batch(course, size, row);
     const real *theta = theta_of(course, context, w);
     sgd_words_seat(&course->words, sgd, size, row);
@@ -259,7 +259,7 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     if (!sgd_pieces_sum(sgd, &course->pieces, &course->words)) return 0;
     weft_pace pace = weft_descent_pace(&course->model->train.descent, epoch, step);
     if (course->model->contexts)
-        change_contexts(course, pace, sgd_context(sgd, context), w, slots);
+        change_contexts(course, pace, sgd->source->context(sgd, context), w, slots);
     else
         change_weights(course, pace, w, slots);
     head->steps++;
