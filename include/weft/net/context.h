@@ -99,6 +99,11 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w);
 /* The most copies, or columns, that a tensor has. */
 int weft_contexts_copies(const weft_contexts *contexts);
 
+/* The generator: theta[n] += W by, with columns w[c stride .. + n], those of factor 0 left
+ * out. Of contexts, and of algorithm cpg. Cost O(n columns). */
+void weft_generate(int columns, int64_t stride, int64_t n, const real *w, const real *by,
+                   real *theta);
+
 /* Below, [from, from + n) are the numbers of theta that a rank has: `from` is a multiple of
  * WEFT_CONTEXT_BLOCK. */
 enum { WEFT_CONTEXT_BLOCK = 128 };
