@@ -4,6 +4,7 @@
  * output_distribution="uniform". */
 #include "data.h"
 #include "weft/base/base.h"
+#include "weft/base/conf.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,39 +12,18 @@
 
 /* ---- names ---- */
 
-struct named {
-    const char *name;
-    int64_t index;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-static const struct named *sorted(const char *const *name, int64_t n, weft_arena *mem)
-{
-    struct named *named = WEFT_NEW(mem, struct named, n);
-    for (int64_t i = 0; i < n; i++) named[i] = (struct named){name[i], i};
-    if (n > 0) qsort(named, (size_t)n, sizeof *named, by_name);
-    return named;
-}
-
-/* Index of each of name[n] among other[m]; *lacks is the first that is not there, -1:
- * none. */
+/* Index of each of name[n] among other[m], which differ; *lacks is the first that is not
+ * there, -1: none. */
 static int64_t *places(const char *const *name, int64_t n, const char *const *other,
                        int64_t m, int64_t *lacks, weft_arena *mem)
 {
-    const struct named *named = sorted(other, m, mem);
+    weft_names names = {.mem = mem};
     int64_t *place = WEFT_NEW(mem, int64_t, n);
     *lacks = -1;
-    for (int64_t i = 0; i < n && *lacks < 0; i++) {
-        struct named key = {name[i], 0};
-        const struct named *found = bsearch(&key, named, (size_t)m, sizeof *named, by_name);
-        if (found)
-            place[i] = found->index;
-        else
-            *lacks = i;
+    for (int64_t i = 0; i < m; i++) weft_names_find(&names, other[i]);
+    for (int64_t i = n - 1; i >= 0; i--) {
+        place[i] = weft_names_index(&names, name[i]);
+        if (place[i] < 0) *lacks = i;
     }
     return place;
 }
@@ -174,13 +154,13 @@ const float *weft_match_columns(const float *x, int64_t n, int64_t d,
 {
     float *to = WEFT_NEW(mem, float, n *d);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            to[i * d + j] = x[i * d + (column_of ? column_of[j] : j)];
-    for (int64_t i = 0; move && i < n; i++)
-        for (int64_t j = 0; j < d; j++)
+        for (int64_t j = 0; j < d; j++) {
+            float own = x[i * d + (column_of ? column_of[j] : j)];
             to[i * d + j] =
-                (float)(((double)to[i * d + j] * move[j].scale + move[j].shift) /
-                        move[j].over);
+                !move
+                    ? own
+                    : (float)(((double)own * move[j].scale + move[j].shift) / move[j].over);
+        }
     return to;
 }
 

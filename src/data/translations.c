@@ -125,19 +125,19 @@ static weft_status translations_get(weft_h5 *file, const char *group, weft_liken
 
 /* ---- writing ---- */
 
-static weft_status put_pieces(weft_h5 *file, const char *group, const char *name,
-                              const weft_bpe *bpe)
+weft_status weft_pieces_put(weft_h5 *file, const char *group, const char *name,
+                            const weft_bpe *bpe, int packed)
 {
     const char *path = weft_arena_text(file->mem, "%s/vocab/%s", group, name);
     int64_t n = bpe->n + 1;
     TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/text", path), WEFT_H5_U8, 1,
-                    &bpe->offset[bpe->n], bpe->text, 1, "all pieces, one after another",
-                    "UTF-8 bytes"));
+                    &bpe->offset[bpe->n], bpe->text, packed,
+                    "all pieces, one after another", "UTF-8 bytes"));
     TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/text_offset", path), WEFT_H5_I64,
-                    1, &n, bpe->offset, 1, "piece i is text[offset[i] .. offset[i+1])",
+                    1, &n, bpe->offset, packed, "piece i is text[offset[i] .. offset[i+1])",
                     "bytes"));
     return weft_h5_put(file, weft_arena_text(file->mem, "%s/merge", path), WEFT_H5_U32, 2,
-                       (const int64_t[]){bpe->merges, 3}, bpe->merge, 1,
+                       (const int64_t[]){bpe->merges, 3}, bpe->merge, packed,
                        "pieces left and right, and what they make, in order",
                        "index into the vocabulary");
 }
@@ -150,8 +150,8 @@ static weft_status translations_put(weft_h5 *file, const char *group, const void
     TRY(weft_h5_put_texts(file, weft_arena_text(file->mem, "%s/language", group), name, n,
                           "names of the languages"));
     for (int i = 0; i < (translations->joint ? 1 : n); i++)
-        TRY(put_pieces(file, group, translations->joint ? "joint" : name[i],
-                       translations->language[i].bpe));
+        TRY(weft_pieces_put(file, group, translations->joint ? "joint" : name[i],
+                            translations->language[i].bpe, 1));
     TRY(weft_h5_put_long(file, group, "joint", translations->joint));
     TRY(weft_h5_put_long(file, group, "names", translations->names));
     return weft_h5_put(file, weft_arena_text(file->mem, "%s/direction", group), WEFT_H5_I32,
@@ -430,28 +430,37 @@ int weft_directions_cross(int64_t n, const weft_direction *direction, const char
     return d < n;
 }
 
+int64_t weft_rows_common(int64_t n, const int32_t *a, int64_t m, const int32_t *b,
+                         int32_t *at_a, int32_t *at_b)
+{
+    int64_t common = 0;
+    for (int64_t i = 0, j = 0; i < n && j < m;) {
+        int32_t row = a[i], way = (row > b[j]) - (row < b[j]);
+        if (way == 0 && at_a) {
+            at_a[common] = (int32_t)i;
+            at_b[common] = (int32_t)j;
+        }
+        common += way == 0;
+        i += way <= 0;
+        j += way >= 0;
+    }
+    return common;
+}
+
 weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
                                    weft_direction direction, weft_arena *mem)
 {
     const weft_sentences *from = &translations->language[direction.source].part[part],
                          *to = &translations->language[direction.target].part[part];
-    int64_t most = from->n < to->n ? from->n : to->n, n = 0;
+    int64_t most = from->n < to->n ? from->n : to->n;
     if (part != WEFT_TRAIN && direction.source == direction.target &&
         weft_directions_cross(translations->directions, translations->direction,
                               translations->absent))
         most = 0;
     int32_t *source = WEFT_NEW(mem, int32_t, most), *target = WEFT_NEW(mem, int32_t, most);
-    if (most == 0) return (weft_pairs){0, source, target};
-    for (int64_t i = 0, j = 0; i < from->n && j < to->n;) {
-        if (from->row[i] == to->row[j]) {
-            source[n] = (int32_t)i;
-            target[n++] = (int32_t)j;
-        }
-        int32_t row = from->row[i];
-        i += row <= to->row[j];
-        j += row >= to->row[j];
-    }
-    return (weft_pairs){n, source, target};
+    if (most > 0)
+        most = weft_rows_common(from->n, from->row, to->n, to->row, source, target);
+    return (weft_pairs){most, source, target};
 }
 
 void weft_sentences_take(const weft_sentences *sentences, int64_t n, const int32_t *which,

@@ -175,19 +175,6 @@ static weft_status check_languages(const weft_pack *pack)
     return WEFT_OK;
 }
 
-/* Sentences that are there in both languages. */
-static int64_t count_pairs(const struct sentences *a, const struct sentences *b)
-{
-    int64_t n = 0;
-    for (int64_t i = 0, j = 0; i < a->n && j < b->n;) {
-        int32_t row = a->row[i];
-        n += row == b->row[j];
-        i += row <= b->row[j];
-        j += row >= b->row[j];
-    }
-    return n;
-}
-
 /* Keeps the directions that have pairs in each part. */
 static weft_status check_directions(weft_pack *pack)
 {
@@ -197,11 +184,13 @@ static weft_status check_directions(weft_pack *pack)
     for (int64_t d = 0; d < corpus->all.directions; d++) {
         weft_direction direction = corpus->all.direction[d];
         int empty = WEFT_NPART;
-        for (int p = WEFT_NPART - 1; p >= 0; p--)
+        for (int p = WEFT_NPART - 1; p >= 0; p--) {
+            const struct sentences *from = &corpus->part[p][direction.source],
+                                   *to = &corpus->part[p][direction.target];
             if (is_wanted(corpus, p) &&
-                count_pairs(&corpus->part[p][direction.source],
-                            &corpus->part[p][direction.target]) == 0)
+                weft_rows_common(from->n, from->row, to->n, to->row, NULL, NULL) == 0)
                 empty = p;
+        }
         if (empty == WEFT_NPART) {
             kept[n++] = direction;
             continue;
@@ -264,19 +253,11 @@ static weft_status put_sentences(weft_pack *pack, const char *group, const char 
 
 static weft_status put_vocabulary(weft_pack *pack, const char *name, const weft_bpe *bpe)
 {
-    weft_h5 *file = &pack->own->file;
-    const char *merge = path(pack, "vocab", name, "merge");
-    TRY(weft_pack_put(pack, path(pack, "vocab", name, "text"), WEFT_H5_U8,
-                      bpe->offset[bpe->n], bpe->text, "all pieces, one after another",
-                      "UTF-8 bytes"));
-    TRY(weft_pack_put(pack, path(pack, "vocab", name, "text_offset"), WEFT_H5_I64,
-                      bpe->n + 1, bpe->offset, "piece i is text[offset[i] .. offset[i+1])",
-                      "bytes"));
-    weft_digest_add(pack->own->digest, bpe->merge,
-                    3 * sizeof *bpe->merge * (size_t)bpe->merges);
-    return weft_h5_put(file, merge, WEFT_H5_U32, 2, (const int64_t[]){bpe->merges, 3},
-                       bpe->merge, 0, "pieces left and right, and what they make, in order",
-                       "index into the vocabulary");
+    weft_digest *digest = pack->own->digest;
+    weft_digest_add(digest, bpe->text, (size_t)bpe->offset[bpe->n]);
+    weft_digest_add(digest, bpe->offset, (size_t)(bpe->n + 1) * sizeof *bpe->offset);
+    weft_digest_add(digest, bpe->merge, 3 * sizeof *bpe->merge * (size_t)bpe->merges);
+    return weft_pieces_put(&pack->own->file, "", name, bpe, 0);
 }
 
 static weft_status put_part(weft_pack *pack, int part)

@@ -7,6 +7,7 @@
 #include "weft/math/linear.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GRACE 5.0 /* seconds in which a unit may still end */
@@ -140,6 +141,30 @@ weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
                      "by `weft pack folder` or `text`",
                      section, key,
                      *keys->vectors ? keys->vectors : weft_tok_name[keys->tokenizer], path);
+}
+
+static int longer_first(const void *a, const void *b)
+{
+    const weft_length *x = a, *y = b;
+    if (x->words != y->words) return x->words > y->words ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+void weft_lengths_sort(int64_t n, weft_length *length)
+{
+    if (n > 0) qsort(length, (size_t)n, sizeof *length, longer_first);
+}
+
+weft_shape weft_clients_shape(const weft_data *data, const weft_clients *clients, int every)
+{
+    int chars = data->form == WEFT_CHARS;
+    return (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
+                        .d = clients->d,
+                        .channels = clients->channels,
+                        .height = clients->height,
+                        .width = clients->width,
+                        .classes = chars ? clients->symbols : data->classes,
+                        .every = chars && every};
 }
 
 weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem)

@@ -63,6 +63,19 @@ WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *
 WEFT_CHECKED weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
                                           const char *path);
 
+/* A sample, and its number of words. */
+typedef struct weft_length {
+    int64_t at;
+    int words, place;
+} weft_length;
+/* Sorts by decreasing words, those of equal numbers by their places. */
+void weft_lengths_sort(int64_t n, weft_length *length);
+
+/* Inputs and outputs of a network on rows or running text of clients; every: as in
+ * weft_shape, of text. */
+weft_shape weft_clients_shape(const weft_data *data, const weft_clients *clients,
+                              int every);
+
 /* The distinct words of some documents, each with a place, from 0 on. */
 typedef struct weft_seats {
     int32_t *place; /* [words of the vocabulary] -1: none */

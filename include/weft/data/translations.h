@@ -77,6 +77,10 @@ typedef struct weft_pairs {
     int64_t n;
     const int32_t *source, *target; /* [n] indices of sentences, both rising */
 } weft_pairs;
+/* Numbers that the rising a[n] and b[m] have in common; their places in both, unless these
+ * are NULL. Cost O(n + m). */
+int64_t weft_rows_common(int64_t n, const int32_t *a, int64_t m, const int32_t *b,
+                         int32_t *at_a, int32_t *at_b);
 /* The pairs of a direction, the same on all ranks, in mem. Cost O(sentences). */
 weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
                                    weft_direction direction, weft_arena *mem);
@@ -109,6 +113,9 @@ const char *weft_direction_name(const weft_translations *translations, int64_t d
 int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
                                 const int32_t *which, weft_arena *tmp);
 
+/* Writes GROUP/vocab/NAME; packed: compressed. EFILE. */
+WEFT_CHECKED weft_status weft_pieces_put(weft_h5 *file, const char *group, const char *name,
+                                         const weft_bpe *bpe, int packed);
 /* Languages, directions and pieces without sentences, which a winner is stored with, of a
  * packed file (group "") or of a run or exported winner ("/winner"), in file->mem. *n 0:
  * there are none. EFILE. */

@@ -7,7 +7,6 @@
 #include "weft/space/scores.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     PORTION = 2048,   /* clients at a time, at most; fewer where they keep more */
@@ -401,26 +400,14 @@ struct writing {
 
 /* Samples of similar lengths are taken together, as a block takes as many steps as its
  * longest text. */
-struct length {
-    int words;
-    int64_t at;
-};
-
-static int longer_first(const void *a, const void *b)
-{
-    const struct length *x = a, *y = b;
-    if (x->words != y->words) return x->words > y->words ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
 static void write_client(void *of, int64_t c, const weft_samples *samples, const real *w)
 {
     const struct writing *writing = of;
     const fed_task *fed = writing->fed;
-    struct length *order = WEFT_NEW(fed->work.tmp, struct length, samples->n);
-    for (int64_t i = 0; i < samples->n; i++)
-        order[i] = (struct length){samples->length[i] + samples->replies[i], i};
-    qsort(order, (size_t)samples->n, sizeof *order, longer_first);
+    weft_length *order = WEFT_NEW(fed->work.tmp, weft_length, samples->n);
+    for (int i = 0; i < samples->n; i++)
+        order[i] = (weft_length){i, samples->length[i] + samples->replies[i], i};
+    weft_lengths_sort(samples->n, order);
     for (int64_t i = 0; i < samples->n; i += TEXTS) {
         int64_t at[TEXTS];
         int length[TEXTS], n = samples->n - i < TEXTS ? (int)(samples->n - i) : TEXTS;

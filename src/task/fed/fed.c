@@ -119,17 +119,11 @@ static weft_status shape_of(fed_task *fed, weft_shape *shape)
 {
     weft_data *data = fed->env.data;
     weft_clients *clients = fed->clients;
-    int chars = data->form == WEFT_CHARS;
     if (weft_forms[data->form]->shape) {
         weft_forms[data->form]->shape(data, shape);
         return weft_word_unused(&fed->options.words, "fed", data->path);
     }
-    *shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
-                          .channels = clients->channels,
-                          .height = clients->height,
-                          .width = clients->width,
-                          .classes = chars ? clients->symbols : data->classes,
-                          .every = fed->options.target == FED_ALL_SYMBOLS};
+    *shape = weft_clients_shape(data, clients, fed->options.target == FED_ALL_SYMBOLS);
     if (data->form == WEFT_TOKENS) {
         TRY(weft_data_own_words(data, (weft_tokenizer)fed->options.words.tokenizer));
         TRY(weft_agree(

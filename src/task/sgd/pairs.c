@@ -210,10 +210,10 @@ static void keep_block(const sgd_task *sgd, const struct translated *block,
 }
 
 /* The rows by direction, in it by length, so that a block's sentences end together. */
-static const sgd_length *by_length(const sgd_task *sgd, const sgd_rows *rows,
-                                   weft_arena *tmp)
+static const weft_length *by_length(const sgd_task *sgd, const sgd_rows *rows,
+                                    weft_arena *tmp)
 {
-    sgd_length *order = WEFT_NEW(tmp, sgd_length, rows->n);
+    weft_length *order = WEFT_NEW(tmp, weft_length, rows->n);
     for (int64_t i = 0, n; i < rows->n; i += n) {
         int direction = pairs_context_of(sgd, rows->row[i]);
         for (n = 1; i + n < rows->n; n++)
@@ -236,11 +236,11 @@ static void translate_rows(const sgd_task *sgd, const sgd_model *model,
                                .length = WEFT_NEW(tmp, int, BLOCK)};
     for (int i = 0; i < BLOCK; i++)
         block.word[i] = WEFT_NEW(tmp, uint32_t, sgd->shape.longest);
-    const sgd_length *order = by_length(sgd, rows, tmp);
+    const weft_length *order = by_length(sgd, rows, tmp);
     for (int64_t i = 0; i < rows->n; i += block.n) {
-        block.direction = pairs_context_of(sgd, order[i].row);
+        block.direction = pairs_context_of(sgd, order[i].at);
         for (block.n = 0; block.n < BLOCK && i + block.n < rows->n; block.n++) {
-            row[block.n] = order[i + block.n].row;
+            row[block.n] = order[i + block.n].at;
             if (pairs_context_of(sgd, row[block.n]) != block.direction) break;
         }
         if (turn++ % team->size != team->rank) continue;

@@ -9,7 +9,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- data ---- */
@@ -103,13 +102,7 @@ static weft_status pool_open(sgd_task *sgd)
     for (int p = 0; p < WEFT_NPART; p++)
         sgd->first[p + 1] = sgd->first[p] + clients->size[p].total;
     TRY(check_pool(sgd));
-    sgd->shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
-                              .d = clients->d,
-                              .channels = clients->channels,
-                              .height = clients->height,
-                              .width = clients->width,
-                              .classes = chars ? clients->symbols : data->classes,
-                              .every = chars && sgd->opts.target == SGD_ALL_SYMBOLS};
+    sgd->shape = weft_clients_shape(data, clients, sgd->opts.target == SGD_ALL_SYMBOLS);
     int64_t n = sgd->first[WEFT_NPART], at = 0;
     if (chars)
         sgd->pool.text = WEFT_NEW(sgd->env.mem, const uint8_t *, n);
@@ -266,20 +259,13 @@ static const uint32_t *own_words(const sgd_task *sgd, int64_t row, int *n)
     return part->token[sgd->words.tokenizer] + offset[0];
 }
 
-static int longer_first(const void *a, const void *b)
-{
-    const sgd_length *x = a, *y = b;
-    if (x->words != y->words) return x->words > y->words ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_length *out)
+void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, weft_length *out)
 {
     for (int i = 0; i < n; i++) {
-        out[i] = (sgd_length){.row = row[i], .place = i};
+        out[i] = (weft_length){.at = row[i], .place = i};
         sgd->source->words(sgd, row[i], &out[i].words);
     }
-    qsort(out, (size_t)n, sizeof *out, longer_first);
+    weft_lengths_sort(n, out);
 }
 
 /* Sample i of the tables. */

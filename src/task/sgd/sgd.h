@@ -279,13 +279,8 @@ WEFT_CHECKED weft_status sgd_check_memory(const sgd_task *sgd);
 WEFT_CHECKED weft_status sgd_open(sgd_task *sgd);
 /* Divides the rows into folds. ECONF, EDATA. */
 WEFT_CHECKED weft_status sgd_divide(sgd_task *sgd);
-/* A row and its number of words. */
-typedef struct sgd_length {
-    int64_t row;
-    int words, place;
-} sgd_length;
 /* The rows row[n] by decreasing length, those of equal length in their order. */
-void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_length *out);
+void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, weft_length *out);
 /* What is known of rows, not of characters; owned by mem. */
 weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
 /* 1: the network, by its data, has an answer of each row. */
@@ -316,9 +311,10 @@ sgd_words sgd_words_new(const sgd_task *sgd, const sgd_model *model,
                         weft_arena *tmp);
 /* The words of the samples row[n] take their places. */
 void sgd_words_seat(sgd_words *words, const sgd_task *sgd, int n, const int64_t *row);
-/* The rows of these words take the steps that they are owed, and all ranks get them.
+/* The first n rows of words->row take the steps that they are owed, and all ranks get them.
  * Collective. */
-void sgd_words_settle(sgd_words *words, const sgd_model *model, real *w, real *slots);
+void sgd_words_settle(sgd_words *words, const sgd_model *model, int64_t n, real *w,
+                      real *slots);
 /* The step at this pace of this rank's rows of these words; g[n][table.d] is undefined
  * afterwards. */
 void sgd_words_step(sgd_words *words, const sgd_model *model, weft_pace pace, real *w,

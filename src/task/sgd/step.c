@@ -24,8 +24,8 @@ struct course {
     sgd_words words;
     int64_t *order; /* [train.n] rows of the pass over the samples that `pass` is */
     int64_t pass;
-    sgd_length *length; /* [batch] */
-    int64_t *dealt;     /* [batch] rows of a batch by pieces */
+    weft_length *length; /* [batch] */
+    int64_t *dealt;      /* [batch] rows of a batch by pieces */
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
     int64_t *end; /* by context: ends of the batches of the pass, in `order`; else NULL */
     double *dots; /* [weft_contexts_dots] where weights are those of contexts */
@@ -60,7 +60,7 @@ static const int64_t *divide_batch(struct course *course, int n, const int64_t *
         from[i] = at;
         for (int lap = 0; lap * parts < n; lap++) {
             int j = lap * parts + (lap % 2 ? parts - 1 - i : i);
-            if (j < n) course->dealt[at++] = course->length[j].row;
+            if (j < n) course->dealt[at++] = course->length[j].at;
         }
     }
     return course->dealt;
@@ -254,7 +254,7 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     row = divide_batch(course, size, row);
     const real *theta = theta_of(course, context, w);
     sgd_words_seat(&course->words, sgd, size, row);
-    sgd_words_settle(&course->words, course->model, w, slots);
+    sgd_words_settle(&course->words, course->model, course->words.seats.n, w, slots);
     take_gradients(course, step, row, theta);
     if (!sgd_pieces_sum(sgd, &course->pieces, &course->words)) return 0;
     weft_pace pace = weft_descent_pace(&course->model->train.descent, epoch, step);
@@ -306,7 +306,7 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
         .f = sgd->opts.fold < 0 ? f : (int)sgd->opts.fold,
         .work = sgd_work_new(sgd, model, (int)(batch / sgd->opts.parts + 1), tmp),
         .pieces = sgd_pieces_new(sgd, model, sgd_gradient_size(sgd, model, batch), tmp),
-        .length = WEFT_NEW(tmp, sgd_length, batch),
+        .length = WEFT_NEW(tmp, weft_length, batch),
         .dealt = WEFT_NEW(tmp, int64_t, batch),
         .order = WEFT_NEW(tmp, int64_t, fold->train.n),
         .pass = -1,
