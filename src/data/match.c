@@ -330,50 +330,40 @@ static const weft_column *column_named(const weft_columns *table, const char *na
     return NULL;
 }
 
-/* EDATA: numbers have another unit than those that were learnt. */
-static weft_status check_units(const weft_data *data, const weft_likeness *like,
-                               const char *whose)
+/* EDATA: numbers have another unit than those that were learnt. Warns, once, of gaps that
+ * are filled by the numbers of another table than the winner's. */
+static weft_status check_numbers(const weft_data *data, const weft_likeness *like,
+                                 const char *whose)
 {
+    int told = data->team->rank > 0;
     for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
-        const weft_column *own = &data->table->at[j], *known;
-        if (own->kind != WEFT_COLUMN_NUMBER || *weft_column_unit(own) == '\0') continue;
-        known = column_named(like->table, own->name, j);
-        const char *unit = known ? weft_column_unit(known) : "";
-        if (*unit != '\0' && strcmp(unit, weft_column_unit(own)) != 0)
+        const weft_column *own = &data->table->at[j];
+        const weft_column *known = column_named(like->table, own->name, j);
+        if (own->kind != WEFT_COLUMN_NUMBER || !known) continue;
+        const char *is = weft_column_unit(own), *unit = weft_column_unit(known);
+        if (*is != '\0' && *unit != '\0' && strcmp(unit, is) != 0)
             return weft_fail(
                 WEFT_EDATA,
                 "%s: column '%s' has numbers with %s, but the winner of %s was "
                 "trained on some with %s; write them in that unit",
-                data->path, own->name, weft_column_unit(own), whose, unit);
-    }
-    return WEFT_OK;
-}
-
-/* Warns, once, of gaps that are filled by the numbers of another table than the winner's.
- */
-static void tell_fills(const weft_data *data, const weft_likeness *like, const char *whose)
-{
-    for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
-        const weft_column *own = &data->table->at[j];
-        if (own->kind != WEFT_COLUMN_NUMBER || own->missing == 0) continue;
-        const weft_column *known = column_named(like->table, own->name, j);
-        if (!known || !(fabs(own->fill - known->fill) > 0)) continue;
+                data->path, own->name, is, whose, unit);
+        if (told || own->missing == 0 || !(fabs(own->fill - known->fill) > 0)) continue;
+        told = 1;
         weft_log(
             WEFT_WARN,
             "%s fills gaps of column '%s' by %g, of its own rows, where %s was trained "
             "with %g; `weft pack dense FILE like=%s` packs rows as in training",
             data->path, own->name, own->fill, whose, known->fill, whose);
-        return;
     }
+    return WEFT_OK;
 }
 
 static weft_status match_columns(weft_data *data, const weft_likeness *like,
                                  const char *whose)
 {
     const int64_t *column_of;
-    TRY(check_units(data, like, whose));
+    TRY(check_numbers(data, like, whose));
     TRY(order_columns(data, like, whose, &column_of));
-    if (data->team->rank == 0) tell_fills(data, like, whose);
     if (like->ranks.n > 0) {
         if (data->clients)
             return weft_fail(WEFT_EDATA,

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the languages. */
+/* Of the languages, with room for one more. */
 static const char **names_of(const weft_translations *translations, weft_arena *mem)
 {
-    const char **name = WEFT_NEW(mem, const char *, translations->n);
+    const char **name = WEFT_NEW(mem, const char *, translations->n + 1);
     for (int i = 0; i < translations->n; i++) name[i] = translations->language[i].name;
     return name;
 }
@@ -212,8 +212,8 @@ static weft_status check_languages(const weft_translations *translations, int n,
     return WEFT_OK;
 }
 
-static int64_t find_direction(const weft_direction *direction, int64_t n,
-                              weft_direction wanted)
+int64_t weft_direction_find(const weft_direction *direction, int64_t n,
+                            weft_direction wanted)
 {
     int64_t i = 0;
     while (i < n &&
@@ -231,7 +231,7 @@ static void join_directions(weft_translations *translations, const weft_translat
     memcpy(direction, like->direction, (size_t)n * sizeof *direction);
     memset(absent, 1, (size_t)n);
     for (int64_t i = 0; i < own; i++) {
-        int64_t at = find_direction(direction, n, translations->direction[i]);
+        int64_t at = weft_direction_find(direction, n, translations->direction[i]);
         direction[at] = translations->direction[i];
         absent[at] = 0;
         n += at == n;
@@ -258,15 +258,16 @@ static weft_status translations_match(weft_data *data, const weft_likeness *like
 
 /* ---- opening ---- */
 
-/* The numbers of a dataset of one column; *n of them. */
-static weft_status hold(weft_h5 *file, const char *name, weft_h5type type,
-                        const void **rows, int64_t *n)
+/* The numbers of GROUP/NAME, a dataset of one column; *n of them. */
+static weft_status hold(weft_h5 *file, const char *group, const char *name,
+                        weft_h5type type, const void **rows, int64_t *n)
 {
+    const char *path = weft_arena_text(file->mem, "%s/%s", group, name);
     int nd;
     int64_t dims[WEFT_H5_DIMS];
-    TRY(weft_h5_shape(file, name, &nd, dims));
+    TRY(weft_h5_shape(file, path, &nd, dims));
     *n = dims[0];
-    return data_hold_rows(file, name, type, 1, 0, *n, rows);
+    return data_hold_rows(file, path, type, 1, 0, *n, rows);
 }
 
 /* 1: offset[n + 1] begins with 0, rises, in steps that an int holds, and ends with `end`.
@@ -279,21 +280,19 @@ static int is_rising(const int64_t *offset, int64_t n, int64_t end)
     return sound;
 }
 
-/* A dataset and where its pieces end, DATASET and OFFSET in a group: n pieces. */
+/* Two datasets of a group, DATASET and where its n pieces end, OFFSET. */
 static weft_status hold_pieces(weft_translations *translations, const char *group,
-                               const char *const name[2], weft_h5type type, int64_t n,
-                               const void **rows, const int64_t **offset)
+                               const char *name, const char *end, weft_h5type type,
+                               int64_t n, const void **rows, const int64_t **offset)
 {
-    weft_h5 *file = translations->file;
-    const char *path = weft_arena_text(file->mem, "%s/%s", group, name[0]);
     const void *ends;
     int64_t many, offsets;
-    TRY(hold(file, path, type, rows, &many));
-    TRY(hold(file, weft_arena_text(file->mem, "%s/%s", group, name[1]), WEFT_H5_I64, &ends,
-             &offsets));
+    TRY(hold(translations->file, group, name, type, rows, &many));
+    TRY(hold(translations->file, group, end, WEFT_H5_I64, &ends, &offsets));
     *offset = ends;
     if (offsets == n + 1 && is_rising(*offset, n, many)) return WEFT_OK;
-    return broken(translations->path, path, "pack");
+    return broken(translations->path,
+                  weft_arena_text(translations->mem, "%s/%s", group, name), "pack");
 }
 
 /* EDATA where lines do not rise, tokens are no pieces, or texts are not UTF-8. */
@@ -320,19 +319,15 @@ static weft_status check_sentences(const weft_translations *translations, int pa
 static weft_status open_sentences(weft_translations *translations, int part,
                                   const weft_language *language, weft_sentences *sentences)
 {
-    static const char *const token[] = {"token", "offset"}, *const text[] = {"text",
-                                                                             "text_offset"};
-    weft_h5 *file = translations->file;
     const char *group =
-        weft_arena_text(file->mem, "/%s/%s", weft_part_name[part], language->name);
+        weft_arena_text(translations->mem, "/%s/%s", weft_part_name[part], language->name);
     const void *row, *tokens, *bytes;
-    TRY(hold(file, weft_arena_text(file->mem, "%s/row", group), WEFT_H5_I32, &row,
-             &sentences->n));
+    TRY(hold(translations->file, group, "row", WEFT_H5_I32, &row, &sentences->n));
     sentences->row = row;
-    TRY(hold_pieces(translations, group, token, WEFT_H5_U32, sentences->n, &tokens,
-                    &sentences->offset));
-    TRY(hold_pieces(translations, group, text, WEFT_H5_U8, sentences->n, &bytes,
-                    &sentences->text_offset));
+    TRY(hold_pieces(translations, group, "token", "offset", WEFT_H5_U32, sentences->n,
+                    &tokens, &sentences->offset));
+    TRY(hold_pieces(translations, group, "text", "text_offset", WEFT_H5_U8, sentences->n,
+                    &bytes, &sentences->text_offset));
     sentences->token = tokens;
     sentences->text = bytes;
     return check_sentences(translations, part, language, group, sentences);
@@ -353,8 +348,8 @@ static weft_status open_own(weft_translations *translations)
     weft_h5 *file = translations->file;
     for (int p = 0; p < WEFT_NPART; p++) {
         const void *line;
-        TRY(hold(file, weft_arena_text(file->mem, "/line/%s", weft_part_name[p]),
-                 WEFT_H5_I64, &line, &translations->lines[p]));
+        TRY(hold(file, "/line", weft_part_name[p], WEFT_H5_I64, &line,
+                 &translations->lines[p]));
         translations->line[p] = line;
     }
     TRY(open_languages(translations));
@@ -403,8 +398,7 @@ static weft_status translations_open(weft_data *data)
         (weft_translations){.mem = data->mem, .path = data->path, .file = &data->file};
     TRY(weft_agree(open_own(translations), data->team));
     int n = translations->n;
-    const char **name = WEFT_NEW(data->mem, const char *, n + 1);
-    for (int i = 0; i < n; i++) name[i] = translations->language[i].name;
+    const char **name = names_of(translations, data->mem);
     name[n] = name_vocabulary(translations, n, data->mem);
     data->classes = n + 1;
     data->class_name = name;
@@ -512,28 +506,23 @@ const char *weft_direction_name(const weft_translations *translations, int64_t d
                            translations->language[way->target].name);
 }
 
-/* All sources, those of the pairs with their targets, the others with -1. */
-static weft_pairs with_others(const weft_sentences *sources, weft_pairs pairs,
-                              weft_arena *tmp)
-{
-    int32_t *source = WEFT_NEW(tmp, int32_t, sources->n),
-            *target = WEFT_NEW(tmp, int32_t, sources->n);
-    for (int32_t i = 0; i < sources->n; i++) {
-        source[i] = i;
-        target[i] = -1;
-    }
-    for (int64_t i = 0; i < pairs.n; i++) target[pairs.source[i]] = pairs.target[i];
-    return (weft_pairs){sources->n, source, target};
-}
-
-/* The pairs of a direction of a part, none if the file lacks it. */
+/* The pairs of a direction of a part, none if the file lacks it. every: all sources, those
+ * without a target with -1. */
 static weft_pairs find_pairs(const weft_translations *of, int64_t part, int64_t direction,
                              int every, weft_arena *tmp)
 {
     weft_direction way = of->direction[direction];
     if (of->absent && of->absent[direction]) return (weft_pairs){0, NULL, NULL};
     weft_pairs pairs = weft_translations_pairs(of, (weft_part)part, way, tmp);
-    return every ? with_others(&of->language[way.source].part[part], pairs, tmp) : pairs;
+    if (!every) return pairs;
+    int64_t n = of->language[way.source].part[part].n;
+    int32_t *source = WEFT_NEW(tmp, int32_t, n), *target = WEFT_NEW(tmp, int32_t, n);
+    for (int32_t i = 0; i < n; i++) {
+        source[i] = i;
+        target[i] = -1;
+    }
+    for (int64_t i = 0; i < pairs.n; i++) target[pairs.source[i]] = pairs.target[i];
+    return (weft_pairs){n, source, target};
 }
 
 /* The pairs found in a direction of a part, from row `at` on. */

@@ -150,8 +150,7 @@ int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MA
         weft_tensor *tensor = &out[n++];
         *tensor = contexts->tensor[k];
         tensor->at = part->at;
-        if (part->form == WEFT_CONTEXT_ONE) continue;
-        add_dimension(tensor, part->copies);
+        if (part->form != WEFT_CONTEXT_ONE) add_dimension(tensor, part->copies);
     }
     const weft_context_options *options = &contexts->options;
     if (groups) {

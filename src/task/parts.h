@@ -105,10 +105,9 @@ void weft_texts_add(weft_texts *texts, const weft_data *data, weft_part part,
                     int64_t member, int64_t i, int n, const uint32_t *word);
 /* Sums over the ranks of a team. Collective over team. */
 void weft_texts_join(weft_team *team, int64_t members, weft_texts *texts);
-/* Texts of a member. */
-int64_t weft_texts_count(const weft_texts *texts, int64_t member);
-/* score[2] of a member; their means over those that have texts, NAN if none has. */
-void weft_texts_score(const weft_texts *texts, int64_t member, double *score);
+/* score[2] of a member, and how many texts it has; means over those that have some, NAN if
+ * none has. */
+int64_t weft_texts_score(const weft_texts *texts, int64_t member, double *score);
 void weft_texts_mean(const weft_texts *texts, int64_t members, double *score);
 
 /* ---- scores of clients ---- */

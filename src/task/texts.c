@@ -38,15 +38,11 @@ void weft_texts_join(weft_team *team, int64_t members, weft_texts *texts)
     weft_sum_i64(team, &texts->bleu.match[0], (size_t)(NUMBERS * members));
 }
 
-int64_t weft_texts_count(const weft_texts *texts, int64_t member)
-{
-    return texts[member].n;
-}
-
-void weft_texts_score(const weft_texts *texts, int64_t member, double *score)
+int64_t weft_texts_score(const weft_texts *texts, int64_t member, double *score)
 {
     score[0] = weft_bleu_score(&texts[member].bleu);
     score[1] = weft_chrf_score(&texts[member].chrf);
+    return texts[member].n;
 }
 
 void weft_texts_mean(const weft_texts *texts, int64_t members, double *score)
@@ -55,8 +51,7 @@ void weft_texts_mean(const weft_texts *texts, int64_t members, double *score)
     score[0] = score[1] = 0;
     for (int64_t d = 0; d < members; d++) {
         double own[2];
-        if (texts[d].n == 0) continue;
-        weft_texts_score(texts, d, own);
+        if (weft_texts_score(texts, d, own) == 0) continue;
         for (int k = 0; k < 2; k++) score[k] += own[k];
         n++;
     }

@@ -261,8 +261,6 @@ double weft_folds_bytes(const weft_folds *folds);
 /* ---- vectors ---- */
 
 /* Word vectors, from a file or drawn at random. */
-
-/* Word vectors, from a file or drawn at random. */
 typedef struct weft_vectors {
     int d;
     float *value;  /* [n][d] of the words of a vocabulary */

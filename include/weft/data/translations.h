@@ -67,6 +67,9 @@ typedef struct weft_translations {
 /* What such data have, as long as they are open; NULL: they have no sentences. */
 weft_translations *weft_translations_of(const weft_data *data);
 
+/* The index of one among n directions; n: it is not there. */
+int64_t weft_direction_find(const weft_direction *direction, int64_t n,
+                            weft_direction wanted);
 /* 1: one of n directions is from a language to another one; absent as in weft_translations.
  */
 int weft_directions_cross(int64_t n, const weft_direction *direction, const char *absent);

@@ -164,49 +164,31 @@ static weft_status pairs_check(const sgd_task *sgd)
 
 static const weft_metric direction_table[] = {WEFT_TEXT_SCORES, {0}};
 
-/* The translations of n rows of a direction, as words. */
-struct translated {
-    int direction, n;
-    const int64_t *row; /* [n] */
-    uint32_t **word;    /* [BLOCK][longest] */
-    int *length;        /* [BLOCK] */
-};
-
-/* What becomes of the translations of this rank's blocks. */
+/* What becomes of the translations of this rank's rows. */
 struct use {
-    void (*take)(const sgd_task *sgd, const struct translated *block,
-                 const struct use *use);
     weft_part part;
-    weft_texts *texts; /* [directions] */
+    weft_texts *texts; /* [directions] to which they are added; NULL: they are kept */
     /* of all rows, from `first` on: words as joined doubles, in mem */
     int64_t first;
     double *length, **word; /* [rows] */
     weft_arena *mem;
 };
 
-/* Adds the translations of a block to the sums of its direction. */
-static void add_block(const sgd_task *sgd, const struct translated *block,
-                      const struct use *use)
+/* Takes word[n], the translation of a row. */
+static void use_text(const sgd_task *sgd, const struct use *use, int direction, int64_t row,
+                     int n, const uint32_t *word)
 {
     const weft_translations *of = translations_of(sgd);
-    int64_t first = of->pairs.first[use->part * of->directions + block->direction];
-    for (int i = 0; i < block->n; i++)
-        weft_texts_add(use->texts, sgd->env.data, use->part, block->direction,
-                       block->row[i] - first, block->length[i], block->word[i]);
-}
-
-/* Keeps the words of a block. */
-static void keep_block(const sgd_task *sgd, const struct translated *block,
-                       const struct use *use)
-{
-    (void)sgd;
-    for (int i = 0; i < block->n; i++) {
-        int64_t at = block->row[i] - use->first;
-        use->length[at] = block->length[i];
-        use->word[at] = WEFT_NEW(use->mem, double, block->length[i]);
-        for (int k = 0; k < block->length[i]; k++)
-            use->word[at][k] = (double)block->word[i][k];
+    int64_t first = of->pairs.first[use->part * of->directions + direction],
+            at = row - use->first;
+    if (use->texts) {
+        weft_texts_add(use->texts, sgd->env.data, use->part, direction, row - first, n,
+                       word);
+        return;
     }
+    use->length[at] = n;
+    use->word[at] = WEFT_NEW(use->mem, double, n);
+    for (int k = 0; k < n; k++) use->word[at][k] = (double)word[k];
 }
 
 /* The rows by direction, in it by length, so that a block's sentences end together. */
@@ -231,23 +213,22 @@ static void translate_rows(const sgd_task *sgd, const sgd_model *model,
     weft_arena *tmp = weft_arena_new();
     sgd_work work = sgd_work_new(sgd, model, BLOCK, tmp);
     int64_t row[BLOCK], turn = 0;
-    struct translated block = {.row = row,
-                               .word = WEFT_NEW(tmp, uint32_t *, BLOCK),
-                               .length = WEFT_NEW(tmp, int, BLOCK)};
-    for (int i = 0; i < BLOCK; i++)
-        block.word[i] = WEFT_NEW(tmp, uint32_t, sgd->shape.longest);
+    uint32_t *word[BLOCK];
+    int length[BLOCK], n;
+    for (int i = 0; i < BLOCK; i++) word[i] = WEFT_NEW(tmp, uint32_t, sgd->shape.longest);
     const weft_length *order = by_length(sgd, rows, tmp);
-    for (int64_t i = 0; i < rows->n; i += block.n) {
-        block.direction = pairs_context_of(sgd, order[i].at);
-        for (block.n = 0; block.n < BLOCK && i + block.n < rows->n; block.n++) {
-            row[block.n] = order[i + block.n].at;
-            if (pairs_context_of(sgd, row[block.n]) != block.direction) break;
+    for (int64_t i = 0; i < rows->n; i += n) {
+        int direction = pairs_context_of(sgd, order[i].at);
+        for (n = 0; n < BLOCK && i + n < rows->n; n++) {
+            row[n] = order[i + n].at;
+            if (pairs_context_of(sgd, row[n]) != direction) break;
         }
         if (turn++ % team->size != team->rank) continue;
-        const real *theta = sgd_theta(sgd, model, w, block.direction, work.theta);
-        weft_batch batch = sgd_batch(sgd, model, &work, block.n, row, NULL);
-        sgd->net->write(model->self, theta, &batch, block.word, block.length);
-        use->take(sgd, &block, use);
+        const real *theta = sgd_theta(sgd, model, w, direction, work.theta);
+        weft_batch batch = sgd_batch(sgd, model, &work, n, row, NULL);
+        sgd->net->write(model->self, theta, &batch, word, length);
+        for (int k = 0; k < n; k++)
+            use_text(sgd, use, direction, row[k], length[k], word[k]);
     }
     weft_arena_free(tmp);
 }
@@ -265,11 +246,11 @@ static weft_members *members_of(const sgd_task *sgd, const weft_texts *texts)
                               .score = WEFT_NEW(mem, double, 2 * of->directions)};
     for (int64_t d = 0; d < of->directions; d++) {
         int64_t i = members->n;
-        if (weft_texts_count(texts, d) == 0) continue;
+        int64_t n = weft_texts_score(texts, d, members->score + 2 * i);
+        if (n == 0) continue;
         members->number[i] = d;
         members->name[i] = weft_direction_name(of, d, mem);
-        members->count[i] = (double)weft_texts_count(texts, d);
-        weft_texts_score(texts, d, members->score + 2 * i);
+        members->count[i] = (double)n;
         members->n++;
     }
     return members;
@@ -290,7 +271,7 @@ static void pairs_score(const sgd_task *sgd, const sgd_model *model, weft_part p
     weft_arena *tmp = weft_arena_new();
     int64_t directions = translations_of(sgd)->directions;
     weft_texts *texts = weft_texts_new(directions, tmp);
-    const struct use use = {.take = add_block, .part = part, .texts = texts};
+    const struct use use = {.part = part, .texts = texts};
     translate_rows(sgd, model, rows, w, &use);
     weft_texts_join(sgd->env.team, directions, texts);
     weft_texts_mean(texts, directions, out->metric + SGD_TEXT_SCORES);
@@ -339,8 +320,7 @@ static void pairs_say(const sgd_task *sgd, const sgd_model *model, weft_part par
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = rows->n;
-    const struct use use = {.take = keep_block,
-                            .part = part,
+    const struct use use = {.part = part,
                             .first = n > 0 ? rows->row[0] : 0,
                             .length = WEFT_NEW(tmp, double, n),
                             .word = WEFT_NEW(tmp, double *, n),

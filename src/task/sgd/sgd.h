@@ -205,11 +205,9 @@ struct sgd_source {
     /* Words word[n] of a row; n counts those of a reply, too. */
     const uint32_t *(*words)(const sgd_task *sgd, int64_t row, int *n);
     /* Leaves words out of the n sources of a batch, row[n], of a language to itself, each
-     * with probability train.noise, but never all: what is left is to be completed, where a
-     * whole sentence would be copied, and other directions with it. Keyed by step and row.
-     * Vincent et al., "Extracting and composing robust features with denoising
-     * autoencoders", ICML 2008; for words, Lample et al., "Unsupervised machine translation
-     * using monolingual corpora only", ICLR 2018. */
+     * with probability train.noise, but never all, as whole sentences would be copied.
+     * Keyed by step and row. Vincent et al., "Extracting and composing robust features with
+     * denoising autoencoders", ICML 2008; of words, Lample et al., ICLR 2018. */
     void (*thin)(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int64_t step,
                  int n, const int64_t *row);
     /* As weft_task.winner.known. */
@@ -243,8 +241,8 @@ void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_ro
                        real *w);
 /* Batches of a pass over the rows, which have one context each. */
 int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows);
-/* Orders the shuffled rows of a pass by these, and sets end[..], their ends; they are in a
- * random order keyed by `key`, too. Cost O(n + contexts). */
+/* Orders the shuffled rows of a pass by these, in a random order keyed by `key`, too; sets
+ * end[..], their ends. Cost O(n + contexts). */
 void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
                        const weft_rng_row *key, int64_t *order, int64_t *end);
 /* Rows in blocks of at most `most`, of one context each where the model has contexts: block
