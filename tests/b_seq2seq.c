@@ -52,16 +52,13 @@ static void measure(int hidden, int words)
                         .words = words,
                         .classes = words,
                         .length = 17.5,
-                        .translated = 17.5};
+                        .replies = 17.5};
     weft_check(net->setup(self, &shape) == WEFT_OK, "%s", weft_error());
     int64_t n = net->nweight(self);
     real *w = WEFT_NEW(mem, real, n), *g = WEFT_NEW(mem, real, n);
     void *work = net->work(self, BATCH, mem);
-    weft_batch batch = {.n = BATCH,
-                        .word = source,
-                        .length = sources,
-                        .translation = target,
-                        .translated = targets};
+    weft_batch batch = {
+        .n = BATCH, .word = source, .length = sources, .reply = target, .replies = targets};
     net->init(self, 1, w);
     double best = 1e9, end = weft_now() + 3;
     for (double from = processor_time(), to; weft_now() < end; from = to) {

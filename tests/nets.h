@@ -59,7 +59,7 @@ static inline weft_shape sentences(int d, int words)
                         .classes = words,
                         .words = words,
                         .length = d / 2.0,
-                        .translated = d / 2.0};
+                        .replies = d / 2.0};
 }
 
 static weft_shape image(int channels, int height, int width, int classes)
@@ -134,8 +134,8 @@ static void fill_translations(struct fixture *fixture, int easy)
     const uint32_t *const *word;
     fill_words(fixture, 0);
     word = fixture->b.word;
-    fixture->b.translation = word;
-    fixture->b.translated = fixture->b.length;
+    fixture->b.reply = word;
+    fixture->b.replies = fixture->b.length;
     if (!easy) return;
     const uint32_t **one = WEFT_NEW(fixture->mem, const uint32_t *, n);
     int *length = WEFT_NEW(fixture->mem, int, n);
@@ -146,8 +146,8 @@ static void fill_translations(struct fixture *fixture, int easy)
         length[i] = 1;
     }
     fill_words(fixture, 1);
-    fixture->b.translation = one;
-    fixture->b.translated = length;
+    fixture->b.reply = one;
+    fixture->b.replies = length;
 }
 
 static void fill_batch(struct fixture *fixture, int n, int easy)

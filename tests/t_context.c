@@ -23,7 +23,7 @@ static void *net_with(int hidden)
                         .words = 13,
                         .classes = 11,
                         .length = 3,
-                        .translated = 4};
+                        .replies = 4};
     weft_conf_init(&conf, mem);
     const char *text = weft_arena_text(
         mem, "[seq2seq]\nembedding = 5\nhidden = %d\nsmoothing = 0.1\n", hidden);
@@ -83,8 +83,8 @@ static weft_score gradient(const weft_contexts *contexts, const real *theta, rea
     weft_batch batch = {.n = SENTENCES,
                         .word = source,
                         .length = sources,
-                        .translation = target,
-                        .translated = targets};
+                        .reply = target,
+                        .replies = targets};
     void *work = contexts->net->work(contexts->self, SENTENCES, mem);
     contexts->net->grad(contexts->self, work, theta, &batch, 0, 0, g, &score);
     return score;

@@ -68,7 +68,7 @@ static struct beside beside_new(const struct toy *toy)
 {
     weft_conf conf;
     struct beside beside = {.net = &weft_net_seq2seq};
-    weft_shape shape = weft_pair_rows_shape(toy->data.pairs);
+    weft_shape shape = weft_pair_rows_shape(&weft_translations_of(&toy->data)->pairs);
     weft_conf_init(&conf, mem);
     beside.self = weft_arena_alloc(mem, 1, beside.net->kind.size);
     weft_status st = weft_conf_text(&conf, "test", network);
@@ -94,8 +94,8 @@ static weft_batch all_of(const weft_samples *samples)
     return (weft_batch){.n = (int)samples->n,
                         .word = samples->word,
                         .length = samples->length,
-                        .translation = samples->translation,
-                        .translated = samples->translated};
+                        .reply = samples->reply,
+                        .replies = samples->replies};
 }
 
 static weft_score score(const struct beside *beside, const struct toy *toy, int64_t c,
@@ -122,7 +122,9 @@ static void test_samples(const struct toy *toy)
     const weft_clients *clients = toy->data.owners;
     static const char *const name[] = {"one-two", "two-one", "one-three", "three-one"};
     static const int target[] = {1, 0, 2, 0};
-    uint32_t names = (uint32_t)weft_pair_rows_shape(toy->data.pairs).words - LANGUAGES;
+    uint32_t names =
+        (uint32_t)weft_pair_rows_shape(&weft_translations_of(&toy->data)->pairs).words -
+        LANGUAGES;
     int named = clients->n == DIRECTIONS, told = 1;
     for (int64_t c = 0; c < DIRECTIONS; c++) {
         const char *own;
@@ -132,7 +134,7 @@ static void test_samples(const struct toy *toy)
         named &= samples.n > 10;
         for (int64_t i = 0; i < samples.n; i++)
             named &= samples.word[i][0] == names + (uint32_t)target[c] &&
-                     samples.length[i] == samples.translated[i] + 1;
+                     samples.length[i] == samples.replies[i] + 1;
     }
     ok(told, "clients are named as directions");
     ok(named, "a source sentence begins with the name of the target language");
@@ -171,7 +173,7 @@ static double words_of(const struct toy *toy, int64_t c, int64_t some)
     weft_samples samples = samples_of(toy, c, WEFT_VALID);
     int64_t n = some > 0 ? some : samples.n;
     double words = 0;
-    for (int64_t i = 0; i < n; i++) words += samples.translated[i * samples.n / n] + 1;
+    for (int64_t i = 0; i < n; i++) words += samples.replies[i * samples.n / n] + 1;
     return words;
 }
 

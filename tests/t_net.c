@@ -97,16 +97,16 @@ static void test_order(const weft_net *net)
         if (batch.text) chars[i] = batch.text[from];
         if (batch.word) word[i] = batch.word[from];
         if (batch.word) length[i] = batch.length[from];
-        if (batch.translation) translation[i] = batch.translation[from];
-        if (batch.translation) translated[i] = batch.translated[from];
+        if (batch.reply) translation[i] = batch.reply[from];
+        if (batch.reply) translated[i] = batch.replies[from];
         label[i] = batch.label[from];
     }
     fixture.b =
         (weft_batch){.n = 6, .x = batch.x ? x : NULL, .text = batch.text ? chars : NULL};
     fixture.b.word = word;
     fixture.b.length = length;
-    fixture.b.translation = translation;
-    fixture.b.translated = translated;
+    fixture.b.reply = translation;
+    fixture.b.replies = translated;
     fixture.b.label = label;
     weft_score c = grad(&fixture, 0, 1);
     is_near(c.loss, a.loss, 100 * eps * a.loss, "%s: order does not change the loss",
@@ -125,7 +125,7 @@ static void test_weighed(const weft_net *net)
     weft_batch batch = fixture.b;
     double weight[N];
     weft_score sum = {0};
-    for (int i = 0; i < N && !batch.text && !batch.translation; i++) {
+    for (int i = 0; i < N && !batch.text && !batch.reply; i++) {
         weft_score one;
         weight[i] = i % 4 * 0.75;
         fixture.b = (weft_batch){.n = 1,

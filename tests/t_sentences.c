@@ -16,7 +16,8 @@ enum { EN, DE, PT };
 
 static const weft_reader *const reader = &weft_reader_translations;
 static const char *cell[LINES][LANGUAGES]; /* "": a gap */
-static weft_translations tr;
+static weft_data packed_data;
+static weft_translations tr; /* of it */
 
 /* ---- a source ---- */
 
@@ -57,7 +58,8 @@ static const char *write_source(const char *name)
 
 static int opened(const char *name)
 {
-    weft_status st = weft_translations_open(&tr, at(name), &world, mem);
+    weft_status st = weft_data_open(&packed_data, at(name), &world, mem);
+    if (st == WEFT_OK) tr = *weft_translations_of(&packed_data);
     if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
     return st == WEFT_OK;
 }
@@ -74,7 +76,7 @@ static const int64_t *lines_of(int part)
 {
     int64_t *line = WEFT_NEW(mem, int64_t, tr.lines[part]);
     const char *name = weft_arena_text(mem, "/line/%s", weft_part_name[part]);
-    weft_check(weft_h5_read_rows(&tr.file, name, WEFT_H5_I64, 1, 0, tr.lines[part], line) ==
+    weft_check(weft_h5_read_rows(tr.file, name, WEFT_H5_I64, 1, 0, tr.lines[part], line) ==
                    WEFT_OK,
                "%s", weft_error());
     for (int64_t i = 0; i < tr.lines[part]; i++) line[i] -= 2;
@@ -128,7 +130,7 @@ static void test_packed(const char *source)
     ok(wrong_part == 0, "each line is in the part of its first sentence's hash");
     ok(wrong_text == 0, "texts are those of the source");
     ok(wrong_pieces == 0, "and so are the pieces");
-    digest(weft_hash(tr.digest, strlen(tr.digest), 0));
+    digest(weft_hash(packed_data.digest, strlen(packed_data.digest), 0));
 }
 
 static void test_pairs(void)
@@ -160,11 +162,6 @@ static void test_pairs(void)
     ok(wrong == 0 && all > 1000,
        "the pairs of a direction are the lines that have both: %lld", (long long)all);
     ok(wrong_distinct == 0, "different references are counted");
-    int language = -1;
-    ok(weft_language_find(&tr, "pt-BR", &language) == WEFT_OK && language == PT,
-       "a language is found by its name");
-    fails(weft_language_find(&tr, "pt", &language), WEFT_ECONF, "'pt' is no language of",
-          "did you mean", "another one");
 }
 
 static void test_batch(void)
@@ -179,7 +176,7 @@ static void test_batch(void)
     for (int k = 0; k < BATCH; k++)
         good += is_text(tr.language[DE].bpe, word[k], length[k],
                         weft_sentence_text(own, which[k], mem));
-    ok(good == BATCH && weft_translations_sound(&tr) == WEFT_OK,
+    ok(good == BATCH && weft_data_sound(&packed_data) == WEFT_OK,
        "a batch has the sentences asked for");
 }
 
@@ -197,7 +194,7 @@ static void test_same_part(const char *source)
 {
     int all[LINES], some[LINES], moved = 0, apart = 0;
     parts_of(all);
-    weft_translations_close(&tr);
+    weft_data_close(&packed_data);
     ok(packed(source,
               "drop=program languages=pt-BR,de directions=pt-BR-de valid=0.2 test=0.2 "
               "seed=3"),
@@ -214,7 +211,7 @@ static void test_same_part(const char *source)
     for (int i = 0; i < LINES; i++) english += some[i] < 0;
     ok(english > 10, "%d lines that have neither are left out", english);
     ok(apart == 0, "lines of equal English text are in one part");
-    weft_translations_close(&tr);
+    weft_data_close(&packed_data);
 }
 
 /* ---- options ---- */
@@ -242,7 +239,7 @@ static void test_directions(const char *source)
                way[rows[i].n - 1].target == last->target,
            "directions = %s are %lld, from %s-%s on", rows[i].option, (long long)rows[i].n,
            names[first->source], names[first->target]);
-        weft_translations_close(&tr);
+        weft_data_close(&packed_data);
     }
 }
 
@@ -252,7 +249,7 @@ static void test_vocabulary(const char *source)
            tr.joint && tr.language[EN].bpe == tr.language[PT].bpe &&
            tr.language[EN].bpe->n == 150,
        "one vocabulary of all languages has the pieces asked for");
-    weft_translations_close(&tr);
+    weft_data_close(&packed_data);
     ok(packed(source, "drop=program vocabulary=100 valid=0.2 longest=0") &&
            tr.language[EN].bpe != tr.language[DE].bpe && tr.language[DE].bpe->n == 100,
        "or each language has its own");
@@ -268,7 +265,7 @@ static void test_vocabulary(const char *source)
                 over += longer;
             }
         }
-    weft_translations_close(&tr);
+    weft_data_close(&packed_data);
     int good =
         packed(source, "drop=program vocabulary=100 valid=0.2 longest=15") && over > 20;
     for (int p = 0; p < WEFT_NPART; p++)
@@ -276,7 +273,7 @@ static void test_vocabulary(const char *source)
             good &= tr.language[c].part[p].n == sentences[p][c];
     ok(good, "%lld training sentences of more than %d pieces are left out, no others",
        (long long)over, LONGEST);
-    weft_translations_close(&tr);
+    weft_data_close(&packed_data);
 }
 
 /* ---- what is refused ---- */
@@ -347,7 +344,7 @@ static void test_empty_direction(void)
           WEFT_EDATA, "direction de-cs has no sentence in both languages in the train part",
           "leave it out", "an empty direction");
     ok(packed(source, shares) && tr.directions == 4, "among all directions it is left out");
-    weft_translations_close(&tr);
+    weft_data_close(&packed_data);
     fails(pack(reader, source, "x.h5", "valid=0.2"), WEFT_EDATA,
           "column 'tool' has 1 different texts in 100 lines", "drop = tool",
           "a column that is no language");
@@ -363,7 +360,7 @@ static void test_names(void)
     ok(packed(write_bytes("names.tsv", text, n), "valid=0.2") && tr.n == 3 &&
            strcmp(tr.language[2].name, "train") == 0 && tr.directions == 6,
        "a language may have any name");
-    weft_translations_close(&tr);
+    weft_data_close(&packed_data);
 }
 
 /* ---- files that another program made ---- */
@@ -382,7 +379,6 @@ enum {
     MERGE,
     PIECE,
     DIRECTION,
-    FORM,
     WRONGS
 };
 
@@ -436,7 +432,7 @@ static weft_status put_all(weft_h5 *file, int wrong)
     TRY(put(file, "/direction", WEFT_H5_I32, 1, 2, direction));
     TRY(weft_h5_put_texts(file, "/language", name, 2, "a"));
     TRY(weft_h5_put_long(file, "/", "joint", 0));
-    TRY(weft_h5_put_attr(file, "/", "form", wrong == FORM ? "tokens" : "sentences"));
+    TRY(weft_h5_put_attr(file, "/", "form", "sentences"));
     TRY(weft_h5_put_attr(file, "/", "digest", "0"));
     return weft_h5_put_attr(file, "/", "format", WEFT_DATA_FORMAT);
 }
@@ -462,24 +458,21 @@ static void test_files(void)
         [TOKEN] = "/test/de/token does not",  [TEXT] = "/test/de/text does not",
         [TEXT_BYTE] = "/test/de/text does",   [PIECE_BYTE] = "pieces and merges",
         [MERGE] = "pieces and merges",        [PIECE] = "pieces and merges",
-        [DIRECTION] = "/direction does not",  [FORM] = "holds no sentences"};
+        [DIRECTION] = "/direction does not"};
     make("good.h5", GOOD);
     ok(opened("good.h5") &&
            strcmp(weft_sentence_text(&tr.language[1].part[2], 1, mem), "a") == 0,
        "a file that another program made is opened");
-    weft_translations_close(&tr);
+    ok(packed_data.form == WEFT_SENTENCES && tr.n == 2 &&
+           strcmp(packed_data.class_name[2], "vocabulary") > 0,
+       "its classes are the languages and their vocabulary");
+    weft_data_close(&packed_data);
     for (int wrong = ROW; wrong < WRONGS; wrong++) {
         const char *path = make(weft_arena_text(mem, "wrong%d.h5", wrong), wrong);
-        weft_status st = weft_translations_open(&tr, path, &world, mem);
+        weft_status st = weft_data_open(&packed_data, path, &world, mem);
         fails(st, WEFT_EDATA, what[wrong], path,
               weft_arena_text(mem, "wrong value %d of a file", wrong));
     }
-    weft_data data;
-    ok(weft_data_open(&data, at("good.h5"), &world, mem) == WEFT_OK &&
-           data.form == WEFT_SENTENCES && data.translations->n == 2 &&
-           strcmp(data.class_name[2], "vocabulary") > 0,
-       "as a data set it has the languages and their vocabulary as classes");
-    weft_data_close(&data);
 }
 
 int main(int argc, char **argv)

@@ -55,7 +55,7 @@ static struct problem problem_new(const char *options, int sources, int targets,
                         .words = sources,
                         .classes = targets,
                         .length = 3,
-                        .translated = 4};
+                        .replies = 4};
     weft_check(problem.net->setup(problem.self, &shape) == WEFT_OK, "%s", weft_error());
     problem.work = problem.net->work(problem.self, batch, mem);
     problem.n = problem.net->nweight(problem.self);
@@ -75,8 +75,8 @@ static weft_batch *batch_of(struct problem *problem)
 {
     problem->batch.word = problem->source;
     problem->batch.length = problem->sources;
-    problem->batch.translation = problem->target;
-    problem->batch.translated = problem->targets;
+    problem->batch.reply = problem->target;
+    problem->batch.replies = problem->targets;
     return &problem->batch;
 }
 
@@ -295,7 +295,7 @@ static void translate(struct problem *p)
     uint32_t *word[MAX_BATCH];
     for (int i = 0; i < p->batch.n; i++) word[i] = WEFT_NEW(mem, uint32_t, LONGEST_SAID);
     weft_batch batch = {.n = p->batch.n, .word = p->source, .length = p->sources};
-    p->net->translate(p->self, p->w, &batch, word, p->targets);
+    p->net->write(p->self, p->w, &batch, word, p->targets);
     for (int i = 0; i < p->batch.n; i++) p->target[i] = word[i];
 }
 

@@ -22,7 +22,8 @@ static weft_data data = {.class_name = names, .classes = CLASSES};
 static sgd_task task_of(int64_t folds, int64_t fold, double dev, uint64_t seed,
                         weft_arena *mem)
 {
-    return (sgd_task){.opts = {.folds = folds, .fold = fold, .dev = dev},
+    return (sgd_task){.source = &sgd_pooled,
+                      .opts = {.folds = folds, .fold = fold, .dev = dev},
                       .shape = {.form = WEFT_REALS, .classes = CLASSES},
                       .env = {.data = &data, .space = &space, .seed = seed, .mem = mem},
                       .pool = {.label = label},

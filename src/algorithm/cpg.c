@@ -6,6 +6,7 @@
 #include "weft/algorithm/algorithm.h"
 #include "weft/base/random.h"
 #include "weft/math/linear.h"
+#include "weft/net/context.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,21 +123,6 @@ static void cpg_first(weft_visit *visit)
     }
 }
 
-/* theta[n] += W v, SOME numbers at once, which are then in registers. */
-static void add_products(const cpg_options *cpg, const real *w, const real *v, real *theta)
-{
-    int64_t n = cpg->n, i = 0;
-    for (; i + SOME <= n; i += SOME) {
-        real sum[SOME];
-        for (int e = 0; e < SOME; e++) sum[e] = theta[i + e];
-        for (int m = 0; m < cpg->size; m++)
-            for (int e = 0; e < SOME; e++) sum[e] += w[m * n + i + e] * v[m];
-        for (int e = 0; e < SOME; e++) theta[i + e] = sum[e];
-    }
-    for (; i < n; i++)
-        for (int m = 0; m < cpg->size; m++) theta[i] += w[m * n + i] * v[m];
-}
-
 /* The product of two vectors, summed in SOME numbers over a PIECE, and in double over
  * pieces. */
 static double product(int64_t n, const real *a, const real *b)
@@ -157,14 +143,13 @@ static double product(int64_t n, const real *a, const real *b)
 static void cpg_own(weft_visit *visit)
 {
     const cpg_options *cpg = visit->options;
-    const real *v = visit->kept;
     real *theta = visit->spare;
     memcpy(visit->w, visit->x, (size_t)visit->n * sizeof *visit->w);
     if (cpg->bias)
         take(cpg, visit->x, theta);
     else
         memset(theta, 0, (size_t)cpg->n * sizeof *theta);
-    add_products(cpg, visit->shared, v, theta);
+    weft_generate(cpg->size, cpg->n, cpg->n, visit->shared, visit->kept, theta);
     put(cpg, theta, visit->w);
 }
 

@@ -313,10 +313,7 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     int tokenizer;
     TRY(read_form(cli->arg[0], &form, &notation, &tokenizer, tmp));
     int labelled = strncmp(notation, "label=", strlen("label=")) == 0;
-    TRY(weft_reader_find(form == WEFT_TOKENS      ? "text"
-                         : form == WEFT_SENTENCES ? "translations"
-                                                  : "dense",
-                         &reader));
+    TRY(weft_reader_find(form < WEFT_NFORM ? weft_forms[form]->reader : "dense", &reader));
     word[n++] = weft_arena_text(tmp, "like=%s", cli->arg[0]);
     for (int i = 2; i < cli->n; i++) {
         word[n++] = cli->arg[i];

@@ -1,7 +1,6 @@
 /* Packed data sets: every rank opens the file and has the rows dealt to it, in the mapped
  * file, which is once in the memory of a node, whatever its teams have. */
 #include "data.h"
-#include "weft/data/translations.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,22 +8,67 @@
 
 #define MAX_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
 
-/* ---- opening ---- */
+/* ---- forms ---- */
 
-/* WEFT_NFORM: there is no such form. */
-static weft_form find_form(const char *name)
+static const weft_form_traits data_form_bytes = {
+    .name = "bytes", .hold = "bytes", .reader = "dense", .match = data_match_rows};
+static const weft_form_traits data_form_reals = {.name = "reals",
+                                                 .hold = "rows of numbers",
+                                                 .read = "takes rows of numbers",
+                                                 .net = "linear, mlp or cnn",
+                                                 .reader = "dense",
+                                                 .match = data_match_rows};
+static const weft_form_traits data_form_tokens = {.name = "tokens",
+                                                  .hold = "documents",
+                                                  .read = "reads documents",
+                                                  .net = "txtcnn",
+                                                  .reader = "text",
+                                                  .match = data_match_rows};
+static const weft_form_traits data_form_chars = {.name = "chars",
+                                                 .hold = "text",
+                                                 .read = "reads text",
+                                                 .net = "lstm",
+                                                 .reader = "dense",
+                                                 .unclassed =
+                                                     "characters of text have none",
+                                                 .match = data_match_alphabet};
+
+const weft_form_traits *const weft_forms[WEFT_NFORM] = {[WEFT_BYTES] = &data_form_bytes,
+                                                        [WEFT_REALS] = &data_form_reals,
+                                                        [WEFT_TOKENS] = &data_form_tokens,
+                                                        [WEFT_CHARS] = &data_form_chars,
+                                                        [WEFT_SENTENCES] =
+                                                            &data_form_sentences};
+
+weft_form weft_form_find(const char *name)
 {
     int k = 0;
-    while (k < WEFT_NFORM && strcmp(name, weft_form_name[k]) != 0) k++;
+    while (k < WEFT_NFORM && strcmp(name, weft_forms[k]->name) != 0) k++;
     return (weft_form)k;
 }
+
+weft_status weft_data_match(weft_data *data, const weft_likeness *like, const char *whose)
+{
+    if (like->classes == 0) return WEFT_OK; /* trained without data: the task decides */
+    if (data->form != like->form)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds %s, but the winner of %s was trained on %s; pack the "
+                         "data by the same reader",
+                         data->path, weft_forms[data->form]->hold, whose,
+                         weft_forms[like->form]->hold);
+    TRY(data_match_shape(data, like, whose));
+    data->longest = like->longest;
+    return weft_forms[data->form]->match(data, like, whose);
+}
+
+/* ---- opening ---- */
 
 weft_status weft_form_read(weft_h5 *file, const char **group, weft_form *form)
 {
     const char *text = "";
     *group = weft_h5_has(file, "/winner") ? "/winner" : "";
     TRY(weft_h5_find_attr(file, **group ? *group : "/", "form", &text));
-    *form = find_form(text);
+    *form = weft_form_find(text);
     return WEFT_OK;
 }
 
@@ -92,7 +136,7 @@ static weft_status read_head(weft_data *data)
     const char **name;
     TRY(check_format(data));
     TRY(weft_h5_read_attr(&data->file, "/", "form", &text));
-    weft_form f = find_form(text);
+    weft_form f = weft_form_find(text);
     if (f == WEFT_NFORM || (f == WEFT_CHARS && !weft_federation_is(data)))
         return weft_fail(WEFT_EDATA,
                          "%s holds '%s' where bytes, reals, tokens or clients' chars are "
@@ -101,7 +145,7 @@ static weft_status read_head(weft_data *data)
                          data->path, text);
     data->form = f;
     TRY(weft_h5_read_attr(&data->file, "/", "digest", &data->digest));
-    if (f == WEFT_SENTENCES) return WEFT_OK;
+    if (weft_forms[f]->open) return WEFT_OK;
     TRY(weft_h5_read_long(&data->file, "/", "classes", &classes));
     TRY(weft_h5_read_texts(&data->file, "/class", &name, &listed));
     int least = weft_h5_has(&data->file, "/target/shift") ? 1 : 2;
@@ -192,7 +236,7 @@ static weft_status open_own(weft_data *data)
     data->unlabelled = weft_h5_has(&data->file, "/@unlabelled");
     data->notation = "";
     TRY(weft_h5_find_attr(&data->file, "/", "notation", &data->notation));
-    if (data->form == WEFT_SENTENCES) return weft_h5_sound(&data->file);
+    if (weft_forms[data->form]->open) return weft_h5_sound(&data->file);
     TRY(weft_columns_read(&data->file, "", &data->table));
     if (weft_federation_is(data)) {
         TRY(weft_federation_open(data));
@@ -242,12 +286,12 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     weft_status st = weft_h5_open(&data.file, path, mem);
     if (st == WEFT_OK) st = check_format(&data);
     if (st == WEFT_OK) st = weft_h5_read_long(&data.file, "/", "classes", classes);
-    int sentences = st == WEFT_OK && weft_h5_has(&data.file, "/direction");
+    int lines = st == WEFT_OK && weft_h5_has(&data.file, "/line");
     for (int p = 0; p < WEFT_NPART; p++) {
         int nd;
         int64_t dims[WEFT_H5_DIMS] = {0};
         const char *name = data_name(&data, p, "label");
-        if (sentences) name = weft_arena_text(mem, "/line/%s", weft_part_name[p]);
+        if (lines) name = weft_arena_text(mem, "/line/%s", weft_part_name[p]);
         if (st == WEFT_OK && !weft_h5_has(&data.file, name))
             name = data_name(&data, p, "target");
         if (st == WEFT_OK && !weft_h5_has(&data.file, "/client") &&
@@ -257,25 +301,6 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     }
     weft_h5_close(&data.file);
     return st;
-}
-
-/* Sentences in several languages. Collective. */
-static weft_status open_translations(weft_data *data)
-{
-    weft_translations *translations = WEFT_NEW(data->mem, weft_translations, 1);
-    TRY(weft_translations_open(translations, data->path, data->team, data->mem));
-    data->translations = translations;
-    data->classes = translations->n + 1;
-    const char **name = WEFT_NEW(data->mem, const char *, data->classes);
-    for (int i = 0; i < translations->n; i++) name[i] = translations->language[i].name;
-    name[translations->n] = weft_vocabulary_name(translations, translations->n, data->mem);
-    data->class_name = name;
-    const weft_window *window = &data->window;
-    for (int p = 0; p < WEFT_NPART; p++)
-        data->part[p].total = data_window_rows(data, p, translations->lines[p]);
-    if (window->n > 0)
-        weft_translations_window(translations, window->part, window->first, window->n);
-    return WEFT_OK;
 }
 
 weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
@@ -292,8 +317,8 @@ weft_status weft_data_open_some(weft_data *data, const char *path,
                         .path = weft_arena_text(mem, "%s", path),
                         .window = *window};
     weft_status st = weft_agree(open_own(data), team);
-    if (st == WEFT_OK && data->form == WEFT_SENTENCES)
-        st = open_translations(data);
+    if (st == WEFT_OK && weft_forms[data->form]->open)
+        st = weft_forms[data->form]->open(data);
     else if (st == WEFT_OK && data->clients == NULL)
         st = check_classes(data);
     if (st == WEFT_OK) data_count_rows(data);
@@ -317,7 +342,6 @@ void weft_data_close(weft_data *data)
     weft_data *more = data->bound;
     data->bound = NULL;
     if (more) weft_data_close(more);
-    if (data->translations) weft_translations_close(data->translations);
     weft_federation_close(data);
     weft_owners_close(data);
     weft_h5_close(&data->file);

@@ -61,6 +61,15 @@ const int32_t *weft_match_labels(const int32_t *label, int64_t n, const int32_t 
 const float *weft_match_columns(const float *x, int64_t n, int64_t d,
                                 const int64_t *column_of, const weft_move *move,
                                 weft_arena *mem);
+/* EDATA: another number of columns, characters of a window, or pixels than `like`. */
+WEFT_CHECKED weft_status data_match_shape(const weft_data *data, const weft_likeness *like,
+                                          const char *whose);
+/* weft_form_traits.match of rows and documents, and of running text, whose symbols must
+ * have the same numbers. */
+WEFT_CHECKED weft_status data_match_rows(weft_data *data, const weft_likeness *like,
+                                         const char *whose);
+WEFT_CHECKED weft_status data_match_alphabet(weft_data *data, const weft_likeness *like,
+                                             const char *whose);
 /* The quantiles of the columns of the training rows, in the numbers of the source: as many
  * as there are rows, at most 1000. Not of a federation. Owned by data->mem. Collective.
  * Cost: every rank sorts its share of the columns; memory: a column. */
@@ -68,6 +77,10 @@ weft_ranks weft_ranks_of(const weft_data *data);
 /* Replaces all rows, whose columns are in the order of the ranks, by these; column j was
  * column column_of[j] of the file (NULL: j). Memory: a copy of this rank's rows. */
 void weft_ranks_take(weft_data *data, const weft_ranks *ranks, const int64_t *column_of);
+
+/* ---- translations.c ---- */
+
+extern const weft_form_traits data_form_sentences;
 
 /* ---- federation.c, owners.c ---- */
 

@@ -2,11 +2,10 @@
  *
  * In packed files sizes and rows of clients are used in the mapped file; running text is
  * read as a whole. Layout: /client/first, /client/count, /client/name; /x and /label, or
- * /text. Other clients are generated, are the directions of sentences in several languages,
- * or have samples that somebody else holds, such as a worker. */
+ * /text. Other clients are generated, are made by the form of the samples, or have samples
+ * that somebody else holds, such as a worker. */
 #include "data.h"
 #include "weft/base/random.h"
-#include "weft/data/translations.h"
 
 #include <math.h>
 #include <string.h>
@@ -268,68 +267,6 @@ void weft_data_tell(weft_data *data, const char *path, int64_t n, const int64_t 
         data->part[part].total = clients->size[part].total;
 }
 
-/* ---- directions of sentences ---- */
-
-/* The directions of sentences in several languages as clients of a federation: a pair is a
- * sample, whose source begins with the name of the target language. */
-static weft_client direction_find(const weft_clients *clients, int64_t c)
-{
-    weft_client client = {.c = c};
-    for (int p = 0; p < WEFT_NPART; p++) {
-        const int64_t *first = clients->own->data->pairs->first + p * clients->n + c;
-        client.count[p] = first[1] - first[0];
-    }
-    return client;
-}
-
-static weft_status direction_take(const weft_clients *clients, const weft_client *client,
-                                  weft_part part, weft_samples *out, weft_arena *mem)
-{
-    const weft_pair_rows *pairs = clients->own->data->pairs;
-    int64_t n = client->count[part], words = n,
-            at = pairs->first[part * clients->n + client->c];
-    int target = pairs->of->direction[client->c].target;
-    for (int64_t i = 0; i < n; i++) words += pairs->sources[at + i];
-    uint32_t *named = WEFT_NEW(mem, uint32_t, words);
-    const uint32_t **word = WEFT_NEW(mem, const uint32_t *, n);
-    int *length = WEFT_NEW(mem, int, n);
-    for (int64_t i = 0; i < n; i++, named += length[i - 1]) {
-        weft_pair_rows_name(pairs, at + i, target, named);
-        word[i] = named;
-        length[i] = pairs->sources[at + i] + 1;
-    }
-    *out = (weft_samples){.n = n,
-                          .word = word,
-                          .length = length,
-                          .translation = pairs->target + at,
-                          .translated = pairs->targets + at};
-    return WEFT_OK;
-}
-
-void weft_data_own_pairs(weft_data *data)
-{
-    if (data->owners) return;
-    const weft_translations *of = data->translations;
-    weft_arena *mem = data->mem;
-    weft_pair_rows *pairs = WEFT_NEW(mem, weft_pair_rows, 1);
-    const char **name = WEFT_NEW(mem, const char *, of->directions);
-    weft_clients *clients = data_clients_new(
-        &(weft_federation){
-            .find = direction_find, .take = direction_take, .data = data, .names = name},
-        mem);
-    *pairs = weft_pair_rows_new(of, 0, mem);
-    data->pairs = pairs;
-    data->owners = clients;
-    clients->n = of->directions;
-    clients->named = 1;
-    for (int64_t c = 0; c < clients->n; c++) {
-        weft_client client = direction_find(clients, c);
-        for (int p = 0; p < WEFT_NPART; p++)
-            weft_sizes_add(&clients->size[p], client.count[p]);
-        name[c] = weft_direction_name(of, c, mem);
-    }
-}
-
 /* ---- samples in packed files ---- */
 
 static int64_t first_of(const weft_clients *clients, int64_t c)
@@ -454,9 +391,7 @@ void weft_client_fetch_rows(const weft_clients *clients, const weft_client *clie
 
 weft_status weft_client_sound(const weft_clients *clients)
 {
-    const weft_data *data = clients->own->data;
-    return data->translations ? weft_translations_sound(data->translations)
-                              : weft_h5_sound(&data->file);
+    return weft_h5_sound(&clients->own->data->file);
 }
 
 weft_status weft_client_name(const weft_clients *clients, int64_t c, const char **name,

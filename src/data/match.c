@@ -4,7 +4,7 @@
  * output_distribution="uniform". */
 #include "data.h"
 #include "weft/base/base.h"
-#include "weft/data/translations.h"
+#include "weft/base/conf.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,39 +12,18 @@
 
 /* ---- names ---- */
 
-struct named {
-    const char *name;
-    int64_t index;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-static const struct named *sorted(const char *const *name, int64_t n, weft_arena *mem)
-{
-    struct named *named = WEFT_NEW(mem, struct named, n);
-    for (int64_t i = 0; i < n; i++) named[i] = (struct named){name[i], i};
-    if (n > 0) qsort(named, (size_t)n, sizeof *named, by_name);
-    return named;
-}
-
-/* Index of each of name[n] among other[m]; *lacks is the first that is not there, -1:
- * none. */
+/* Index of each of name[n] among other[m], which differ; *lacks is the first that is not
+ * there, -1: none. */
 static int64_t *places(const char *const *name, int64_t n, const char *const *other,
                        int64_t m, int64_t *lacks, weft_arena *mem)
 {
-    const struct named *named = sorted(other, m, mem);
+    weft_names names = {.mem = mem};
     int64_t *place = WEFT_NEW(mem, int64_t, n);
     *lacks = -1;
-    for (int64_t i = 0; i < n && *lacks < 0; i++) {
-        struct named key = {name[i], 0};
-        const struct named *found = bsearch(&key, named, (size_t)m, sizeof *named, by_name);
-        if (found)
-            place[i] = found->index;
-        else
-            *lacks = i;
+    for (int64_t i = 0; i < m; i++) weft_names_find(&names, other[i]);
+    for (int64_t i = n - 1; i >= 0; i--) {
+        place[i] = weft_names_index(&names, name[i]);
+        if (place[i] < 0) *lacks = i;
     }
     return place;
 }
@@ -175,13 +154,13 @@ const float *weft_match_columns(const float *x, int64_t n, int64_t d,
 {
     float *to = WEFT_NEW(mem, float, n *d);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            to[i * d + j] = x[i * d + (column_of ? column_of[j] : j)];
-    for (int64_t i = 0; move && i < n; i++)
-        for (int64_t j = 0; j < d; j++)
+        for (int64_t j = 0; j < d; j++) {
+            float own = x[i * d + (column_of ? column_of[j] : j)];
             to[i * d + j] =
-                (float)(((double)to[i * d + j] * move[j].scale + move[j].shift) /
-                        move[j].over);
+                !move
+                    ? own
+                    : (float)(((double)own * move[j].scale + move[j].shift) / move[j].over);
+        }
     return to;
 }
 
@@ -351,50 +330,40 @@ static const weft_column *column_named(const weft_columns *table, const char *na
     return NULL;
 }
 
-/* EDATA: numbers have another unit than those that were learnt. */
-static weft_status check_units(const weft_data *data, const weft_likeness *like,
-                               const char *whose)
+/* EDATA: numbers have another unit than those that were learnt. Warns, once, of gaps that
+ * are filled by the numbers of another table than the winner's. */
+static weft_status check_numbers(const weft_data *data, const weft_likeness *like,
+                                 const char *whose)
 {
+    int told = data->team->rank > 0;
     for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
-        const weft_column *own = &data->table->at[j], *known;
-        if (own->kind != WEFT_COLUMN_NUMBER || *weft_column_unit(own) == '\0') continue;
-        known = column_named(like->table, own->name, j);
-        const char *unit = known ? weft_column_unit(known) : "";
-        if (*unit != '\0' && strcmp(unit, weft_column_unit(own)) != 0)
+        const weft_column *own = &data->table->at[j];
+        const weft_column *known = column_named(like->table, own->name, j);
+        if (own->kind != WEFT_COLUMN_NUMBER || !known) continue;
+        const char *is = weft_column_unit(own), *unit = weft_column_unit(known);
+        if (*is != '\0' && *unit != '\0' && strcmp(unit, is) != 0)
             return weft_fail(
                 WEFT_EDATA,
                 "%s: column '%s' has numbers with %s, but the winner of %s was "
                 "trained on some with %s; write them in that unit",
-                data->path, own->name, weft_column_unit(own), whose, unit);
-    }
-    return WEFT_OK;
-}
-
-/* Warns, once, of gaps that are filled by the numbers of another table than the winner's.
- */
-static void tell_fills(const weft_data *data, const weft_likeness *like, const char *whose)
-{
-    for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
-        const weft_column *own = &data->table->at[j];
-        if (own->kind != WEFT_COLUMN_NUMBER || own->missing == 0) continue;
-        const weft_column *known = column_named(like->table, own->name, j);
-        if (!known || !(fabs(own->fill - known->fill) > 0)) continue;
+                data->path, own->name, is, whose, unit);
+        if (told || own->missing == 0 || !(fabs(own->fill - known->fill) > 0)) continue;
+        told = 1;
         weft_log(
             WEFT_WARN,
             "%s fills gaps of column '%s' by %g, of its own rows, where %s was trained "
             "with %g; `weft pack dense FILE like=%s` packs rows as in training",
             data->path, own->name, own->fill, whose, known->fill, whose);
-        return;
     }
+    return WEFT_OK;
 }
 
 static weft_status match_columns(weft_data *data, const weft_likeness *like,
                                  const char *whose)
 {
     const int64_t *column_of;
-    TRY(check_units(data, like, whose));
+    TRY(check_numbers(data, like, whose));
     TRY(order_columns(data, like, whose, &column_of));
-    if (data->team->rank == 0) tell_fills(data, like, whose);
     if (like->ranks.n > 0) {
         if (data->clients)
             return weft_fail(WEFT_EDATA,
@@ -432,20 +401,13 @@ weft_likeness weft_data_likeness(const weft_data *data)
                            .ranks = data->ranks,
                            .table = data->table,
                            .notation = data->notation,
-                           .translations = data->translations};
+                           .own = data->own};
 }
 
-static weft_status check_form(const weft_data *data, const weft_likeness *like,
-                              const char *whose)
+weft_status data_match_shape(const weft_data *data, const weft_likeness *like,
+                             const char *whose)
 {
-    static const char *const what[WEFT_NFORM] = {"bytes", "numbers", "documents",
-                                                 "running text", "sentences"};
     weft_likeness own = weft_data_likeness(data);
-    if (own.form != like->form)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds %s, but the winner of %s was trained on %s; pack the "
-                         "data by the same reader",
-                         data->path, what[own.form], whose, what[like->form]);
     if (own.d != like->d && own.form == WEFT_CHARS)
         return weft_fail(WEFT_EDATA,
                          "%s has windows of %lld characters, but the winner of %s was "
@@ -475,8 +437,8 @@ static weft_status check_form(const weft_data *data, const weft_likeness *like,
 }
 
 /* Symbols are inputs as well as classes: they must have the same numbers. */
-static weft_status check_alphabet(const weft_data *data, const weft_likeness *like,
-                                  const char *whose)
+weft_status data_match_alphabet(weft_data *data, const weft_likeness *like,
+                                const char *whose)
 {
     if (data->classes != like->classes)
         return weft_fail(WEFT_EDATA,
@@ -493,16 +455,8 @@ static weft_status check_alphabet(const weft_data *data, const weft_likeness *li
     return WEFT_OK;
 }
 
-weft_status weft_data_match(weft_data *data, const weft_likeness *like, const char *whose)
+weft_status data_match_rows(weft_data *data, const weft_likeness *like, const char *whose)
 {
-    if (like->classes == 0) return WEFT_OK; /* trained without data: the task decides */
-    TRY(check_form(data, like, whose));
-    data->longest = like->longest;
-    if (data->form == WEFT_CHARS) return check_alphabet(data, like, whose);
-    if (data->form == WEFT_SENTENCES)
-        return weft_translations_match(data->translations, (int)like->classes - 1,
-                                       like->class_name, like->translations, like->more,
-                                       whose);
     TRY(match_answers(data, like, whose));
     return match_columns(data, like, whose);
 }

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the languages. */
+/* Of the languages, with room for one more. */
 static const char **names_of(const weft_translations *translations, weft_arena *mem)
 {
-    const char **name = WEFT_NEW(mem, const char *, translations->n);
+    const char **name = WEFT_NEW(mem, const char *, translations->n + 1);
     for (int i = 0; i < translations->n; i++) name[i] = translations->language[i].name;
     return name;
 }
@@ -111,35 +111,47 @@ weft_status weft_translations_known(weft_h5 *file, const char *group,
     return read_directions(file, group, known);
 }
 
+static weft_status translations_get(weft_h5 *file, const char *group, weft_likeness *like)
+{
+    weft_translations *known = WEFT_NEW(file->mem, weft_translations, 1);
+    TRY(weft_translations_known(file, group, known));
+    if (known->n == 0) return WEFT_OK;
+    like->own = known;
+    if (known->n == like->classes - 1) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s: the winner has %d languages, and %lld names; make the file again",
+                     file->path, known->n, (long long)like->classes);
+}
+
 /* ---- writing ---- */
 
-static weft_status put_pieces(weft_h5 *file, const char *group, const char *name,
-                              const weft_bpe *bpe)
+weft_status weft_pieces_put(weft_h5 *file, const char *group, const char *name,
+                            const weft_bpe *bpe, int packed)
 {
     const char *path = weft_arena_text(file->mem, "%s/vocab/%s", group, name);
     int64_t n = bpe->n + 1;
     TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/text", path), WEFT_H5_U8, 1,
-                    &bpe->offset[bpe->n], bpe->text, 1, "all pieces, one after another",
-                    "UTF-8 bytes"));
+                    &bpe->offset[bpe->n], bpe->text, packed,
+                    "all pieces, one after another", "UTF-8 bytes"));
     TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/text_offset", path), WEFT_H5_I64,
-                    1, &n, bpe->offset, 1, "piece i is text[offset[i] .. offset[i+1])",
+                    1, &n, bpe->offset, packed, "piece i is text[offset[i] .. offset[i+1])",
                     "bytes"));
     return weft_h5_put(file, weft_arena_text(file->mem, "%s/merge", path), WEFT_H5_U32, 2,
-                       (const int64_t[]){bpe->merges, 3}, bpe->merge, 1,
+                       (const int64_t[]){bpe->merges, 3}, bpe->merge, packed,
                        "pieces left and right, and what they make, in order",
                        "index into the vocabulary");
 }
 
-weft_status weft_translations_put(weft_h5 *file, const char *group,
-                                  const weft_translations *translations)
+static weft_status translations_put(weft_h5 *file, const char *group, const void *own)
 {
+    const weft_translations *translations = own;
     int n = translations->n;
     const char **name = names_of(translations, file->mem);
     TRY(weft_h5_put_texts(file, weft_arena_text(file->mem, "%s/language", group), name, n,
                           "names of the languages"));
     for (int i = 0; i < (translations->joint ? 1 : n); i++)
-        TRY(put_pieces(file, group, translations->joint ? "joint" : name[i],
-                       translations->language[i].bpe));
+        TRY(weft_pieces_put(file, group, translations->joint ? "joint" : name[i],
+                            translations->language[i].bpe, 1));
     TRY(weft_h5_put_long(file, group, "joint", translations->joint));
     TRY(weft_h5_put_long(file, group, "names", translations->names));
     return weft_h5_put(file, weft_arena_text(file->mem, "%s/direction", group), WEFT_H5_I32,
@@ -150,8 +162,9 @@ weft_status weft_translations_put(weft_h5 *file, const char *group,
 
 /* ---- matching ---- */
 
-const char *weft_vocabulary_name(const weft_translations *translations, int n,
-                                 weft_arena *mem)
+/* "vocabulary " and a hash of what sentences in the first n languages are cut into. */
+static const char *name_vocabulary(const weft_translations *translations, int n,
+                                   weft_arena *mem)
 {
     uint64_t hash = 0;
     for (int i = 0; i < n; i++) {
@@ -190,7 +203,7 @@ static weft_status check_languages(const weft_translations *translations, int n,
                          "%s has the language '%s', which the winner of %s was not trained "
                          "on; pack it without",
                          translations->path, translations->language[n].name, whose);
-    if (strcmp(weft_vocabulary_name(translations, n, translations->mem), name[n]) != 0 ||
+    if (strcmp(name_vocabulary(translations, n, translations->mem), name[n]) != 0 ||
         most_pieces(translations, n, own) > most_pieces(translations, 0, n))
         return weft_fail(WEFT_EDATA,
                          "%s has other pieces, or more, than the winner of %s was trained "
@@ -199,8 +212,8 @@ static weft_status check_languages(const weft_translations *translations, int n,
     return WEFT_OK;
 }
 
-static int64_t find_direction(const weft_direction *direction, int64_t n,
-                              weft_direction wanted)
+int64_t weft_direction_find(const weft_direction *direction, int64_t n,
+                            weft_direction wanted)
 {
     int64_t i = 0;
     while (i < n &&
@@ -218,7 +231,7 @@ static void join_directions(weft_translations *translations, const weft_translat
     memcpy(direction, like->direction, (size_t)n * sizeof *direction);
     memset(absent, 1, (size_t)n);
     for (int64_t i = 0; i < own; i++) {
-        int64_t at = find_direction(direction, n, translations->direction[i]);
+        int64_t at = weft_direction_find(direction, n, translations->direction[i]);
         direction[at] = translations->direction[i];
         absent[at] = 0;
         n += at == n;
@@ -229,44 +242,32 @@ static void join_directions(weft_translations *translations, const weft_translat
     translations->known_directions = like->directions;
 }
 
-weft_status weft_translations_match(weft_translations *translations, int n,
-                                    const char *const *name, const weft_translations *like,
-                                    int more, const char *whose)
+static weft_status translations_match(weft_data *data, const weft_likeness *like,
+                                      const char *whose)
 {
-    TRY(check_languages(translations, n, name, more, whose));
+    weft_translations *translations = data->own;
+    const weft_translations *known = like->own;
+    int n = (int)like->classes - 1;
+    TRY(check_languages(translations, n, like->class_name, like->more, whose));
     translations->known = translations->names = n;
-    if (!like) return WEFT_OK;
-    translations->names = like->names;
-    join_directions(translations, like);
+    if (!known) return WEFT_OK;
+    translations->names = known->names;
+    join_directions(translations, known);
     return WEFT_OK;
 }
 
 /* ---- opening ---- */
 
-static weft_status check_form(weft_translations *translations)
+/* The numbers of GROUP/NAME, a dataset of one column; *n of them. */
+static weft_status hold(weft_h5 *file, const char *group, const char *name,
+                        weft_h5type type, const void **rows, int64_t *n)
 {
-    weft_h5 *file = &translations->file;
-    const char *format = "", *form = "";
-    TRY(weft_h5_find_attr(file, "/", "format", &format));
-    TRY(weft_h5_find_attr(file, "/", "form", &form));
-    if (strcmp(format, WEFT_DATA_FORMAT) == 0 &&
-        strcmp(form, weft_form_name[WEFT_SENTENCES]) == 0)
-        return weft_h5_sealed(file);
-    return weft_fail(WEFT_EDATA,
-                     "%s holds no sentences in several languages; make it by weft pack "
-                     "translations",
-                     translations->path);
-}
-
-/* The numbers of a dataset of one column; *n of them. */
-static weft_status hold(weft_h5 *file, const char *name, weft_h5type type,
-                        const void **rows, int64_t *n)
-{
+    const char *path = weft_arena_text(file->mem, "%s/%s", group, name);
     int nd;
     int64_t dims[WEFT_H5_DIMS];
-    TRY(weft_h5_shape(file, name, &nd, dims));
+    TRY(weft_h5_shape(file, path, &nd, dims));
     *n = dims[0];
-    return data_hold_rows(file, name, type, 1, 0, *n, rows);
+    return data_hold_rows(file, path, type, 1, 0, *n, rows);
 }
 
 /* 1: offset[n + 1] begins with 0, rises, in steps that an int holds, and ends with `end`.
@@ -279,21 +280,19 @@ static int is_rising(const int64_t *offset, int64_t n, int64_t end)
     return sound;
 }
 
-/* A dataset and where its pieces end, DATASET and OFFSET in a group: n pieces. */
+/* Two datasets of a group, DATASET and where its n pieces end, OFFSET. */
 static weft_status hold_pieces(weft_translations *translations, const char *group,
-                               const char *const name[2], weft_h5type type, int64_t n,
-                               const void **rows, const int64_t **offset)
+                               const char *name, const char *end, weft_h5type type,
+                               int64_t n, const void **rows, const int64_t **offset)
 {
-    weft_h5 *file = &translations->file;
-    const char *path = weft_arena_text(file->mem, "%s/%s", group, name[0]);
     const void *ends;
     int64_t many, offsets;
-    TRY(hold(file, path, type, rows, &many));
-    TRY(hold(file, weft_arena_text(file->mem, "%s/%s", group, name[1]), WEFT_H5_I64, &ends,
-             &offsets));
+    TRY(hold(translations->file, group, name, type, rows, &many));
+    TRY(hold(translations->file, group, end, WEFT_H5_I64, &ends, &offsets));
     *offset = ends;
     if (offsets == n + 1 && is_rising(*offset, n, many)) return WEFT_OK;
-    return broken(translations->path, path, "pack");
+    return broken(translations->path,
+                  weft_arena_text(translations->mem, "%s/%s", group, name), "pack");
 }
 
 /* EDATA where lines do not rise, tokens are no pieces, or texts are not UTF-8. */
@@ -320,19 +319,15 @@ static weft_status check_sentences(const weft_translations *translations, int pa
 static weft_status open_sentences(weft_translations *translations, int part,
                                   const weft_language *language, weft_sentences *sentences)
 {
-    static const char *const token[] = {"token", "offset"}, *const text[] = {"text",
-                                                                             "text_offset"};
-    weft_h5 *file = &translations->file;
     const char *group =
-        weft_arena_text(file->mem, "/%s/%s", weft_part_name[part], language->name);
+        weft_arena_text(translations->mem, "/%s/%s", weft_part_name[part], language->name);
     const void *row, *tokens, *bytes;
-    TRY(hold(file, weft_arena_text(file->mem, "%s/row", group), WEFT_H5_I32, &row,
-             &sentences->n));
+    TRY(hold(translations->file, group, "row", WEFT_H5_I32, &row, &sentences->n));
     sentences->row = row;
-    TRY(hold_pieces(translations, group, token, WEFT_H5_U32, sentences->n, &tokens,
-                    &sentences->offset));
-    TRY(hold_pieces(translations, group, text, WEFT_H5_U8, sentences->n, &bytes,
-                    &sentences->text_offset));
+    TRY(hold_pieces(translations, group, "token", "offset", WEFT_H5_U32, sentences->n,
+                    &tokens, &sentences->offset));
+    TRY(hold_pieces(translations, group, "text", "text_offset", WEFT_H5_U8, sentences->n,
+                    &bytes, &sentences->text_offset));
     sentences->token = tokens;
     sentences->text = bytes;
     return check_sentences(translations, part, language, group, sentences);
@@ -341,7 +336,7 @@ static weft_status open_sentences(weft_translations *translations, int part,
 static weft_status open_languages(weft_translations *translations)
 {
     weft_language *language;
-    TRY(read_languages(&translations->file, "", "pack", translations, &language));
+    TRY(read_languages(translations->file, "", "pack", translations, &language));
     for (int i = 0; i < translations->n; i++)
         for (int p = 0; p < WEFT_NPART; p++)
             TRY(open_sentences(translations, p, &language[i], &language[i].part[p]));
@@ -350,39 +345,16 @@ static weft_status open_languages(weft_translations *translations)
 
 static weft_status open_own(weft_translations *translations)
 {
-    weft_h5 *file = &translations->file;
-    TRY(weft_h5_open(file, translations->path, translations->mem));
-    TRY(check_form(translations));
-    TRY(weft_h5_read_attr(file, "/", "digest", &translations->digest));
+    weft_h5 *file = translations->file;
     for (int p = 0; p < WEFT_NPART; p++) {
         const void *line;
-        TRY(hold(file, weft_arena_text(file->mem, "/line/%s", weft_part_name[p]),
-                 WEFT_H5_I64, &line, &translations->lines[p]));
+        TRY(hold(file, "/line", weft_part_name[p], WEFT_H5_I64, &line,
+                 &translations->lines[p]));
         translations->line[p] = line;
     }
     TRY(open_languages(translations));
     TRY(read_directions(file, "", translations));
     return weft_h5_sound(file);
-}
-
-weft_status weft_translations_open(weft_translations *translations, const char *path,
-                                   weft_team *team, weft_arena *mem)
-{
-    *translations = (weft_translations){
-        .mem = mem, .team = team, .path = weft_arena_text(mem, "%s", path)};
-    weft_status st = weft_agree(open_own(translations), team);
-    if (st != WEFT_OK) weft_translations_close(translations);
-    return st;
-}
-
-weft_status weft_translations_sound(const weft_translations *translations)
-{
-    return weft_h5_sound(&translations->file);
-}
-
-void weft_translations_close(weft_translations *translations)
-{
-    weft_h5_close(&translations->file);
 }
 
 /* The first of the rising row[n] that is not below `least`. */
@@ -399,8 +371,9 @@ static int64_t first_of(const int32_t *row, int64_t n, int64_t least)
     return low;
 }
 
-void weft_translations_window(weft_translations *translations, int part, int64_t first,
-                              int64_t n)
+/* Leaves the file's lines [first, first + n) of a part, as if it had these alone, but that
+ * their numbers stay. */
+static void take_window(weft_translations *translations, int part, int64_t first, int64_t n)
 {
     weft_language *language = WEFT_NEW(translations->mem, weft_language, translations->n);
     memcpy(language, translations->language, (size_t)translations->n * sizeof *language);
@@ -417,18 +390,31 @@ void weft_translations_window(weft_translations *translations, int part, int64_t
     translations->language = language;
 }
 
-/* ---- sentences ---- */
-
-weft_status weft_language_find(const weft_translations *translations, const char *name,
-                               int *language)
+/* The classes are the languages, and what names their vocabularies. */
+static weft_status translations_open(weft_data *data)
 {
-    const char **names = names_of(translations, translations->mem);
-    *language = 0;
-    while (*language < translations->n && strcmp(names[*language], name) != 0) ++*language;
-    if (*language < translations->n) return WEFT_OK;
-    return weft_fail(WEFT_ECONF, "'%s' is no language of %s; did you mean '%s'?", name,
-                     translations->path, weft_nearest(name, names, translations->n));
+    weft_translations *translations = data->own = WEFT_NEW(data->mem, weft_translations, 1);
+    *translations =
+        (weft_translations){.mem = data->mem, .path = data->path, .file = &data->file};
+    TRY(weft_agree(open_own(translations), data->team));
+    int n = translations->n;
+    const char **name = names_of(translations, data->mem);
+    name[n] = name_vocabulary(translations, n, data->mem);
+    data->classes = n + 1;
+    data->class_name = name;
+    for (int p = 0; p < WEFT_NPART; p++)
+        data->part[p].total = data_window_rows(data, p, translations->lines[p]);
+    const weft_window *window = &data->window;
+    if (window->n > 0) take_window(translations, window->part, window->first, window->n);
+    return WEFT_OK;
 }
+
+weft_translations *weft_translations_of(const weft_data *data)
+{
+    return data->form == WEFT_SENTENCES ? data->own : NULL;
+}
+
+/* ---- sentences ---- */
 
 int weft_directions_cross(int64_t n, const weft_direction *direction, const char *absent)
 {
@@ -438,28 +424,37 @@ int weft_directions_cross(int64_t n, const weft_direction *direction, const char
     return d < n;
 }
 
+int64_t weft_rows_common(int64_t n, const int32_t *a, int64_t m, const int32_t *b,
+                         int32_t *at_a, int32_t *at_b)
+{
+    int64_t common = 0;
+    for (int64_t i = 0, j = 0; i < n && j < m;) {
+        int32_t row = a[i], way = (row > b[j]) - (row < b[j]);
+        if (way == 0 && at_a) {
+            at_a[common] = (int32_t)i;
+            at_b[common] = (int32_t)j;
+        }
+        common += way == 0;
+        i += way <= 0;
+        j += way >= 0;
+    }
+    return common;
+}
+
 weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
                                    weft_direction direction, weft_arena *mem)
 {
     const weft_sentences *from = &translations->language[direction.source].part[part],
                          *to = &translations->language[direction.target].part[part];
-    int64_t most = from->n < to->n ? from->n : to->n, n = 0;
+    int64_t most = from->n < to->n ? from->n : to->n;
     if (part != WEFT_TRAIN && direction.source == direction.target &&
         weft_directions_cross(translations->directions, translations->direction,
                               translations->absent))
         most = 0;
     int32_t *source = WEFT_NEW(mem, int32_t, most), *target = WEFT_NEW(mem, int32_t, most);
-    if (most == 0) return (weft_pairs){0, source, target};
-    for (int64_t i = 0, j = 0; i < from->n && j < to->n;) {
-        if (from->row[i] == to->row[j]) {
-            source[n] = (int32_t)i;
-            target[n++] = (int32_t)j;
-        }
-        int32_t row = from->row[i];
-        i += row <= to->row[j];
-        j += row >= to->row[j];
-    }
-    return (weft_pairs){n, source, target};
+    if (most > 0)
+        most = weft_rows_common(from->n, from->row, to->n, to->row, source, target);
+    return (weft_pairs){most, source, target};
 }
 
 void weft_sentences_take(const weft_sentences *sentences, int64_t n, const int32_t *which,
@@ -477,6 +472,16 @@ const char *weft_sentence_text(const weft_sentences *sentences, int64_t i, weft_
     const int64_t *offset = sentences->text_offset + i;
     return weft_arena_text(mem, "%.*s", (int)(offset[1] - offset[0]),
                            sentences->text + offset[0]);
+}
+
+const char *weft_sentence_decode(const weft_language *language, const uint32_t *word, int n,
+                                 weft_arena *mem)
+{
+    uint32_t *own = WEFT_NEW(mem, uint32_t, n);
+    int m = 0;
+    for (int i = 0; i < n; i++)
+        if (word[i] < (uint32_t)language->bpe->n) own[m++] = word[i];
+    return weft_bpe_decode(language->bpe, own, m, mem);
 }
 
 int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
@@ -501,28 +506,23 @@ const char *weft_direction_name(const weft_translations *translations, int64_t d
                            translations->language[way->target].name);
 }
 
-/* All sources, those of the pairs with their targets, the others with -1. */
-static weft_pairs with_others(const weft_sentences *sources, weft_pairs pairs,
-                              weft_arena *tmp)
-{
-    int32_t *source = WEFT_NEW(tmp, int32_t, sources->n),
-            *target = WEFT_NEW(tmp, int32_t, sources->n);
-    for (int32_t i = 0; i < sources->n; i++) {
-        source[i] = i;
-        target[i] = -1;
-    }
-    for (int64_t i = 0; i < pairs.n; i++) target[pairs.source[i]] = pairs.target[i];
-    return (weft_pairs){sources->n, source, target};
-}
-
-/* The pairs of a direction of a part, none if the file lacks it. */
+/* The pairs of a direction of a part, none if the file lacks it. every: all sources, those
+ * without a target with -1. */
 static weft_pairs find_pairs(const weft_translations *of, int64_t part, int64_t direction,
                              int every, weft_arena *tmp)
 {
     weft_direction way = of->direction[direction];
     if (of->absent && of->absent[direction]) return (weft_pairs){0, NULL, NULL};
     weft_pairs pairs = weft_translations_pairs(of, (weft_part)part, way, tmp);
-    return every ? with_others(&of->language[way.source].part[part], pairs, tmp) : pairs;
+    if (!every) return pairs;
+    int64_t n = of->language[way.source].part[part].n;
+    int32_t *source = WEFT_NEW(tmp, int32_t, n), *target = WEFT_NEW(tmp, int32_t, n);
+    for (int32_t i = 0; i < n; i++) {
+        source[i] = i;
+        target[i] = -1;
+    }
+    for (int64_t i = 0; i < pairs.n; i++) target[pairs.source[i]] = pairs.target[i];
+    return (weft_pairs){n, source, target};
 }
 
 /* The pairs found in a direction of a part, from row `at` on. */
@@ -541,9 +541,10 @@ static void take_pairs(weft_pair_rows *pairs, int64_t part, const weft_direction
     }
 }
 
-weft_pair_rows weft_pair_rows_new(const weft_translations *translations, int every,
-                                  weft_arena *mem)
+const weft_pair_rows *weft_pair_rows_new(const weft_data *data, int every)
 {
+    weft_translations *translations = data->own;
+    weft_arena *mem = data->mem;
     int64_t directions = translations->directions, all = WEFT_NPART * directions, n = 0;
     const weft_direction *way = translations->direction;
     weft_arena *tmp = weft_arena_new();
@@ -563,7 +564,8 @@ weft_pair_rows weft_pair_rows_new(const weft_translations *translations, int eve
     for (int64_t i = 0; i < all; i++)
         take_pairs(&pairs, i / directions, &way[i % directions], &found[i], pairs.first[i]);
     weft_arena_free(tmp);
-    return pairs;
+    translations->pairs = pairs;
+    return &translations->pairs;
 }
 
 /* Words of the largest vocabulary. */
@@ -591,7 +593,7 @@ weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs)
         if (pairs->targets[i] > shape.longest) shape.longest = pairs->targets[i];
     }
     shape.length = sources / (double)n;
-    shape.translated = targets / (double)n;
+    shape.replies = targets / (double)n;
     return shape;
 }
 
@@ -602,12 +604,82 @@ void weft_pair_rows_name(const weft_pair_rows *pairs, int64_t row, int target,
     memcpy(named + 1, pairs->source[row], (size_t)pairs->sources[row] * sizeof *named);
 }
 
-int64_t weft_pair_rows_words(const weft_pair_rows *pairs, weft_part part, int64_t direction)
+/* ---- directions as clients of a federation ---- */
+
+/* A pair is a sample, whose source begins with the name of the target language. */
+static const weft_pair_rows *pairs_of(const weft_data *data)
 {
-    const int64_t *first = pairs->first + part * pairs->of->directions + direction;
+    return &((const weft_translations *)data->own)->pairs;
+}
+
+static weft_client direction_find(const weft_clients *clients, int64_t c)
+{
+    weft_client client = {.c = c};
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const int64_t *first = pairs_of(clients->own->data)->first + p * clients->n + c;
+        client.count[p] = first[1] - first[0];
+    }
+    return client;
+}
+
+static weft_status direction_take(const weft_clients *clients, const weft_client *client,
+                                  weft_part part, weft_samples *out, weft_arena *mem)
+{
+    const weft_pair_rows *pairs = pairs_of(clients->own->data);
+    int64_t n = client->count[part], words = n,
+            at = pairs->first[part * clients->n + client->c];
+    int target = pairs->of->direction[client->c].target;
+    for (int64_t i = 0; i < n; i++) words += pairs->sources[at + i];
+    uint32_t *named = WEFT_NEW(mem, uint32_t, words);
+    const uint32_t **word = WEFT_NEW(mem, const uint32_t *, n);
+    int *length = WEFT_NEW(mem, int, n);
+    for (int64_t i = 0; i < n; i++, named += length[i - 1]) {
+        weft_pair_rows_name(pairs, at + i, target, named);
+        word[i] = named;
+        length[i] = pairs->sources[at + i] + 1;
+    }
+    *out = (weft_samples){.n = n,
+                          .word = word,
+                          .length = length,
+                          .reply = pairs->target + at,
+                          .replies = pairs->targets + at};
+    return WEFT_OK;
+}
+
+static void translations_share(weft_data *data)
+{
+    if (data->owners) return;
+    const weft_translations *of = data->own;
+    weft_arena *mem = data->mem;
+    const char **name = WEFT_NEW(mem, const char *, of->directions);
+    weft_clients *clients = data->owners = data_clients_new(
+        &(weft_federation){
+            .find = direction_find, .take = direction_take, .data = data, .names = name},
+        mem);
+    weft_pair_rows_new(data, 0);
+    clients->n = of->directions;
+    clients->named = 1;
+    for (int64_t c = 0; c < clients->n; c++) {
+        weft_client client = direction_find(clients, c);
+        for (int p = 0; p < WEFT_NPART; p++)
+            weft_sizes_add(&clients->size[p], client.count[p]);
+        name[c] = weft_direction_name(of, c, mem);
+    }
+}
+
+static void translations_shape(const weft_data *data, weft_shape *shape)
+{
+    *shape = weft_pair_rows_shape(pairs_of(data));
+}
+
+/* Words of the translations of a direction and their ends. */
+static double translations_predictions(const weft_data *data, weft_part part, int64_t c)
+{
+    const weft_pair_rows *pairs = pairs_of(data);
+    const int64_t *first = pairs->first + part * pairs->of->directions + c;
     int64_t n = first[1] - first[0];
     for (int64_t i = first[0]; i < first[1]; i++) n += pairs->targets[i];
-    return n;
+    return (double)n;
 }
 
 /* ---- printed ---- */
@@ -659,8 +731,9 @@ static void print_directions(const weft_translations *translations)
         printf("... %lld more\n", (long long)(translations->directions - n));
 }
 
-void weft_translations_print(const weft_translations *translations)
+static void translations_print(const weft_data *data)
 {
+    const weft_translations *translations = data->own;
     printf("%-9s %lld train, %lld valid, %lld test\n", "lines",
            (long long)translations->lines[WEFT_TRAIN],
            (long long)translations->lines[WEFT_VALID],
@@ -670,3 +743,22 @@ void weft_translations_print(const weft_translations *translations)
     print_languages(translations);
     print_directions(translations);
 }
+
+const weft_form_traits data_form_sentences = {.name = "sentences",
+                                              .hold = "sentences in several languages",
+                                              .read = "translates",
+                                              .net = "seq2seq",
+                                              .reader = "translations",
+                                              .unclassed = "sentences have none",
+                                              .written =
+                                                  "line\tdirection\ttranslation\tsource",
+                                              .plan = "translations",
+                                              .whole = 1,
+                                              .open = translations_open,
+                                              .match = translations_match,
+                                              .share = translations_share,
+                                              .shape = translations_shape,
+                                              .predictions = translations_predictions,
+                                              .put = translations_put,
+                                              .get = translations_get,
+                                              .print = translations_print};

@@ -213,6 +213,13 @@ static weft_status next_line(struct reading *reading, size_t *n)
     return WEFT_OK;
 }
 
+/* Where the last piece of text[n] begins. */
+static size_t last_piece(const char *text, size_t n)
+{
+    while (n > 0 && !is_blank(text[n - 1])) n--;
+    return n;
+}
+
 /* 1 if the bytes are one number. */
 static int number_of(const char *text, size_t n, float *x)
 {
@@ -229,7 +236,7 @@ static weft_status take_word(struct reading *reading, size_t n)
     float extra;
     if (end == 0) end = n;
     while (from + 1 < end && is_blank(reading->line[from])) from++;
-    for (piece = end; piece > from && !is_blank(reading->line[piece - 1]);) piece--;
+    piece = last_piece(reading->line, end);
     if (piece > from) {
         if (number_of(reading->line + piece, end - piece, &extra))
             return bad_word(reading,
@@ -249,7 +256,7 @@ static weft_status read_text(struct reading *reading)
     size_t n = 0, from;
     TRY(next_line(reading, &n));
     for (int j = reading->d - 1; j >= 0; j--) {
-        for (from = n; from > 0 && !is_blank(reading->line[from - 1]);) from--;
+        from = last_piece(reading->line, n);
         if (from == 0)
             return bad_word(reading,
                             j == reading->d - 1
@@ -298,8 +305,7 @@ static int is_text(char *line, size_t n, int d)
     if (!is_printed(line, n)) return 0;
     if (d >= SURE && n >= 2 * (size_t)d) return 1;
     for (n = trimmed(line, n); d > 0; d--) {
-        size_t from = n;
-        while (from > 0 && !is_blank(line[from - 1])) from--;
+        size_t from = last_piece(line, n);
         line[n] = '\0';
         if (from == 0 || !number_of(line + from, n - from, &x)) return 0;
         n = trimmed(line, from);

@@ -150,8 +150,7 @@ int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MA
         weft_tensor *tensor = &out[n++];
         *tensor = contexts->tensor[k];
         tensor->at = part->at;
-        if (part->form == WEFT_CONTEXT_ONE) continue;
-        add_dimension(tensor, part->copies);
+        if (part->form != WEFT_CONTEXT_ONE) add_dimension(tensor, part->copies);
     }
     const weft_context_options *options = &contexts->options;
     if (groups) {
@@ -201,18 +200,15 @@ static const real *embedding_of(const weft_contexts *contexts, const real *w, in
 
 /* factor[copies]: what multiplies the columns, the embedding or P times it. */
 static void factors_of(const weft_contexts *contexts, const weft_context_part *part,
-                       const real *w, weft_context at, double *factor)
+                       const real *w, weft_context at, real *factor)
 {
     const real *l = embedding_of(contexts, w, at.language[part->role]);
     int size = contexts->options.size;
     for (int c = 0; c < part->copies; c++) {
-        if (part->group < 0) {
-            factor[c] = (double)l[c];
-            continue;
-        }
-        factor[c] = 0;
-        for (int m = 0; m < size; m++)
-            factor[c] += (double)w[part->group + c * size + m] * (double)l[m];
+        double sum = 0;
+        for (int m = 0; m < size && part->group >= 0; m++)
+            sum += (double)w[part->group + c * size + m] * (double)l[m];
+        factor[c] = part->group < 0 ? l[c] : (real)sum;
     }
 }
 
@@ -232,33 +228,40 @@ static int64_t stretch(const weft_context_part *part, int64_t from, int64_t n, i
     return end > *i ? end - *i : 0;
 }
 
-/* theta[n] = sum_c factor[c] column[c][..]. */
-static void form_stretch(const weft_context_part *part, const real *column,
-                         const double *factor, int64_t n, real *theta)
+void weft_generate(int columns, int64_t stride, int64_t n, const real *w, const real *by,
+                   real *theta)
 {
-    memset(theta, 0, (size_t)n * sizeof *theta);
-    for (int c = 0; c < part->copies; c++) {
-        real by = (real)factor[c];
-        const real *w = column + c * part->n;
-        for (int64_t i = 0; by != 0 && i < n; i++) theta[i] += by * w[i];
+    enum { SOME = 16 }; /* numbers at once, which are then in registers */
+    int64_t i = 0;
+    for (; i + SOME <= n; i += SOME) {
+        real sum[SOME];
+        for (int e = 0; e < SOME; e++) sum[e] = theta[i + e];
+        for (int c = 0; c < columns; c++)
+            for (int e = 0; by[c] != 0 && e < SOME; e++)
+                sum[e] += by[c] * w[c * stride + i + e];
+        for (int e = 0; e < SOME; e++) theta[i + e] = sum[e];
     }
+    for (; i < n; i++)
+        for (int c = 0; c < columns; c++) theta[i] += by[c] * w[c * stride + i];
 }
 
 void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
                         int64_t from, int64_t n, real *theta)
 {
-    double factor[WEFT_CONTEXT_COLUMNS];
+    real factor[WEFT_CONTEXT_COLUMNS];
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         int generated = part->form == WEFT_CONTEXT_GENERATED;
         if (generated) factors_of(contexts, part, w, at, factor);
         for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some) {
             const real *own = w + part->at + (i - part->theta);
-            if (generated)
-                form_stretch(part, own, factor, some, theta + i);
-            else
+            if (generated) {
+                memset(theta + i, 0, (size_t)some * sizeof *theta);
+                weft_generate(part->copies, part->n, some, own, factor, theta + i);
+            } else {
                 memcpy(theta + i, own + copy_at(part, at) * part->n,
                        (size_t)some * sizeof *theta);
+            }
         }
     }
 }
@@ -348,14 +351,14 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
                           const real *dtheta, int64_t from, int64_t n,
                           const weft_contexts_taker *taker, double *dots)
 {
-    double factor[WEFT_CONTEXT_COLUMNS];
+    real factor[WEFT_CONTEXT_COLUMNS];
     int learnt = contexts->options.embedding == WEFT_CONTEXT_LEARNT;
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         int generated = part->form == WEFT_CONTEXT_GENERATED;
         if (generated) factors_of(contexts, part, w, at, factor);
         for (int c = 0; c < part->copies; c++) {
-            real by = generated ? (real)factor[c] : copy_at(part, at) == c;
+            real by = generated ? factor[c] : copy_at(part, at) == c;
             if (contexts->alike && by == 0 && !(generated && learnt)) continue;
             for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
                 spread_stretch(part, c, by, i, some, w, dtheta + i, taker, dots);

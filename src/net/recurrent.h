@@ -184,9 +184,6 @@ typedef struct seq2seq_part {
 /* The part that begins at sentence `first`, in order: as many as there is room for. */
 seq2seq_part seq2seq_part_at(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
                              const real *w, const weft_batch *batch, int first);
-/* The words of its sentence i. */
-const uint32_t *seq2seq_source(const seq2seq_part *part, int i, int *n);
-const uint32_t *seq2seq_target(const seq2seq_part *part, int i, int *n);
 
 /* Fills memory, c0 and y0. */
 void seq2seq_encode(const seq2seq_part *part);

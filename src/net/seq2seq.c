@@ -87,7 +87,7 @@ static double seq2seq_flops(const void *self)
     const seq2seq_net *seq2seq = self;
     seq2seq_offsets offsets = seq2seq_offsets_of(seq2seq);
     double h = seq2seq->hidden, source = seq2seq->shape.length,
-           target = seq2seq->shape.translated + 1;
+           target = seq2seq->shape.replies + 1;
     double encoder = (double)(offsets.target - offsets.encoder[0][0].ih);
     double decoder = (double)(offsets.combine - offsets.decoder[0].ih) + 2 * h * h +
                      h * seq2seq->shape.classes;
@@ -118,9 +118,9 @@ static void judge(const seq2seq_part *part, double share, real *dbias, weft_scor
     find_logits(part, 0, net_steps_rows(&scratch->target));
     for (int t = 0; t < scratch->target.longest; t++)
         for (int i = 0; i < net_steps_at(&scratch->target, t); i++, z += scratch->ldc) {
-            int n;
-            const uint32_t *word = seq2seq_target(part, scratch->target_order[i], &n);
-            uint32_t label = t < n ? word[t] : SEQ2SEQ_END;
+            int at = part->first + scratch->target_order[i];
+            uint32_t label =
+                t < part->batch->replies[at] ? part->batch->reply[at][t] : SEQ2SEQ_END;
             weft_softmax_smooth(words, z, (int)label, share, part->seq2seq->smoothing,
                                 dbias ? z : NULL, score);
             for (int j = 0; dbias && j < words; j++) dbias[j] += z[j];
@@ -271,9 +271,9 @@ static void end_translation(struct search *search, int i, struct next next, int 
 static void choose_next(struct search *search, int i, int t, uint32_t *const *word,
                         int *length)
 {
-    int width = search->width, n = find_next(search, i), alive = 0, source;
-    seq2seq_source(search->part, i, &source);
-    int last = t == longest_of(search->part->seq2seq, source);
+    const seq2seq_part *part = search->part;
+    int width = search->width, n = find_next(search, i), alive = 0;
+    int last = t == longest_of(part->seq2seq, part->batch->length[part->first + i]);
     for (int k = 0; k < n; k++) {
         struct next next = search->best[k];
         if (next.word == SEQ2SEQ_END && k < width)
@@ -426,5 +426,5 @@ const weft_net weft_net_seq2seq = {
     .work = seq2seq_work,
     .grad = seq2seq_grad,
     .score = seq2seq_score,
-    .translate = seq2seq_translate,
+    .write = seq2seq_translate,
 };

@@ -175,37 +175,18 @@ void seq2seq_pack(const seq2seq_net *seq2seq, seq2seq_scratch *scratch, const re
 
 /* ---- parts ---- */
 
-static const uint32_t *sentence(const uint32_t *const *word, const int *length, int i,
-                                int *n)
+/* order[n] = the n sentences by decreasing length[n] + more, equal ones in their order;
+ * sets steps. */
+static void sort_by_length(int n, const int *length, int more, int *order, net_steps *steps)
 {
-    *n = length[i];
-    return word[i];
-}
-
-const uint32_t *seq2seq_source(const seq2seq_part *part, int i, int *n)
-{
-    return sentence(part->batch->word, part->batch->length, part->first + i, n);
-}
-
-const uint32_t *seq2seq_target(const seq2seq_part *part, int i, int *n)
-{
-    return sentence(part->batch->translation, part->batch->translated, part->first + i, n);
-}
-
-/* order[n] = the sentences by decreasing length, equal ones in their order; sets steps. */
-static void sort_by_length(const seq2seq_part *part,
-                           const uint32_t *(*of)(const seq2seq_part *, int, int *),
-                           int more, int *order, net_steps *steps)
-{
-    steps->n = part->n;
-    for (int i = 0; i < part->n; i++) {
-        int length, at = i;
-        of(part, i, &length);
-        for (; at > 0 && steps->length[at - 1] < length + more; at--) {
+    steps->n = n;
+    for (int i = 0; i < n; i++) {
+        int at = i;
+        for (; at > 0 && steps->length[at - 1] < length[i] + more; at--) {
             steps->length[at] = steps->length[at - 1];
             order[at] = order[at - 1];
         }
-        steps->length[at] = length + more;
+        steps->length[at] = length[i] + more;
         order[at] = i;
     }
     net_steps_count(steps);
@@ -218,7 +199,7 @@ static int fitting(const seq2seq_scratch *scratch, const weft_batch *batch, int 
     int n = 0, sources = 0, targets = 0;
     for (int i = first; i < batch->n && n < room->sentences; i++, n++) {
         sources += batch->length[i];
-        targets += batch->translation ? batch->translated[i] + 1 : 0;
+        targets += batch->reply ? batch->replies[i] + 1 : 0;
         if (sources > room->sources || targets > room->targets) break;
     }
     return n;
@@ -236,9 +217,11 @@ seq2seq_part seq2seq_part_at(const seq2seq_net *seq2seq, seq2seq_scratch *scratc
                          .n = fitting(scratch, batch, first)};
     weft_check(part.n > 0, "a sentence is longer than %lld or %lld words",
                (long long)seq2seq->shape.d, (long long)seq2seq->shape.longest);
-    sort_by_length(&part, seq2seq_source, 0, scratch->source_order, &scratch->source);
-    if (batch->translation)
-        sort_by_length(&part, seq2seq_target, 1, scratch->target_order, &scratch->target);
+    sort_by_length(part.n, batch->length + first, 0, scratch->source_order,
+                   &scratch->source);
+    if (batch->reply)
+        sort_by_length(part.n, batch->replies + first, 1, scratch->target_order,
+                       &scratch->target);
     size_t at = 0;
     for (int i = 0; i < part.n; i++) {
         scratch->source_place[scratch->source_order[i]] = i;

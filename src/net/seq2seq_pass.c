@@ -8,6 +8,23 @@
 
 #include <string.h>
 
+/* Steps [from, to) and their rows [row, row + n). */
+struct range {
+    const net_steps *steps;
+    int from, to, row, n;
+};
+
+static struct range range_of(const net_steps *steps, int from, int to)
+{
+    return (struct range){steps, from, to, steps->first[from],
+                          steps->first[to] - steps->first[from]};
+}
+
+/* Calls body(t, i, row) for its rows. */
+#define EACH_ROW(range, t, i, row)                                                         \
+    for (int t = (range).from, row = (range).row; t < (range).to; t++)                     \
+        for (int i = 0; i < net_steps_at((range).steps, t); i++, row++)
+
 /* Dropout at step t of sentence i, at one of the network's places. */
 static net_drop drop_of(const seq2seq_part *part, int place, int i, int t)
 {
@@ -33,20 +50,30 @@ static net_drop source_drop(const seq2seq_part *part, int l, int i, int t)
     return drop_of(part, l, part->scratch->source_order[i], t);
 }
 
+/* Its word. */
+static uint32_t source_word(const seq2seq_part *part, int i, int t)
+{
+    return part->batch->word[part->first + part->scratch->source_order[i]][t];
+}
+
+static struct range source_range(const seq2seq_part *part)
+{
+    return range_of(&part->scratch->source, 0, part->scratch->source.longest);
+}
+
 static void take_source_words(const seq2seq_part *part)
 {
     const seq2seq_scratch *scratch = part->scratch;
     const net_recurrent *layer = &scratch->encoder[0][0];
     size_t e = (size_t)part->seq2seq->embedding;
-    real *x = layer->x;
-    for (int t = 0; t < scratch->source.longest; t++)
-        for (int i = 0; i < net_steps_at(&scratch->source, t); i++, x += layer->ldx) {
-            int n;
-            const uint32_t *word = seq2seq_source(part, scratch->source_order[i], &n);
-            memcpy(x, part->w + part->offsets.source + word[t] * e, e * sizeof *x);
-            net_drop drop = source_drop(part, 0, i, t);
-            net_drop_units(&drop, (int)e, x, x);
-        }
+    EACH_ROW(source_range(part), t, i, row)
+    {
+        real *x = layer->x + row * layer->ldx;
+        memcpy(x, part->w + part->offsets.source + source_word(part, i, t) * e,
+               e * sizeof *x);
+        net_drop drop = source_drop(part, 0, i, t);
+        net_drop_units(&drop, (int)e, x, x);
+    }
 }
 
 /* The outputs of both directions of layer l side by side: the next layer's inputs, or the
@@ -56,18 +83,17 @@ static void take_encoder_outputs(const seq2seq_part *part, int l)
     seq2seq_scratch *scratch = part->scratch;
     const net_recurrent *layer = scratch->encoder[l];
     int top = l + 1 == part->seq2seq->layers;
-    size_t half = (size_t)layer[0].h, row = 0;
-    for (int t = 0; t < scratch->source.longest; t++)
-        for (int i = 0; i < net_steps_at(&scratch->source, t); i++, row++) {
-            real *x =
-                top ? place_of(part, i, t, 0)
-                    : scratch->encoder[l + 1][0].x + row * scratch->encoder[l + 1][0].ldx;
-            for (int k = 0; k < 2; k++)
-                memcpy(x + k * half, layer[k].y + row * layer[k].ld, half * sizeof *x);
-            if (top) continue;
-            net_drop drop = source_drop(part, l + 1, i, t);
-            net_drop_units(&drop, part->seq2seq->hidden, x, x);
-        }
+    size_t half = (size_t)layer[0].h;
+    EACH_ROW(source_range(part), t, i, row)
+    {
+        real *x = top ? place_of(part, i, t, 0)
+                      : scratch->encoder[l + 1][0].x + row * scratch->encoder[l + 1][0].ldx;
+        for (int k = 0; k < 2; k++)
+            memcpy(x + k * half, layer[k].y + row * layer[k].ld, half * sizeof *x);
+        if (top) continue;
+        net_drop drop = source_drop(part, l + 1, i, t);
+        net_drop_units(&drop, part->seq2seq->hidden, x, x);
+    }
 }
 
 /* Row of the step after which sequence i has its last cells. */
@@ -126,7 +152,8 @@ void seq2seq_encode(const seq2seq_part *part)
     seq2seq_scratch *scratch = part->scratch;
     const net_steps *steps = &scratch->source;
     int rows = net_steps_rows(steps);
-    for (int i = 0; i < part->n; i++) seq2seq_source(part, i, &scratch->memory[i].length);
+    for (int i = 0; i < part->n; i++)
+        scratch->memory[i].length = part->batch->length[part->first + i];
     take_source_words(part);
     for (int l = 0; l < part->seq2seq->layers; l++) {
         net_recurrent *layer = scratch->encoder[l];
@@ -149,15 +176,15 @@ static void give_encoder_outputs(const seq2seq_part *part, int l)
     seq2seq_scratch *scratch = part->scratch;
     net_recurrent *layer = scratch->encoder[l];
     int top = l + 1 == part->seq2seq->layers;
-    size_t half = (size_t)layer[0].h, row = 0;
-    for (int t = 0; t < scratch->source.longest; t++)
-        for (int i = 0; i < net_steps_at(&scratch->source, t); i++, row++) {
-            real *dx = top ? place_of(part, i, t, 1) : scratch->dx + row * scratch->ldj;
-            net_drop drop = source_drop(part, l + 1, i, t);
-            if (!top) net_drop_units(&drop, part->seq2seq->hidden, dx, dx);
-            for (int k = 0; k < 2; k++)
-                memcpy(layer[k].dy + row * layer[k].ld, dx + k * half, half * sizeof *dx);
-        }
+    size_t half = (size_t)layer[0].h;
+    EACH_ROW(source_range(part), t, i, row)
+    {
+        real *dx = top ? place_of(part, i, t, 1) : scratch->dx + row * scratch->ldj;
+        net_drop drop = source_drop(part, l + 1, i, t);
+        if (!top) net_drop_units(&drop, part->seq2seq->hidden, dx, dx);
+        for (int k = 0; k < 2; k++)
+            memcpy(layer[k].dy + row * layer[k].ld, dx + k * half, half * sizeof *dx);
+    }
 }
 
 /* Adds the gradient with respect to the words' vectors, dx. */
@@ -165,16 +192,14 @@ static void give_source_words(const seq2seq_part *part, real *g)
 {
     const seq2seq_scratch *scratch = part->scratch;
     size_t e = (size_t)part->seq2seq->embedding;
-    real *dx = scratch->dx;
-    for (int t = 0; t < scratch->source.longest; t++)
-        for (int i = 0; i < net_steps_at(&scratch->source, t); i++, dx += scratch->ldj) {
-            int n;
-            const uint32_t *word = seq2seq_source(part, scratch->source_order[i], &n);
-            net_drop drop = source_drop(part, 0, i, t);
-            net_drop_units(&drop, (int)e, dx, dx);
-            real *to = g + part->offsets.source + word[t] * e;
-            for (size_t u = 0; u < e; u++) to[u] += dx[u];
-        }
+    EACH_ROW(source_range(part), t, i, row)
+    {
+        real *dx = scratch->dx + row * scratch->ldj;
+        net_drop drop = source_drop(part, 0, i, t);
+        net_drop_units(&drop, (int)e, dx, dx);
+        real *to = g + part->offsets.source + source_word(part, i, t) * e;
+        for (size_t u = 0; u < e; u++) to[u] += dx[u];
+    }
 }
 
 /* Backward pass of layer l; dx = the gradient with respect to its inputs. */
@@ -211,23 +236,6 @@ enum {
     PLACE_OUT = 64
 }; /* of dropout: the decoder's layers, its output */
 
-/* Steps [from, to) and their rows [row, row + n). */
-struct range {
-    int from, to, row, n;
-};
-
-static struct range range_of(const seq2seq_part *part, int from, int to)
-{
-    const net_steps *steps = &part->scratch->target;
-    return (struct range){from, to, steps->first[from],
-                          steps->first[to] - steps->first[from]};
-}
-
-/* Calls body(part, t, i, row) for its rows. */
-#define EACH_ROW(part, range, t, i, row)                                                   \
-    for (int t = (range).from, row = (range).row; t < (range).to; t++)                     \
-        for (int i = 0; i < net_steps_at(&(part)->scratch->target, t); i++, row++)
-
 static net_drop drop_at(const seq2seq_part *part, int place, int i, int t)
 {
     return drop_of(part, place, part->scratch->target_order[i], t);
@@ -241,10 +249,9 @@ static net_recurrent *top_of(const seq2seq_part *part)
 /* The word before step t of row i. */
 static uint32_t word_before(const seq2seq_part *part, int i, int t)
 {
-    int n;
     if (part->word) return part->word[i];
-    const uint32_t *word = seq2seq_target(part, part->scratch->target_order[i], &n);
-    return t ? word[t - 1] : SEQ2SEQ_BEGIN;
+    int at = part->first + part->scratch->target_order[i];
+    return t ? part->batch->reply[at][t - 1] : SEQ2SEQ_BEGIN;
 }
 
 static void take_words(const seq2seq_part *part, struct range range)
@@ -252,7 +259,7 @@ static void take_words(const seq2seq_part *part, struct range range)
     const seq2seq_scratch *scratch = part->scratch;
     const net_recurrent *layer = &scratch->decoder[0];
     size_t e = (size_t)part->seq2seq->embedding, h = (size_t)part->seq2seq->hidden;
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         real *x = layer->x + row * layer->ldx;
         net_drop drop = drop_at(part, PLACE_WORDS, i, t);
@@ -271,7 +278,7 @@ static void take_words(const seq2seq_part *part, struct range range)
 static void take_outputs(const seq2seq_part *part, struct range range, int l)
 {
     const net_recurrent *layer = &part->scratch->decoder[l];
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         net_drop drop = drop_at(part, PLACE_WORDS + l, i, t);
         net_drop_units(&drop, layer->in, layer[-1].y + row * layer[-1].ld,
@@ -304,7 +311,7 @@ static void attend(const seq2seq_part *part, struct range range)
     weft_packed_times(range.n, top->y + first * top->ld, top->ld,
                       &scratch->attention.to.packed, 0,
                       scratch->query + first * scratch->ld, scratch->ld);
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         look(part, &scratch->memory[scratch->target_order[i]], row);
         memcpy(scratch->joint + row * scratch->ldj + h, top->y + row * top->ld,
@@ -313,7 +320,7 @@ static void attend(const seq2seq_part *part, struct range range)
     weft_packed_times(range.n, scratch->joint + first * scratch->ldj, scratch->ldj,
                       &scratch->combine.to.packed, 0, scratch->out + first * scratch->ld,
                       scratch->ld);
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         net_drop drop = drop_at(part, PLACE_OUT, i, t);
         real *out = scratch->out + row * scratch->ld;
@@ -337,9 +344,10 @@ static void decode_range(const seq2seq_part *part, struct range range)
 
 void seq2seq_decode_steps(const seq2seq_part *part, int from, int to)
 {
-    if (!part->seq2seq->feed) decode_range(part, range_of(part, from, to));
+    if (!part->seq2seq->feed)
+        decode_range(part, range_of(&part->scratch->target, from, to));
     for (int t = from; part->seq2seq->feed && t < to; t++)
-        decode_range(part, range_of(part, t, t + 1));
+        decode_range(part, range_of(&part->scratch->target, t, t + 1));
 }
 
 void seq2seq_decode(const seq2seq_part *part)
@@ -376,7 +384,7 @@ static void attend_back(const seq2seq_part *part, struct range range)
     seq2seq_scratch *scratch = part->scratch;
     const net_recurrent *top = top_of(part);
     size_t h = (size_t)part->seq2seq->hidden, first = (size_t)range.row;
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         net_drop drop = drop_at(part, PLACE_OUT, i, t);
         const real *out = scratch->out + row * scratch->ld;
@@ -387,7 +395,7 @@ static void attend_back(const seq2seq_part *part, struct range range)
     weft_packed_times(range.n, scratch->dout + first * scratch->ld, scratch->ld,
                       &scratch->combine.back.packed, 0,
                       scratch->djoint + first * scratch->ldj, scratch->ldj);
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         look_back(part, &scratch->memory[scratch->target_order[i]], row);
         memcpy(top->dy + row * top->ld, scratch->djoint + row * scratch->ldj + h,
@@ -403,7 +411,7 @@ static void give_outputs(const seq2seq_part *part, struct range range, int l)
 {
     const seq2seq_scratch *scratch = part->scratch;
     const net_recurrent *layer = &scratch->decoder[l];
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         net_drop drop = drop_at(part, PLACE_WORDS + l, i, t);
         net_drop_units(&drop, layer->in, scratch->dx + row * scratch->ldj,
@@ -416,7 +424,7 @@ static void give_words(const seq2seq_part *part, struct range range, real *g)
 {
     const seq2seq_scratch *scratch = part->scratch;
     size_t e = (size_t)part->seq2seq->embedding, h = (size_t)part->seq2seq->hidden;
-    EACH_ROW(part, range, t, i, row)
+    EACH_ROW(range, t, i, row)
     {
         net_drop drop = drop_at(part, PLACE_WORDS, i, t);
         real *dx = scratch->dx + row * scratch->ldj;
@@ -474,8 +482,9 @@ void seq2seq_decode_back(const seq2seq_part *part, real *g)
         net_recurrent *layer = &scratch->decoder[l];
         memset(layer->dc, 0, (size_t)part->n * layer->ld * sizeof(real));
     }
-    if (!part->seq2seq->feed) range_back(part, range_of(part, 0, steps), g);
+    if (!part->seq2seq->feed)
+        range_back(part, range_of(&part->scratch->target, 0, steps), g);
     for (int t = steps - 1; part->seq2seq->feed && t >= 0; t--)
-        range_back(part, range_of(part, t, t + 1), g);
+        range_back(part, range_of(&part->scratch->target, t, t + 1), g);
     matrices_back(part, g);
 }

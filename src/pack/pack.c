@@ -265,7 +265,7 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
                           "XXH3-128, bytes and name of each source"));
     TRY(weft_h5_put_attr(file, "/", "format", WEFT_DATA_FORMAT));
     TRY(weft_h5_put_attr(file, "/", "weft_version", WEFT_VERSION));
-    TRY(weft_h5_put_attr(file, "/", "form", weft_form_name[own->layout.form]));
+    TRY(weft_h5_put_attr(file, "/", "form", weft_forms[own->layout.form]->name));
     TRY(weft_h5_put_attr(file, "/", "reader", kind->name));
     TRY(weft_h5_put_attr(file, "/", "source", source));
     TRY(weft_h5_put_attr(file, "/", "options", options_text(kind, self, pack->mem)));
@@ -290,8 +290,8 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
 {
     weft_packing *own = pack->own;
     const weft_kind *kind = &own->reader->kind;
-    int sentences = own->corpus != NULL;
-    weft_check(own->layout.form >= 0 && (own->told.classes > 0 || sentences) &&
+    const weft_pack_ends *ends = &own->ends;
+    weft_check(own->layout.form >= 0 && (own->told.classes > 0 || ends->corpus) &&
                    own->told.split != NULL,
                "reader %s ends too early", kind->name);
     int clients = own->held != NULL || own->federation != NULL || own->generator != NULL;
@@ -299,37 +299,19 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
         weft_check(own->layout.d == 0 || (clients && own->held == NULL) ||
                        own->part[i].n == own->layout.rows[i],
                    "reader %s hands over fewer rows than it announced", kind->name);
-        if (!clients && !sentences) TRY(put_answers(pack, (weft_part)i));
+        if (!clients && !ends->corpus) TRY(put_answers(pack, (weft_part)i));
     }
     if (own->held != NULL) TRY(weft_pack_deal(pack));
     if (is_owned(pack)) TRY(weft_pack_own(pack));
     if (own->generator != NULL) TRY(weft_pack_generator_close(pack));
     if (own->layout.form == WEFT_TOKENS) TRY(weft_pack_text_close(pack));
-    if (sentences) TRY(weft_pack_sentences_close(pack));
+    if (ends->corpus) TRY(ends->close(pack));
     if (own->federation != NULL) TRY(weft_pack_clients_close(pack));
     TRY(weft_scaling_put(pack));
     for (int i = 0; i < own->told.classes; i++)
         weft_digest_add(own->digest, own->told.class_name[i],
                         strlen(own->told.class_name[i]) + 1);
     return put_about(pack, self, source);
-}
-
-/* Reads the file again, to print what it has; not where the log is to be quiet. */
-static weft_status report_sentences(const char *out, int scored, double seconds)
-{
-    weft_arena *mem = weft_arena_new();
-    weft_team self = weft_team_alone();
-    weft_translations translations;
-    weft_status st = weft_translations_open(&translations, out, &self, mem);
-    if (st == WEFT_OK) {
-        weft_log(WEFT_INFO, "%s: %d languages, %lld direction%s, packed in %.2f s", out,
-                 translations.n, (long long)translations.directions,
-                 translations.directions == 1 ? "" : "s", seconds);
-        if (!scored) weft_translations_print(&translations);
-        weft_translations_close(&translations);
-    }
-    weft_arena_free(mem);
-    return st;
 }
 
 static void report(const weft_pack *pack, const char *out, double seconds)
@@ -389,9 +371,9 @@ static weft_status pack_once(weft_packing own, const void *self, const char *out
         st = weft_h5_commit(&own.file);
     else
         weft_h5_close(&own.file);
-    if (whole && st == WEFT_OK && own.corpus && level >= WEFT_INFO)
-        st = report_sentences(out, own.told.scored, weft_now() - own.began);
-    else if (whole && st == WEFT_OK && !own.corpus)
+    if (whole && st == WEFT_OK && own.ends.corpus && level >= WEFT_INFO)
+        st = own.ends.report(out, own.told.scored, weft_now() - own.began);
+    else if (whole && st == WEFT_OK && !own.ends.corpus)
         report(&pack, out, weft_now() - own.began);
     weft_pack_clients_drop(&pack);
     weft_arena_free(pack.scratch);

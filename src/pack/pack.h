@@ -23,8 +23,15 @@ typedef struct weft_pack_federation weft_pack_federation;
 /* Rows that wait to be dealt to clients; see pack_clients.c. */
 typedef struct weft_pack_held weft_pack_held;
 
-/* Sentences in several languages; see pack_sentences.c. */
+/* Samples that are written at the end, as sentences are; see pack_sentences.c. */
 typedef struct weft_pack_corpus weft_pack_corpus;
+typedef struct weft_pack_ends {
+    weft_pack_corpus *corpus; /* NULL: there are none */
+    /* Writes them. ECONF, EDATA. */
+    weft_status (*close)(weft_pack *pack);
+    /* Tells what a file has, which took so long. */
+    weft_status (*report)(const char *out, int scored, double seconds);
+} weft_pack_ends;
 
 /* How numbers become floats; see pack_scale.c. */
 typedef struct weft_scaling weft_scaling;
@@ -101,6 +108,7 @@ typedef struct weft_packing {
     weft_pack_federation *federation; /* NULL: not one */
     const weft_generator *generator;  /* NULL: samples are stored */
     weft_sizes size[WEFT_NPART];      /* of what is generated */
+    weft_pack_ends ends;
 } weft_packing;
 
 /* "/train/x", of a part, in mem. */
@@ -112,10 +120,6 @@ WEFT_CHECKED weft_status weft_pack_put(weft_pack *pack, const char *name, weft_h
 
 /* Writes the vocabularies, tokens and names of the documents. */
 WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *pack);
-
-/* Learns the pieces and writes all sentences as such. ECONF; EDATA: a language or a
- * direction without sentences in a part. */
-WEFT_CHECKED weft_status weft_pack_sentences_close(weft_pack *pack);
 
 /* EDATA: no rows for validation. */
 WEFT_CHECKED weft_status weft_pack_check_valid(const weft_pack *pack, int64_t rows);

@@ -4,6 +4,7 @@
 #include "weft/base/base.h"
 #include "weft/data/data.h"
 #include "weft/data/translations.h"
+#include "weft/par/par.h"
 #include "weft/text/text.h"
 
 #include <string.h>
@@ -26,23 +27,10 @@ struct weft_pack_corpus {
     weft_bpe *bpe; /* [languages] or 1 */
 };
 
-weft_status weft_pack_sentences(weft_pack *pack, const weft_pack_languages *languages)
-{
-    if (pack->own->over.clients > 0)
-        return weft_fail(WEFT_ECONF,
-                         "sentences are not dealt to clients: leave out clients");
-    weft_pack_corpus *corpus = pack->own->corpus = WEFT_NEW(pack->mem, weft_pack_corpus, 1);
-    corpus->all = *languages;
-    for (int p = 0; p < WEFT_NPART; p++)
-        corpus->part[p] = WEFT_NEW(pack->mem, struct sentences, languages->n);
-    pack->own->layout.form = WEFT_SENTENCES;
-    return WEFT_OK;
-}
-
 void weft_pack_sentence(weft_pack *pack, weft_part part, int64_t line,
                         const char *const *text)
 {
-    weft_pack_corpus *corpus = pack->own->corpus;
+    weft_pack_corpus *corpus = pack->own->ends.corpus;
     int64_t row = corpus->lines[part]++;
     weft_check(row < INT32_MAX, "more than 2^31 lines");
     corpus->line[part] = weft_grow(pack->mem, corpus->line[part], sizeof line, row,
@@ -68,7 +56,7 @@ static const char *vocabulary_of(const weft_pack_corpus *corpus, int language)
 
 static weft_status learn(weft_pack *pack)
 {
-    weft_pack_corpus *corpus = pack->own->corpus;
+    weft_pack_corpus *corpus = pack->own->ends.corpus;
     const weft_translations *known = corpus->all.known;
     int n = corpus->all.n, vocabularies = corpus->all.joint ? 1 : n;
     corpus->bpe = WEFT_NEW(pack->mem, weft_bpe, vocabularies);
@@ -121,7 +109,7 @@ static int64_t encode(struct sentences *sentences, const weft_bpe *bpe, int64_t 
 /* Says how many pieces are characters that the vocabulary taken lacks. */
 static void tell_unknown(const weft_pack *pack, int language)
 {
-    const weft_pack_corpus *corpus = pack->own->corpus;
+    const weft_pack_corpus *corpus = pack->own->ends.corpus;
     int64_t unknown = 0, all = 0;
     for (int p = 0; p < WEFT_NPART && corpus->all.known; p++) {
         const struct sentences *own = &corpus->part[p][language];
@@ -138,7 +126,7 @@ static void tell_unknown(const weft_pack *pack, int language)
 
 static void encode_all(weft_pack *pack)
 {
-    weft_pack_corpus *corpus = pack->own->corpus;
+    weft_pack_corpus *corpus = pack->own->ends.corpus;
     for (int i = 0; i < corpus->all.n; i++) {
         const weft_bpe *bpe = &corpus->bpe[corpus->all.joint ? 0 : i];
         int64_t left = 0;
@@ -174,7 +162,7 @@ static int is_wanted(const weft_pack_corpus *corpus, int part)
 
 static weft_status check_languages(const weft_pack *pack)
 {
-    const weft_pack_corpus *corpus = pack->own->corpus;
+    const weft_pack_corpus *corpus = pack->own->ends.corpus;
     for (int i = 0; i < corpus->all.n; i++)
         for (int p = 0; p < WEFT_NPART; p++)
             if (is_wanted(corpus, p) && corpus->part[p][i].n == 0 &&
@@ -187,33 +175,22 @@ static weft_status check_languages(const weft_pack *pack)
     return WEFT_OK;
 }
 
-/* Sentences that are there in both languages. */
-static int64_t count_pairs(const struct sentences *a, const struct sentences *b)
-{
-    int64_t n = 0;
-    for (int64_t i = 0, j = 0; i < a->n && j < b->n;) {
-        int32_t row = a->row[i];
-        n += row == b->row[j];
-        i += row <= b->row[j];
-        j += row >= b->row[j];
-    }
-    return n;
-}
-
 /* Keeps the directions that have pairs in each part. */
 static weft_status check_directions(weft_pack *pack)
 {
-    weft_pack_corpus *corpus = pack->own->corpus;
+    weft_pack_corpus *corpus = pack->own->ends.corpus;
     weft_direction *kept = WEFT_NEW(pack->mem, weft_direction, corpus->all.directions);
     int64_t n = 0;
     for (int64_t d = 0; d < corpus->all.directions; d++) {
         weft_direction direction = corpus->all.direction[d];
         int empty = WEFT_NPART;
-        for (int p = WEFT_NPART - 1; p >= 0; p--)
+        for (int p = WEFT_NPART - 1; p >= 0; p--) {
+            const struct sentences *from = &corpus->part[p][direction.source],
+                                   *to = &corpus->part[p][direction.target];
             if (is_wanted(corpus, p) &&
-                count_pairs(&corpus->part[p][direction.source],
-                            &corpus->part[p][direction.target]) == 0)
+                weft_rows_common(from->n, from->row, to->n, to->row, NULL, NULL) == 0)
                 empty = p;
+        }
         if (empty == WEFT_NPART) {
             kept[n++] = direction;
             continue;
@@ -276,24 +253,16 @@ static weft_status put_sentences(weft_pack *pack, const char *group, const char 
 
 static weft_status put_vocabulary(weft_pack *pack, const char *name, const weft_bpe *bpe)
 {
-    weft_h5 *file = &pack->own->file;
-    const char *merge = path(pack, "vocab", name, "merge");
-    TRY(weft_pack_put(pack, path(pack, "vocab", name, "text"), WEFT_H5_U8,
-                      bpe->offset[bpe->n], bpe->text, "all pieces, one after another",
-                      "UTF-8 bytes"));
-    TRY(weft_pack_put(pack, path(pack, "vocab", name, "text_offset"), WEFT_H5_I64,
-                      bpe->n + 1, bpe->offset, "piece i is text[offset[i] .. offset[i+1])",
-                      "bytes"));
-    weft_digest_add(pack->own->digest, bpe->merge,
-                    3 * sizeof *bpe->merge * (size_t)bpe->merges);
-    return weft_h5_put(file, merge, WEFT_H5_U32, 2, (const int64_t[]){bpe->merges, 3},
-                       bpe->merge, 0, "pieces left and right, and what they make, in order",
-                       "index into the vocabulary");
+    weft_digest *digest = pack->own->digest;
+    weft_digest_add(digest, bpe->text, (size_t)bpe->offset[bpe->n]);
+    weft_digest_add(digest, bpe->offset, (size_t)(bpe->n + 1) * sizeof *bpe->offset);
+    weft_digest_add(digest, bpe->merge, 3 * sizeof *bpe->merge * (size_t)bpe->merges);
+    return weft_pieces_put(&pack->own->file, "", name, bpe, 0);
 }
 
 static weft_status put_part(weft_pack *pack, int part)
 {
-    const weft_pack_corpus *corpus = pack->own->corpus;
+    const weft_pack_corpus *corpus = pack->own->ends.corpus;
     const char *group = weft_part_name[part];
     TRY(weft_pack_put(pack, weft_arena_text(pack->mem, "/line/%s", group), WEFT_H5_I64,
                       corpus->lines[part], corpus->line[part], "line of the source, from 1",
@@ -303,10 +272,10 @@ static weft_status put_part(weft_pack *pack, int part)
     return WEFT_OK;
 }
 
-weft_status weft_pack_sentences_close(weft_pack *pack)
+static weft_status close_sentences(weft_pack *pack)
 {
     weft_packing *own = pack->own;
-    weft_pack_corpus *corpus = own->corpus;
+    weft_pack_corpus *corpus = own->ends.corpus;
     const weft_pack_languages *all = &corpus->all;
     weft_h5 *file = &own->file;
     TRY(learn(pack));
@@ -327,4 +296,36 @@ weft_status weft_pack_sentences_close(weft_pack *pack)
     return weft_h5_put(file, "/direction", WEFT_H5_I32, 2,
                        (const int64_t[]){all->directions, 2}, all->direction, 0,
                        "source and target", "index into /language");
+}
+
+/* Reads the file again, to print what it has; not where the log is to be quiet. */
+static weft_status report_sentences(const char *out, int scored, double seconds)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_team self = weft_team_alone();
+    weft_data data;
+    weft_status st = weft_data_open(&data, out, &self, mem);
+    if (st == WEFT_OK) {
+        const weft_translations *of = weft_translations_of(&data);
+        weft_log(WEFT_INFO, "%s: %d languages, %lld direction%s, packed in %.2f s", out,
+                 of->n, (long long)of->directions, of->directions == 1 ? "" : "s", seconds);
+        if (!scored) weft_forms[data.form]->print(&data);
+        weft_data_close(&data);
+    }
+    weft_arena_free(mem);
+    return st;
+}
+
+weft_status weft_pack_sentences(weft_pack *pack, const weft_pack_languages *languages)
+{
+    if (pack->own->over.clients > 0)
+        return weft_fail(WEFT_ECONF,
+                         "sentences are not dealt to clients: leave out clients");
+    weft_pack_corpus *corpus = WEFT_NEW(pack->mem, weft_pack_corpus, 1);
+    pack->own->ends = (weft_pack_ends){corpus, close_sentences, report_sentences};
+    corpus->all = *languages;
+    for (int p = 0; p < WEFT_NPART; p++)
+        corpus->part[p] = WEFT_NEW(pack->mem, struct sentences, languages->n);
+    pack->own->layout.form = WEFT_SENTENCES;
+    return WEFT_OK;
 }

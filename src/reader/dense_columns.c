@@ -374,12 +374,11 @@ static weft_status read_sides(weft_h5 *file, const char *group, weft_dense_like 
 static weft_status read_image(weft_h5 *file, const char *group, weft_dense_like *like)
 {
     const char *form;
-    int k = 0, table = weft_h5_has(file, weft_arena_text(file->mem, "%s/table", group));
+    int table = weft_h5_has(file, weft_arena_text(file->mem, "%s/table", group));
     if (*group == '\0') group = "/";
     TRY(weft_h5_read_attr(file, group, "form", &form));
     TRY(weft_h5_read_long(file, group, "columns", &like->d));
-    while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
-    like->form = (weft_form)k;
+    like->form = weft_form_find(form);
     if (!table && (like->form == WEFT_BYTES || like->form == WEFT_REALS)) return WEFT_OK;
     return weft_fail(WEFT_EDATA, "like = %s is of no images, as its rows are", file->path);
 }

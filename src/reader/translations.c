@@ -111,6 +111,14 @@ static weft_status each_column(struct reading *reading, const char *option,
     return WEFT_OK;
 }
 
+/* The index of a language among the first n taken; n: it is not there. */
+static int language_of(const struct reading *reading, int n, const char *name)
+{
+    int i = 0;
+    while (i < n && strcmp(reading->language[i], name) != 0) i++;
+    return i;
+}
+
 static void drop_column(struct reading *reading, int column)
 {
     reading->is_language[column] = 0;
@@ -118,20 +126,11 @@ static void drop_column(struct reading *reading, int column)
 
 static void take_column(struct reading *reading, int column)
 {
-    int i = 0;
     if (reading->place[column] >= 0) return;
-    while (i < reading->n && strcmp(reading->language[i], reading->name[column]) != 0) i++;
+    int i = language_of(reading, reading->n, reading->name[column]);
     reading->place[column] = i;
     reading->lack[i] = 0;
     if (i == reading->n) reading->language[reading->n++] = reading->name[column];
-}
-
-/* Languages that have a column. */
-static int count_taken(const struct reading *reading)
-{
-    int n = 0;
-    for (int i = 0; i < reading->n; i++) n += !reading->lack[i];
-    return n;
 }
 
 /* Begins with the languages that are known. */
@@ -151,10 +150,9 @@ static void take_known(struct reading *reading)
  * scored it must be known. */
 static int is_offered(const struct reading *reading, int column)
 {
-    int i = 0;
-    while (i < reading->known.n && strcmp(reading->language[i], reading->name[column]) != 0)
-        i++;
-    return reading->is_language[column] && (!reading->scored || i < reading->known.n);
+    int n = reading->known.n;
+    return reading->is_language[column] &&
+           (!reading->scored || language_of(reading, n, reading->name[column]) < n);
 }
 
 /* EDATA: a language is not known to the winner. */
@@ -168,7 +166,8 @@ static weft_status check_known(const struct reading *reading)
 /* ECONF: fewer languages than are needed. */
 static weft_status check_taken(const struct reading *reading)
 {
-    int n = count_taken(reading);
+    int n = 0;
+    for (int i = 0; i < reading->n; i++) n += !reading->lack[i];
     if (n >= (reading->scored ? 1 : 2)) return WEFT_OK;
     const char *names = "";
     for (int i = 0; i < reading->known.n; i++)
@@ -233,15 +232,13 @@ static int add_directions(struct reading *reading, const char *source, const cha
                 !is_either(reading->language[t], target) ||
                 (stars && (s == t || is_lacking(reading, s, t))))
                 continue;
-            int64_t i = 0;
+            weft_direction way = {s, t};
+            int64_t i = weft_direction_find(reading->direction, reading->directions, way);
             found++;
-            while (i < reading->directions &&
-                   (reading->direction[i].source != s || reading->direction[i].target != t))
-                i++;
             if (i < reading->directions) continue;
             reading->direction = weft_grow(reading->pack->mem, reading->direction,
-                                           sizeof(weft_direction), i, &reading->room);
-            reading->direction[reading->directions++] = (weft_direction){s, t};
+                                           sizeof way, i, &reading->room);
+            reading->direction[reading->directions++] = way;
         }
     return found;
 }

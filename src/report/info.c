@@ -7,7 +7,6 @@
 #include "weft/base/base.h"
 #include "weft/data/data.h"
 #include "weft/data/table.h"
-#include "weft/data/translations.h"
 #include "weft/par/par.h"
 #include "weft/report/report.h"
 
@@ -399,13 +398,14 @@ static weft_status print_sources(weft_h5 *file)
     return WEFT_OK;
 }
 
-static weft_status print_translations(weft_h5 *file)
+/* What its form prints. */
+static weft_status print_form(weft_h5 *file, const weft_form_traits *form)
 {
     weft_team self = weft_team_alone();
-    weft_translations translations;
-    TRY(weft_translations_open(&translations, file->path, &self, file->mem));
-    weft_translations_print(&translations);
-    weft_translations_close(&translations);
+    weft_data data;
+    TRY(weft_data_open(&data, file->path, &self, file->mem));
+    form->print(&data);
+    weft_data_close(&data);
     return WEFT_OK;
 }
 
@@ -433,11 +433,15 @@ static weft_status print_data(weft_h5 *file)
 {
     static const char *const keys[] = {"form",      "reader", "source",    "options",
                                        "partition", "split",  "generator", "digest"};
+    const char *group;
+    weft_form form;
     TRY(weft_h5_sealed(file));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         TRY(print_attr(file, keys[i], "/", keys[i]));
     TRY(print_decided(file));
-    TRY(weft_h5_has(file, "/language") ? print_translations(file) : print_rows(file));
+    TRY(weft_form_read(file, &group, &form));
+    int own = form < WEFT_NFORM && weft_forms[form]->print;
+    TRY(own ? print_form(file, weft_forms[form]) : print_rows(file));
     return print_sources(file);
 }
 

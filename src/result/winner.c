@@ -6,7 +6,6 @@
 #include "weft/base/base.h"
 #include "weft/base/random.h"
 #include "weft/data/data.h"
-#include "weft/data/translations.h"
 #include "weft/kept/kept.h"
 #include "weft/math/linear.h"
 #include "weft/space/job.h"
@@ -379,26 +378,14 @@ static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
                        "numbers of the source are shift + scale times the data"));
     TRY(put_ranks(&likeness, file));
     if (likeness.table) TRY(weft_columns_put(file, "/winner", likeness.table));
-    if (likeness.translations)
-        TRY(weft_translations_put(file, "/winner", likeness.translations));
-    TRY(weft_h5_put_attr(file, "/winner", "form", weft_form_name[likeness.form]));
+    const weft_form_traits *form = weft_forms[likeness.form];
+    if (form->put) TRY(form->put(file, "/winner", likeness.own));
+    TRY(weft_h5_put_attr(file, "/winner", "form", form->name));
     if (*likeness.notation != '\0')
         TRY(weft_h5_put_attr(file, "/winner", "notation", likeness.notation));
     for (int i = 0; i < NLIKE; i++)
         TRY(weft_h5_put_long(file, "/winner", like_key[i], *like_at(&likeness, i)));
     return WEFT_OK;
-}
-
-static weft_status read_translations(weft_likeness *likeness, weft_h5 *file)
-{
-    weft_translations *known = WEFT_NEW(file->mem, weft_translations, 1);
-    TRY(weft_translations_known(file, "/winner", known));
-    if (known->n == 0) return WEFT_OK;
-    likeness->translations = known;
-    if (known->n == likeness->classes - 1) return WEFT_OK;
-    return weft_fail(WEFT_EFILE,
-                     "%s: the winner has %d languages, and %lld names; make the file again",
-                     file->path, known->n, (long long)likeness->classes);
 }
 
 static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
@@ -413,8 +400,8 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_read_attr(file, "/winner", "form", &form));
     likeness->notation = "";
     TRY(weft_h5_find_attr(file, "/winner", "notation", &likeness->notation));
-    int k = 0;
-    while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
+    likeness->form = weft_form_find(form);
+    int known = likeness->form != WEFT_NFORM;
     for (int i = 0; i < NLIKE; i++)
         TRY(weft_h5_read_long(file, "/winner", like_key[i], like_at(likeness, i)));
     if (weft_h5_has(file, "/winner/column")) {
@@ -422,18 +409,18 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
         likeness->column_name = n == likeness->d ? name : NULL;
     }
     TRY(weft_columns_read(file, "/winner", &likeness->table));
-    TRY(read_translations(likeness, file));
+    if (known && weft_forms[likeness->form]->get)
+        TRY(weft_forms[likeness->form]->get(file, "/winner", likeness));
     TRY(read_ranks(likeness, file));
     TRY(weft_shifts_read(file, "/winner", likeness->d, &likeness->shift, &likeness->scale));
     TRY(weft_shifts_read(file, "/winner/target", likeness->classes, &likeness->target_shift,
                          &likeness->target_scale));
     int least = likeness->target_scale ? 1 : 2;
-    if (k == WEFT_NFORM || likeness->classes < least || likeness->classes > INT_MAX)
+    if (!known || likeness->classes < least || likeness->classes > INT_MAX)
         return weft_fail(WEFT_EFILE,
                          "%s: the winner is of '%s' and %lld classes; make the "
                          "file again",
                          file->path, form, (long long)likeness->classes);
-    likeness->form = (weft_form)k;
     return WEFT_OK;
 }
 
@@ -458,7 +445,7 @@ static weft_status read_vocab(weft_winner *winner, weft_h5 *file)
 {
     weft_vocab *vocab = &winner->vocab;
     *vocab = (weft_vocab){0};
-    if (winner->like.translations || !weft_h5_has(file, text_path)) return WEFT_OK;
+    if (winner->like.own || !weft_h5_has(file, text_path)) return WEFT_OK;
     TRY(weft_vocab_words(vocab, file, "/winner/vocab"));
     uint64_t *hash = WEFT_NEW(file->mem, uint64_t, vocab->n);
     for (int64_t i = 0; i < vocab->n; i++)

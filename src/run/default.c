@@ -2,7 +2,6 @@
  * many there are, to one of the plans in inputs/plans, whose README says how facts of the
  * data fill it. What the rules are from: analysis/notes/tables.md. */
 #include "run.h"
-#include "weft/data/translations.h"
 #include "weft/run/run.h"
 #include "weft/store/h5.h"
 
@@ -210,9 +209,9 @@ static weft_status choose_plan(struct plan *plan, weft_data *data)
     plan->data = data;
     TRY(weft_run_check_rows(data));
     note(plan, "data", 0, data->path);
-    if (data->translations) {
-        note_count(plan, "languages", data->translations->n);
-        write_plan(plan, "translations");
+    if (weft_forms[data->form]->plan) {
+        note_count(plan, "languages", data->classes - 1); /* the last is their pieces' */
+        write_plan(plan, weft_forms[data->form]->plan);
     } else if (data->clients || data->owners) {
         plan_federation(plan);
     } else if (data->form == WEFT_TOKENS) {

@@ -1,5 +1,5 @@
 /* `weft predict`: what a run's winner says of each row of other data, as CSV, a line a row;
- * translations as columns with TABs. */
+ * what networks write as columns with TABs. */
 #include "run.h"
 #include "rundir/rundir.h"
 #include "weft/base/base.h"
@@ -114,18 +114,18 @@ static void print_rows(const struct destination *to, const weft_data *data,
     }
 }
 
-/* ---- translations ---- */
+/* ---- what networks write ---- */
 
-static void print_translations(const struct destination *to, const weft_data *data,
-                               const struct said *said)
+static void print_written(const struct destination *to, const weft_data *data,
+                          const struct said *said)
 {
     const weft_predictions *predictions = said->predictions;
     FILE *file = to->text;
     if (!to->begun)
-        fprintf(file, "%sline\tdirection\ttranslation\tsource%s\n",
-                data->scored ? "" : "part\t", data->unlabelled ? "" : "\treference");
+        fprintf(file, "%s%s%s\n", data->scored ? "" : "part\t",
+                weft_forms[data->form]->written, data->unlabelled ? "" : "\treference");
     for (int64_t i = 0; i < predictions->n; i++) {
-        const weft_translation *one = &predictions->translated[i];
+        const weft_written *one = &predictions->written[i];
         if (!data->scored) fprintf(file, "%s\t", weft_part_name[said->part]);
         fprintf(file, "%lld\t%s-%s\t%s\t%s", (long long)one->line, one->source, one->target,
                 one->text, one->sentence);
@@ -159,8 +159,8 @@ static weft_status check_written(const struct destination *to)
 static weft_status write_rows(struct destination *to, const weft_data *data,
                               const struct said *said)
 {
-    if (said->predictions->translated)
-        print_translations(to, data, said);
+    if (said->predictions->written)
+        print_written(to, data, said);
     else
         print_rows(to, data, said);
     to->begun = 1;
@@ -224,7 +224,7 @@ static weft_status predict_part(weft_run *run, const weft_winner_at *winner, wef
                                   &predictions, tmp));
     put_in_order(&run->data, &predictions, tmp);
     said.label = predictions.label;
-    if (!said.label && !predictions.translated)
+    if (!said.label && !predictions.written)
         said.label = weft_data_labels(&run->data, part, tmp);
     if (run->data.target_scale) {
         double *target = weft_data_targets(&run->data, part, tmp);
@@ -272,7 +272,7 @@ static weft_status predict_open(weft_run *run, const weft_winner_at *winner, voi
 }
 
 /* Rows of a window: as many as have 2^20 scores, but 4096 at least, and at most as 128 MB
- * of the file hold. Lines of sentences have no classes, but several translations. */
+ * of the file hold. Lines of sentences have no classes. */
 static int64_t rows_of_window(const char *path, int64_t rows, int64_t classes)
 {
     enum { NUMBERS = 1 << 20, LEAST = 1 << 12, BYTES = 1 << 27 };

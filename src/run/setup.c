@@ -342,11 +342,11 @@ static weft_status check_fits(const weft_run *run)
             "%s has numbers to predict, and run.class_weights = balanced is of "
             "classes; leave it out",
             data->path);
-    if (run->opts.refit && data->form == WEFT_SENTENCES)
-        return weft_fail(WEFT_ECONF,
-                         "%s holds sentences in several languages, whose parts are made by "
-                         "weft pack; take out run.refit",
-                         data->path);
+    if (run->opts.refit && weft_forms[data->form]->whole)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s holds %s, whose parts are made by weft pack; take out run.refit",
+            data->path, weft_forms[data->form]->hold);
     return WEFT_OK;
 }
 

@@ -149,10 +149,11 @@ static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART
         if (run->data.part[p].total > 0) print_part(table, score, p);
 }
 
+/* The scores of the test part by direction, where these write. */
 static void print_directions(const weft_run *run, const weft_scores *score)
 {
     const weft_members *members = score->members;
-    if (!run->data.translations || !members) return;
+    if (!members || !weft_forms[run->data.form]->written) return;
     int columns = weft_metrics_count(members->table);
     weft_arena *tmp = weft_arena_new();
     printf("\n%-12s %8s", "direction", "scored");

@@ -1,9 +1,10 @@
-/* What tasks share: when a unit is left, results of a single configuration, documents and
- * translations of networks, intervals for scores of clients. Private to src/task/. */
+/* What tasks share: when a unit is left, results of a single configuration, documents that
+ * networks read and texts that they write, intervals for scores of clients. Private to
+ * src/task/. */
 #ifndef WEFT_TASK_PARTS_H
 #define WEFT_TASK_PARTS_H
 
-#include "weft/data/translations.h"
+#include "weft/data/data.h"
 #include "weft/space/scores.h"
 #include "weft/task/task.h"
 #include "weft/text/text.h"
@@ -62,6 +63,19 @@ WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *
 WEFT_CHECKED weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
                                           const char *path);
 
+/* A sample, and its number of words. */
+typedef struct weft_length {
+    int64_t at;
+    int words, place;
+} weft_length;
+/* Sorts by decreasing words, those of equal numbers by their places. */
+void weft_lengths_sort(int64_t n, weft_length *length);
+
+/* Inputs and outputs of a network on rows or running text of clients; every: as in
+ * weft_shape, of text. */
+weft_shape weft_clients_shape(const weft_data *data, const weft_clients *clients,
+                              int every);
+
 /* The distinct words of some documents, each with a place, from 0 on. */
 typedef struct weft_seats {
     int32_t *place; /* [words of the vocabulary] -1: none */
@@ -75,36 +89,26 @@ void weft_seats_add(weft_seats *seats, int64_t n, const uint32_t *word);
 /* Takes all places away. Cost O(places). */
 void weft_seats_clear(weft_seats *seats);
 
-/* ---- translations ---- */
+/* ---- texts that networks write (texts.c) ---- */
 
-/* BLEU and chrF of what networks translate, by direction: whole numbers that are added over
- * sentences and ranks. Those of a direction; all numbers are int64_t. */
-typedef struct weft_translated {
-    weft_bleu bleu;
-    weft_chrf chrf;
-    int64_t pairs;
-} weft_translated;
-
-/* Their rows in tables of scores. */
+/* How good they are, by the members that samples belong to, such as directions of
+ * translation; rows of tables of scores. */
 /* clang-format off */
-#define WEFT_TRANSLATED_SCORES \
+#define WEFT_TEXT_SCORES \
     {"bleu", "BLEU of the translations, as sacrebleu's with 13a tokens", "0 to 100", "BLEU"}, \
     {"chrf", "chrF2 of the translations, as sacrebleu's", "0 to 100", "chrF"}
 /* clang-format on */
-
-/* The text of word[n], words of a network, in mem; those that no piece is say nothing. */
-const char *weft_translated_text(const weft_bpe *bpe, const uint32_t *word, int n,
-                                 weft_arena *mem);
-/* Adds translations word[n][length[n]] of the pairs row[n], of one direction and part. */
-void weft_translated_add(weft_translated *sums, const weft_pair_rows *pairs, weft_part part,
-                         int64_t direction, int n, const int64_t *row,
-                         uint32_t *const *word, const int *length);
-/* Sums over the ranks of a team: sums[directions]. Collective over team. */
-void weft_translated_join(weft_team *team, int64_t directions, weft_translated *sums);
-/* score[0 .. 1]: BLEU and chrF of a direction; their means over directions that have pairs,
- * NAN if none has. */
-void weft_translated_put(const weft_translated *sums, double *score);
-void weft_translated_mean(int64_t directions, const weft_translated *sums, double *score);
+typedef struct weft_texts weft_texts;
+weft_texts *weft_texts_new(int64_t members, weft_arena *mem);
+/* Adds word[n], which was written for sample i, from 0, of a member's part. */
+void weft_texts_add(weft_texts *texts, const weft_data *data, weft_part part,
+                    int64_t member, int64_t i, int n, const uint32_t *word);
+/* Sums over the ranks of a team. Collective over team. */
+void weft_texts_join(weft_team *team, int64_t members, weft_texts *texts);
+/* score[2] of a member, and how many texts it has; means over those that have some, NAN if
+ * none has. */
+int64_t weft_texts_score(const weft_texts *texts, int64_t member, double *score);
+void weft_texts_mean(const weft_texts *texts, int64_t members, double *score);
 
 /* ---- scores of clients ---- */
 

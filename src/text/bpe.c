@@ -92,28 +92,51 @@ static size_t copy_symbol(const char *p, char symbol[SYMBOL])
     return n;
 }
 
-struct weft_bpe_index {
-    weft_names names; /* texts of the pieces from WEFT_PIECE_BLANK on */
-    int64_t *slot;    /* [mask + 1] open hash table: number + 1 of a merge; 0: free */
-    uint64_t mask;
+/* Open hash tables of pairs of numbers. */
+struct slot {
+    uint64_t pair;
+    void *at; /* NULL: free */
 };
 
-/* Where the search for a pair begins in a hash table. */
-static uint64_t hash_pair(uint64_t left, uint64_t right)
+struct slots {
+    int64_t n;         /* taken */
+    uint64_t mask;     /* slots - 1 */
+    struct slot *slot; /* [mask + 1] */
+};
+
+/* Where a pair is, or would be. */
+static struct slot *find_slot(const struct slots *slots, uint64_t left, uint64_t right)
 {
-    return ((left << 32 | right) * UINT64_C(0x9e3779b97f4a7c15)) >> 16;
+    uint64_t pair = left << 32 | right, at = (pair * UINT64_C(0x9e3779b97f4a7c15)) >> 16;
+    while (slots->slot[at & slots->mask].at && slots->slot[at & slots->mask].pair != pair)
+        at++;
+    return &slots->slot[at & slots->mask];
 }
 
-/* Where the merge of two pieces is, or would be. */
-static int64_t *slot_of(const weft_bpe *bpe, uint32_t left, uint32_t right)
+static void put_slot(struct slots *slots, uint64_t left, uint64_t right, void *at)
 {
-    for (uint64_t at = hash_pair(left, right);; at++) {
-        int64_t *slot = &bpe->own->slot[at & bpe->own->mask];
-        if (*slot == 0) return slot;
-        const uint32_t *merge = bpe->merge + 3 * (*slot - 1);
-        if (merge[0] == left && merge[1] == right) return slot;
-    }
+    *find_slot(slots, left, right) = (struct slot){left << 32 | right, at};
+    slots->n++;
 }
+
+/* Room for n pairs in all, of which half as many slots are free. */
+static void widen_slots(struct slots *slots, int64_t n, weft_arena *mem)
+{
+    struct slots old = *slots;
+    if (old.slot && 2 * (uint64_t)n <= old.mask + 1) return;
+    *slots = (struct slots){.mask = 1};
+    while (slots->mask < 2 * (uint64_t)n) slots->mask *= 2;
+    slots->slot = WEFT_NEW(mem, struct slot, slots->mask--);
+    for (uint64_t i = 0; old.slot && i <= old.mask; i++)
+        if (old.slot[i].at)
+            put_slot(slots, old.slot[i].pair >> 32, (uint32_t)old.slot[i].pair,
+                     old.slot[i].at);
+}
+
+struct weft_bpe_index {
+    weft_names names; /* texts of the pieces from WEFT_PIECE_BLANK on */
+    struct slots merges;
+};
 
 /* 1: texts of whole characters follow one another, those that are not learnt as GIVEN
  * says. */
@@ -153,9 +176,7 @@ weft_status weft_bpe_open(weft_bpe *bpe, const char *whose, weft_arena *mem)
 {
     struct weft_bpe_index *own = bpe->own = WEFT_NEW(mem, struct weft_bpe_index, 1);
     own->names.mem = mem;
-    own->mask = 1;
-    while (own->mask < 2 * (uint64_t)bpe->merges) own->mask *= 2;
-    own->slot = WEFT_NEW(mem, int64_t, own->mask--);
+    widen_slots(&own->merges, bpe->merges, mem);
     int sound = is_sound(bpe);
     for (int64_t i = WEFT_PIECE_BLANK; i < bpe->n && sound; i++) {
         const char *text = weft_arena_text(mem, "%.*s", (int)length_of(bpe, (uint32_t)i),
@@ -165,8 +186,8 @@ weft_status weft_bpe_open(weft_bpe *bpe, const char *whose, weft_arena *mem)
     for (int64_t i = 0; i < bpe->merges && sound; i++) {
         const uint32_t *merge = bpe->merge + 3 * i;
         sound = is_merge(bpe, merge);
-        int64_t *slot = slot_of(bpe, merge[0], merge[1]);
-        if (sound && *slot == 0) *slot = i + 1;
+        if (sound && !find_slot(&own->merges, merge[0], merge[1])->at)
+            put_slot(&own->merges, merge[0], merge[1], (void *)(uintptr_t)merge);
     }
     if (sound) return WEFT_OK;
     return weft_fail(WEFT_EDATA, "%s: its pieces and merges do not go together", whose);
@@ -200,13 +221,13 @@ static int64_t put_symbols(const weft_bpe *bpe, const char *unit, uint32_t *piec
     return n;
 }
 
-/* The earliest merge of two pieces that stand side by side, from 1; 0: there is none. */
-static int64_t first_merge(const weft_bpe *bpe, const uint32_t *piece, int64_t n)
+/* The earliest merge of two pieces that stand side by side; NULL: there is none. */
+static const uint32_t *first_merge(const weft_bpe *bpe, const uint32_t *piece, int64_t n)
 {
-    int64_t first = 0;
+    const uint32_t *first = NULL;
     for (int64_t i = 0; i + 1 < n; i++) {
-        int64_t found = *slot_of(bpe, piece[i], piece[i + 1]);
-        if (found > 0 && (first == 0 || found < first)) first = found;
+        const uint32_t *found = find_slot(&bpe->own->merges, piece[i], piece[i + 1])->at;
+        if (found && (!first || found < first)) first = found;
     }
     return first;
 }
@@ -227,8 +248,8 @@ static int64_t apply_merge(const uint32_t *merge, uint32_t *piece, int64_t n)
 int64_t weft_bpe_encode_unit(const weft_bpe *bpe, const char *unit, uint32_t *piece)
 {
     int64_t n = put_symbols(bpe, unit, piece);
-    for (int64_t found; (found = first_merge(bpe, piece, n)) > 0;)
-        n = apply_merge(bpe->merge + 3 * (found - 1), piece, n);
+    for (const uint32_t *merge; (merge = first_merge(bpe, piece, n)) != NULL;)
+        n = apply_merge(merge, piece, n);
     return n;
 }
 
@@ -267,36 +288,35 @@ const char *weft_bpe_decode(const weft_bpe *bpe, const uint32_t *piece, int64_t 
 
 /* ---- learning ---- */
 
-/* All different units stand in one array of places, each with
- * a symbol and links to its neighbours. A place belongs to the pair that it begins, so that
- * a merge visits just the places of its pair, and changes the counts of the pairs beside
- * them; a heap has the most frequent pair in front. */
+/* All different units are rows of symbols. A merge visits the units in which its pair
+ * stands, and changes the counts of the pairs beside it; a heap has the most frequent pair
+ * in front. */
+
+struct unit {
+    int64_t *symbol;   /* [n] */
+    int64_t n, weight; /* occurrences of the unit */
+};
+
+/* A unit in which a pair stands, or stood. */
+struct stand {
+    struct unit *unit;
+    struct stand *next;
+};
 
 /* Two symbols that stand side by side. */
 struct pair {
     int64_t left, right;
     int64_t count; /* occurrences in all texts */
-    int64_t first; /* of the places that begin it; -1: none */
     int64_t at;    /* in the heap */
-};
-
-struct place {
-    int64_t symbol;         /* -1: it became part of the one before it */
-    int64_t before, after;  /* neighbours in the unit, -1: none */
-    int64_t weight;         /* occurrences of the unit */
-    struct pair *pair;      /* with the symbol after it; NULL: there is none */
-    int64_t earlier, later; /* of the places of that pair; -1: none */
+    struct stand *stand;
 };
 
 struct learner {
     weft_names symbols; /* texts */
     int64_t *occurs;    /* [characters] of each */
     int64_t characters, room;
-    struct place *place; /* [places] */
-    int64_t places;
-    weft_heap heap;     /* of pairs */
-    struct pair **slot; /* [slots] open hash table; NULL: free */
-    int64_t slots, pairs;
+    weft_heap heap; /* of pairs */
+    struct slots pairs;
     weft_arena *mem;
 };
 
@@ -324,147 +344,84 @@ static void moved_pair(void *item, int64_t at)
     (*(struct pair **)item)->at = at;
 }
 
-static struct pair **slot_of_pair(const struct learner *learner, int64_t left,
-                                  int64_t right)
-{
-    for (uint64_t at = hash_pair((uint64_t)left, (uint64_t)right);; at++) {
-        struct pair **slot = &learner->slot[at & (uint64_t)(learner->slots - 1)];
-        if (*slot == NULL || ((*slot)->left == left && (*slot)->right == right))
-            return slot;
-    }
-}
-
-static void widen_slots(struct learner *learner)
-{
-    enum { FIRST_SLOTS = 1 << 12 };
-    struct pair **old = learner->slot;
-    int64_t n = learner->slots;
-    learner->slots = n > 0 ? 2 * n : FIRST_SLOTS;
-    learner->slot = WEFT_NEW(learner->mem, struct pair *, learner->slots);
-    for (int64_t i = 0; i < n; i++)
-        if (old[i] != NULL) *slot_of_pair(learner, old[i]->left, old[i]->right) = old[i];
-}
-
 static struct pair *find_pair(struct learner *learner, int64_t left, int64_t right)
 {
-    if (2 * learner->pairs >= learner->slots) widen_slots(learner);
-    struct pair **slot = slot_of_pair(learner, left, right);
-    if (*slot != NULL) return *slot;
-    struct pair *pair = *slot = WEFT_NEW(learner->mem, struct pair, 1);
-    *pair = (struct pair){.left = left, .right = right, .first = -1};
-    learner->pairs++;
+    uint64_t a = (uint64_t)left, b = (uint64_t)right;
+    struct pair *pair = find_slot(&learner->pairs, a, b)->at;
+    if (pair) return pair;
+    pair = WEFT_NEW(learner->mem, struct pair, 1);
+    *pair = (struct pair){.left = left, .right = right};
+    widen_slots(&learner->pairs, learner->pairs.n + 1, learner->mem);
+    put_slot(&learner->pairs, a, b, pair);
     weft_heap_push(&learner->heap, &pair, learner->mem);
     return pair;
 }
 
-/* Makes place i one of the pair that it begins. */
-static void join_pair(struct learner *learner, int64_t i)
+/* Counts the pair that begins at place i of a unit, if one does, once more or less in each
+ * of the unit's occurrences. */
+static void count_pair(struct learner *learner, struct unit *unit, int64_t i, int more)
 {
-    struct place *place = &learner->place[i];
-    if (place->after < 0) return;
-    struct pair *pair =
-        find_pair(learner, place->symbol, learner->place[place->after].symbol);
-    place->pair = pair;
-    place->earlier = -1;
-    place->later = pair->first;
-    if (pair->first >= 0) learner->place[pair->first].earlier = i;
-    pair->first = i;
-    pair->count += place->weight;
+    if (i < 0 || i + 1 >= unit->n) return;
+    struct pair *pair = find_pair(learner, unit->symbol[i], unit->symbol[i + 1]);
+    pair->count += more ? unit->weight : -unit->weight;
+    if (more) {
+        struct stand *stand = WEFT_NEW(learner->mem, struct stand, 1);
+        *stand = (struct stand){unit, pair->stand};
+        pair->stand = stand;
+    }
     weft_heap_settle(&learner->heap, pair->at);
 }
 
-static void leave_pair(struct learner *learner, int64_t i)
-{
-    struct place *place = &learner->place[i];
-    struct pair *pair = place->pair;
-    if (pair == NULL) return;
-    if (place->earlier >= 0)
-        learner->place[place->earlier].later = place->later;
-    else
-        pair->first = place->later;
-    if (place->later >= 0) learner->place[place->later].earlier = place->earlier;
-    place->pair = NULL;
-    pair->count -= place->weight;
-    weft_heap_settle(&learner->heap, pair->at);
-}
-
-static int64_t count_places(const weft_unit_counts *counts)
+static void add_unit_of(struct learner *learner, const char *text, struct unit *unit)
 {
     char symbol[SYMBOL];
-    int64_t n = 0;
-    for (int64_t i = 0; i < counts->units.n; i++)
-        for (const char *p = counts->units.name[i]; *p != '\0'; p += copy_symbol(p, symbol))
-            n++;
-    return n;
-}
-
-static void add_places(struct learner *learner, const char *unit, int64_t weight)
-{
-    char text[SYMBOL];
-    int64_t first = learner->places, n = first;
-    for (const char *p = unit; *p != '\0'; n++) {
-        p += copy_symbol(p, text);
-        int64_t symbol = weft_names_find(&learner->symbols, text);
+    unit->symbol = WEFT_NEW(learner->mem, int64_t, strlen(text));
+    while (*text != '\0') {
+        text += copy_symbol(text, symbol);
+        int64_t number = weft_names_find(&learner->symbols, symbol);
         learner->occurs =
-            weft_grow(learner->mem, learner->occurs, sizeof weight, symbol, &learner->room);
-        learner->occurs[symbol] += weight;
-        learner->place[n] = (struct place){.symbol = symbol,
-                                           .before = n > first ? n - 1 : -1,
-                                           .after = -1,
-                                           .weight = weight};
-        if (n > first) learner->place[n - 1].after = n;
+            weft_grow(learner->mem, learner->occurs, sizeof number, number, &learner->room);
+        learner->occurs[number] += unit->weight;
+        unit->symbol[unit->n++] = number;
     }
-    learner->places = n;
 }
 
 static void begin_learning(struct learner *learner, const weft_unit_counts *counts)
 {
-    learner->place = WEFT_NEW(learner->mem, struct place, count_places(counts));
-    for (int64_t i = 0; i < counts->units.n; i++)
-        add_places(learner, counts->units.name[i], counts->count[i]);
+    struct unit *unit = WEFT_NEW(learner->mem, struct unit, counts->units.n);
+    for (int64_t u = 0; u < counts->units.n; u++) {
+        unit[u].weight = counts->count[u];
+        add_unit_of(learner, counts->units.name[u], &unit[u]);
+    }
     learner->characters = learner->symbols.n;
-    for (int64_t i = 0; i < learner->places; i++) join_pair(learner, i);
+    for (int64_t u = 0; u < counts->units.n; u++)
+        for (int64_t i = 0; i + 1 < unit[u].n; i++) count_pair(learner, &unit[u], i, 1);
 }
 
-static int by_place(const void *a, const void *b)
+static void merge_unit(struct learner *learner, struct unit *unit, const struct pair *pair,
+                       int64_t symbol)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void merge_place(struct learner *learner, int64_t i, int64_t symbol)
-{
-    struct place *place = &learner->place[i];
-    int64_t right = place->after, after = learner->place[right].after;
-    if (place->before >= 0) leave_pair(learner, place->before);
-    leave_pair(learner, i);
-    leave_pair(learner, right);
-    learner->place[right].symbol = -1;
-    place->symbol = symbol;
-    place->after = after;
-    if (after >= 0) learner->place[after].before = i;
-    if (place->before >= 0) join_pair(learner, place->before);
-    join_pair(learner, i);
+    int64_t *at = unit->symbol;
+    for (int64_t i = 0; i + 1 < unit->n; i++) {
+        if (at[i] != pair->left || at[i + 1] != pair->right) continue;
+        for (int64_t k = i - 1; k <= i + 1; k++) count_pair(learner, unit, k, 0);
+        at[i] = symbol;
+        unit->n--;
+        memmove(at + i + 1, at + i + 2, (size_t)(unit->n - i - 1) * sizeof *at);
+        for (int64_t k = i - 1; k <= i; k++) count_pair(learner, unit, k, 1);
+    }
 }
 
 /* Merges a pair wherever it stands, from left to right, which counts where its two symbols
  * are the same; returns the symbol that it becomes. */
 static int64_t merge_pair(struct learner *learner, struct pair *pair)
 {
-    weft_arena *tmp = weft_arena_new();
-    int64_t *at = NULL, n = 0, room = 0;
     const char *const *text = learner->symbols.name;
-    int64_t symbol =
-        weft_names_find(&learner->symbols,
-                        weft_arena_text(tmp, "%s%s", text[pair->left], text[pair->right]));
-    for (int64_t i = pair->first; i >= 0; i = learner->place[i].later) {
-        at = weft_grow(tmp, at, sizeof *at, n, &room);
-        at[n++] = i;
-    }
-    qsort(at, (size_t)n, sizeof *at, by_place);
-    for (int64_t k = 0; k < n; k++)
-        if (learner->place[at[k]].pair == pair) merge_place(learner, at[k], symbol);
-    weft_arena_free(tmp);
+    int64_t symbol = weft_names_find(
+        &learner->symbols,
+        weft_arena_text(learner->mem, "%s%s", text[pair->left], text[pair->right]));
+    for (struct stand *stand = pair->stand; stand; stand = stand->next)
+        merge_unit(learner, stand->unit, pair, symbol);
     return symbol;
 }
 
@@ -526,6 +483,7 @@ weft_status weft_bpe_learn(const weft_unit_counts *counts, int64_t pieces,
                                .before = is_before,
                                .of = &learner,
                                .moved = moved_pair};
+    widen_slots(&learner.pairs, 1, tmp);
     begin_learning(&learner, counts);
     int64_t most = pieces - WEFT_PIECE_FIRST, characters = learner.characters, room = 0;
     uint32_t *merges = NULL;

@@ -39,34 +39,16 @@ int32_t weft_char_code(const uint8_t *p, size_t *n)
 unsigned weft_char_wide(const uint8_t *p, size_t *n)
 {
     int32_t code = weft_char_code(p, n);
-    switch (utf8proc_category(code)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO: return CHAR_WORD;
-    case UTF8PROC_CATEGORY_ND: return CHAR_WORD | CHAR_DIGIT;
-    case UTF8PROC_CATEGORY_PC:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_PD:
-    case UTF8PROC_CATEGORY_PS:
-    case UTF8PROC_CATEGORY_PE:
-    case UTF8PROC_CATEGORY_PI:
-    case UTF8PROC_CATEGORY_PF:
-    case UTF8PROC_CATEGORY_PO:
-    case UTF8PROC_CATEGORY_SM:
-    case UTF8PROC_CATEGORY_SC:
-    case UTF8PROC_CATEGORY_SK:
-    case UTF8PROC_CATEGORY_SO: return CHAR_PUNCT;
-    case UTF8PROC_CATEGORY_ZS:
-    case UTF8PROC_CATEGORY_ZL:
-    case UTF8PROC_CATEGORY_ZP: return CHAR_SPACE;
-    default: return code == NEXT_LINE ? CHAR_SPACE : 0;
-    }
+    int is = (int)utf8proc_category(code);
+    if (is == UTF8PROC_CATEGORY_ND) return CHAR_WORD | CHAR_DIGIT;
+    if ((is >= UTF8PROC_CATEGORY_LU && is <= UTF8PROC_CATEGORY_LO) ||
+        is == UTF8PROC_CATEGORY_NL || is == UTF8PROC_CATEGORY_NO)
+        return CHAR_WORD;
+    if ((is >= UTF8PROC_CATEGORY_MN && is <= UTF8PROC_CATEGORY_ME) ||
+        (is >= UTF8PROC_CATEGORY_PC && is <= UTF8PROC_CATEGORY_SO))
+        return CHAR_PUNCT;
+    int space = is >= UTF8PROC_CATEGORY_ZS && is <= UTF8PROC_CATEGORY_ZP;
+    return space || code == NEXT_LINE ? CHAR_SPACE : 0;
 }
 
 size_t weft_utf8_check(const char *text, size_t n)
@@ -119,14 +101,10 @@ static int ignorable(int32_t code)
                                       0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a};
     for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
         if (code == inside[i]) return 1;
-    switch (utf8proc_category(code)) {
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_CF:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK: return 1;
-    default: return 0;
-    }
+    int is = (int)utf8proc_category(code);
+    return is == UTF8PROC_CATEGORY_MN || is == UTF8PROC_CATEGORY_ME ||
+           is == UTF8PROC_CATEGORY_CF || is == UTF8PROC_CATEGORY_LM ||
+           is == UTF8PROC_CATEGORY_SK;
 }
 
 /* Unicode's property Cased, of characters that are not ignorable: letters with a case, and
@@ -138,12 +116,8 @@ static int cased(int32_t code)
         {0x1f130, 0x1f149}, {0x1f150, 0x1f169}, {0x1f170, 0x1f189}};
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (other[i][0] <= code && code <= other[i][1]) return 1;
-    switch (utf8proc_category(code)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT: return 1;
-    default: return 0;
-    }
+    int is = (int)utf8proc_category(code);
+    return is >= UTF8PROC_CATEGORY_LU && is <= UTF8PROC_CATEGORY_LT;
 }
 
 /* Unicode's condition Final_Sigma for the bytes [i, j) of the word: a cased letter before

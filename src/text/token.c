@@ -240,25 +240,16 @@ static size_t cut_wide(const struct chunk *chunk, size_t i, int *opens)
 /* A sign that opens nothing, or any other character. */
 static size_t cut_other(const struct chunk *chunk, size_t i, int *opens)
 {
-    switch (chunk->s[i]) {
-    case ')':
-    case ']':
-    case '}':
-    case '>':
-    case '*': return pad(chunk, i, 1);
-    case ';':
-    case '@':
-    case '#':
-    case '$':
-    case '%':
-    case '&':
-    case '?':
-    case '!': return pad_early(chunk, i, 1);
+    int sign = chunk->s[i];
+    if (sign == '\0') return i + 1;
+    if (strchr(")]}>*", sign)) return pad(chunk, i, 1);
+    if (strchr(";@#$%&?!", sign)) return pad_early(chunk, i, 1);
+    switch (sign) {
     case ',':
     case ':': return cut_comma(chunk, i);
     case '.': return cut_period(chunk, i);
     case '-': return is_double(chunk, i) ? pad(chunk, i, 2) : i + 1;
-    default: return chunk->s[i] < 0x80 ? i + 1 : cut_wide(chunk, i, opens);
+    default: return sign < 0x80 ? i + 1 : cut_wide(chunk, i, opens);
     }
 }
 

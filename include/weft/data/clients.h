@@ -22,7 +22,7 @@ void weft_sizes_add(weft_sizes *sizes, int64_t n);
  * parts that are not empty. Running text is read into memory. Rows, and the sizes of
  * clients (20 bytes each), are used in the mapped file or generated from a seed. Documents
  * stand anywhere in their part of the mapped file; the place of each is in memory, 8 bytes.
- * Directions of sentences (weft_data_own_pairs) have the pairs of a part as samples. */
+ * Those of a form with `share` are what that makes them. */
 typedef struct weft_clients {
     int64_t n;                   /* clients */
     int64_t d;                   /* numbers per row; WEFT_CHARS: characters per window;

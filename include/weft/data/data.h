@@ -61,13 +61,10 @@ typedef struct weft_data {
     weft_vocab vocab[WEFT_NTOK];
     weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */
     weft_clients *owners;  /* WEFT_TOKENS: that documents of the parts belong to; NULL: to
-                              none. WEFT_SENTENCES: see weft_data_own_pairs */
+                              none. Of a form with `share`: by that */
     int64_t longest; /* words of the longest document, which networks are padded to, or of
-                        the longest translation in training; 0: not known yet */
-    struct weft_translations *translations; /* WEFT_SENTENCES, else NULL: the parts hold
-                                               numbers of lines; classes are the languages
-                                               and what names their vocabularies */
-    struct weft_pair_rows *pairs;           /* samples of their owners, else NULL */
+                        the longest reply in training; 0: not known yet */
+    void *own;       /* what the form keeps, by weft_form_traits.open; NULL: nothing */
     const char *path;
     weft_arena *mem;
     weft_h5 file; /* open until weft_data_close, for weft_data_tokens */
@@ -104,9 +101,6 @@ WEFT_CHECKED weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok);
  * file, and sets data->vocab[tok], owners->d and owners->length. To be called once. EFILE;
  * EDATA: inconsistent data. Collective. Cost O(documents). */
 WEFT_CHECKED weft_status weft_data_own_words(weft_data *data, weft_tokenizer tok);
-/* Makes the directions of sentences the clients data->owners, named like "en-de", once.
- * Samples are pairs whose source is weft_pair_rows_name's. Cost O(sentences of all). */
-void weft_data_own_pairs(weft_data *data);
 /* Loads text, offset and count of data->vocab[tok], which one of the functions above has
  * loaded. EFILE, as weft_vocab_words. */
 WEFT_CHECKED weft_status weft_data_words(weft_data *data, weft_tokenizer tok);
@@ -144,18 +138,18 @@ int64_t *weft_vocab_places(const weft_vocab *vocab, const weft_vocab *to, weft_a
 typedef struct weft_likeness {
     weft_form form;
     int64_t d; /* numbers of a row, characters of a window; 0 for documents */
-    int64_t channels, height, width;              /* of images, else 0 */
-    int64_t longest;                              /* as in weft_data */
-    int64_t classes;                              /* 0: not known */
-    const char *const *class_name;                /* [classes]; WEFT_CHARS: the alphabet */
-    const double *target_shift, *target_scale;    /* [classes] as in weft_data, or NULL */
-    const char *const *column_name;               /* [d] or NULL */
-    const double *shift, *scale;                  /* [d] as in weft_data, or NULL */
-    weft_ranks ranks;                             /* as in weft_data; shift is then NULL */
-    const weft_columns *table;                    /* as in weft_data, or NULL */
-    const char *notation;                         /* as in weft_data */
-    const struct weft_translations *translations; /* without sentences; NULL: not known */
-    int more; /* 1: data may have further languages, which begin untrained */
+    int64_t channels, height, width;           /* of images, else 0 */
+    int64_t longest;                           /* as in weft_data */
+    int64_t classes;                           /* 0: not known */
+    const char *const *class_name;             /* [classes]; WEFT_CHARS: the alphabet */
+    const double *target_shift, *target_scale; /* [classes] as in weft_data, or NULL */
+    const char *const *column_name;            /* [d] or NULL */
+    const double *shift, *scale;               /* [d] as in weft_data, or NULL */
+    weft_ranks ranks;                          /* as in weft_data; shift is then NULL */
+    const weft_columns *table;                 /* as in weft_data, or NULL */
+    const char *notation;                      /* as in weft_data */
+    const void *own; /* as in weft_data, or what a winner keeps of it; NULL: not known */
+    int more;        /* 1: data may have further languages, which begin untrained */
 } weft_likeness;
 /* These properties of an open data set, which owns them. */
 weft_likeness weft_data_likeness(const weft_data *data);

@@ -9,8 +9,8 @@
 typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
 extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
 
-/* Rows of bytes or numbers, documents, running text of one-byte symbols, or sentences in
- * several languages, which translations.h reads. */
+/* Rows of bytes or numbers, documents, running text of one-byte symbols, or sentences with
+ * what is to be written for them. */
 typedef enum weft_form {
     WEFT_BYTES,
     WEFT_REALS,
@@ -19,7 +19,45 @@ typedef enum weft_form {
     WEFT_SENTENCES,
     WEFT_NFORM
 } weft_form;
-extern const char *const weft_form_name[WEFT_NFORM]; /* "bytes", "reals", ... */
+
+struct weft_data; /* data.h */
+struct weft_likeness;
+struct weft_shape;
+struct weft_h5; /* h5.h */
+
+/* What is known of a form. Functions and texts that are NULL: as it is of rows, documents
+ * and clients. */
+typedef struct weft_form_traits {
+    const char *name;       /* attribute `form` of files: "bytes", "reals", ... */
+    const char *hold;       /* what data of it hold, for messages, */
+    const char *read, *net; /* what networks do that take it, and which these are */
+    const char *reader;     /* of new ones for a winner: weft pack READER FILE like=RUN */
+    const char *unclassed;  /* why samples have no classes; NULL: they have */
+    const char *written;    /* head of a table of what networks write for them */
+    const char *plan;       /* in inputs/plans, of data without an input file */
+    int whole;              /* 1: parts stay as they were packed */
+    /* Opens what the head of the file leaves, sets classes, rows of parts, and data->own.
+     * EFILE, EDATA. Collective. */
+    weft_status (*open)(struct weft_data *data);
+    /* As weft_data_match, once the forms are known to be the same. */
+    weft_status (*match)(struct weft_data *data, const struct weft_likeness *like,
+                         const char *whose);
+    /* Makes the samples those of the clients data->owners, once. */
+    void (*share)(struct weft_data *data);
+    /* Inputs and outputs of a network, once they are. */
+    void (*shape)(const struct weft_data *data, struct weft_shape *shape);
+    /* What a network predicts for a part of client c. */
+    double (*predictions)(const struct weft_data *data, weft_part part, int64_t c);
+    /* Writes what a winner keeps of data->own to a group, and reads it, into like->own.
+     * EFILE. */
+    weft_status (*put)(struct weft_h5 *file, const char *group, const void *own);
+    weft_status (*get)(struct weft_h5 *file, const char *group, struct weft_likeness *like);
+    /* Prints what weft info does. */
+    void (*print)(const struct weft_data *data);
+} weft_form_traits;
+extern const weft_form_traits *const weft_forms[WEFT_NFORM];
+/* The form of that name; WEFT_NFORM: there is none. */
+weft_form weft_form_find(const char *name);
 
 /* The vocabulary of a tokenizer; tokens are numbered by decreasing frequency. */
 typedef struct weft_vocab {
@@ -83,8 +121,8 @@ typedef struct weft_samples {
                                     weft_data_own_words */
     const int *length;           /* [n] number of words of each */
     /* WEFT_SENTENCES: word, length of source sentences, and [n] as in weft_batch */
-    const uint32_t *const *translation;
-    const int *translated;
+    const uint32_t *const *reply;
+    const int *replies;
 } weft_samples;
 
 /* Inputs and outputs of a network, as the data set defines them. */
@@ -99,11 +137,11 @@ typedef struct weft_shape {
     int numbers; /* 1: outputs are numbers to predict, not classes */
     int every; /* WEFT_CHARS: 1: predict the next character at each place, 0: at the last */
     /* WEFT_TOKENS, WEFT_SENTENCES, else 0 */
-    int64_t words; /* of the vocabulary, of pairs that of the source */
+    int64_t words; /* of the vocabulary, that of the source */
     double length; /* words of a document or source sentence, on average */
     /* WEFT_SENTENCES, else 0 */
-    int64_t longest;   /* words of the longest translation */
-    double translated; /* words of a translation, on average */
+    int64_t longest; /* words of the longest reply */
+    double replies;  /* words of a reply, on average */
     /* WEFT_TOKENS, else 0 */
     int vector;           /* length of a word vector */
     const float *vectors; /* [words][vector] initial word vectors; borrowed as long as the
@@ -122,10 +160,10 @@ typedef struct weft_batch {
     const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, as word numbers;
                                     WEFT_SENTENCES: source sentences */
     const int *length;           /* [n] number of words of each */
-    /* WEFT_SENTENCES: [n] translations, as numbers of the target's words without the 0 that
-     * begins and ends each, and their numbers of words */
-    const uint32_t *const *translation;
-    const int *translated;
+    /* WEFT_SENTENCES: [n] what is to be written for each, as numbers of the target's words
+     * without the 0 that begins and ends each, and their numbers of words */
+    const uint32_t *const *reply;
+    const int *replies;
     const double *weight; /* [n] weight of the loss of a sample: the mean is sum_i weight_i
                              loss_i / n; NULL: 1; not read for WEFT_CHARS, WEFT_SENTENCES */
     /* For gradients of a network with a table of weights (weft_net.table): */

@@ -12,10 +12,7 @@
 #ifndef LIBWEFT_DATA_TRANSLATIONS_H
 #define LIBWEFT_DATA_TRANSLATIONS_H
 
-#include "weft/data/sample.h"
-#include "weft/par/team.h"
-#include "weft/store/h5.h"
-#include "weft/text/text.h"
+#include "weft/data/data.h"
 
 /* The sentences of a part in a language. */
 typedef struct weft_sentences {
@@ -38,6 +35,17 @@ typedef struct weft_direction {
     int32_t source, target;
 } weft_direction;
 
+/* The pairs of all directions as rows: part by part, and in a part direction by
+ * direction. */
+typedef struct weft_pair_rows {
+    const struct weft_translations *of;
+    int64_t *first; /* [parts directions + 1] first row of each direction of each part */
+    const uint32_t **source, **target; /* [rows] words */
+    int *sources, *targets;            /* [rows] their numbers */
+    int32_t *origin, *reference; /* [rows] sentences of the two languages; reference -1: it
+                                    has none, and is translated alone */
+} weft_pair_rows;
+
 typedef struct weft_translations {
     int n;                         /* languages */
     const weft_language *language; /* [n] */
@@ -51,29 +59,17 @@ typedef struct weft_translations {
                   began with the weights of another run, as many as that run's */
     int64_t lines[WEFT_NPART];
     const int64_t *line[WEFT_NPART]; /* [lines] numbers in the source, from 1 */
-    const char *digest, *path;
+    weft_pair_rows pairs;            /* those of weft_pair_rows_new */
+    const char *path;
     weft_arena *mem;
-    weft_h5 file; /* open until weft_translations_close */
-    weft_team *team;
+    weft_h5 *file; /* of the data; NULL: of a winner */
 } weft_translations;
+/* What such data have, as long as they are open; NULL: they have no sentences. */
+weft_translations *weft_translations_of(const weft_data *data);
 
-/* Opens a packed file; tokens and texts are used in the mapped file where that can be.
- * EFILE; EDATA: not such a file, or inconsistent. Collective. Cost O(tokens). */
-WEFT_CHECKED weft_status weft_translations_open(weft_translations *translations,
-                                                const char *path, weft_team *team,
-                                                weft_arena *mem);
-/* As weft_data_sound: what was computed counts only if this is OK afterwards. */
-WEFT_CHECKED weft_status weft_translations_sound(const weft_translations *translations);
-/* Closes the file; its tokens and texts become invalid. */
-void weft_translations_close(weft_translations *translations);
-/* The file's lines [first, first + n) of a part; what is left is as if it had these alone,
- * but that their numbers stay. */
-void weft_translations_window(weft_translations *translations, int part, int64_t first,
-                              int64_t n);
-/* The language of that name. ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_language_find(const weft_translations *translations,
-                                            const char *name, int *language);
-
+/* The index of one among n directions; n: it is not there. */
+int64_t weft_direction_find(const weft_direction *direction, int64_t n,
+                            weft_direction wanted);
 /* 1: one of n directions is from a language to another one; absent as in weft_translations.
  */
 int weft_directions_cross(int64_t n, const weft_direction *direction, const char *absent);
@@ -84,24 +80,16 @@ typedef struct weft_pairs {
     int64_t n;
     const int32_t *source, *target; /* [n] indices of sentences, both rising */
 } weft_pairs;
+/* Numbers that the rising a[n] and b[m] have in common; their places in both, unless these
+ * are NULL. Cost O(n + m). */
+int64_t weft_rows_common(int64_t n, const int32_t *a, int64_t m, const int32_t *b,
+                         int32_t *at_a, int32_t *at_b);
 /* The pairs of a direction, the same on all ranks, in mem. Cost O(sentences). */
 weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
                                    weft_direction direction, weft_arena *mem);
-/* The pairs of all directions as rows: part by part, and in a part direction by
- * direction. */
-typedef struct weft_pair_rows {
-    const weft_translations *of;
-    int64_t *first; /* [parts directions + 1] first row of each direction of each part */
-    const uint32_t **source, **target; /* [rows] words */
-    int *sources, *targets;            /* [rows] their numbers */
-    int32_t *origin, *reference; /* [rows] sentences of the two languages; reference -1: it
-                                    has none, and is translated alone */
-} weft_pair_rows;
-/* Those of directions that the file has; every 1: of all sources, with or without a
- * reference. In mem, valid until the file is closed. Cost O(sentences of all directions).
- */
-weft_pair_rows weft_pair_rows_new(const weft_translations *translations, int every,
-                                  weft_arena *mem);
+/* Sets those of directions that the file has; every 1: of all sources, with or without a
+ * reference. Cost O(sentences of all directions). */
+const weft_pair_rows *weft_pair_rows_new(const weft_data *data, int every);
 /* Inputs and outputs of a network for them. Vocabularies of single languages are padded to
  * the largest; behind it are words that name the languages, all in inputs, `names` of them
  * in outputs. Cost O(rows). */
@@ -111,17 +99,16 @@ weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs);
  * al., "Google's multilingual neural machine translation system", TACL 2017. */
 void weft_pair_rows_name(const weft_pair_rows *pairs, int64_t row, int target,
                          uint32_t *named);
-/* Words of the translations of a direction and their ends: what a network predicts. Cost
- * O(pairs). */
-int64_t weft_pair_rows_words(const weft_pair_rows *pairs, weft_part part,
-                             int64_t direction);
-
 /* Tokens of n sentences, those at which[n]: word[n] and length[n] as in weft_batch, valid
  * until the file is closed. Cost O(n). */
 void weft_sentences_take(const weft_sentences *sentences, int64_t n, const int32_t *which,
                          const uint32_t **word, int *length);
 /* The text of sentence i, in mem. */
 const char *weft_sentence_text(const weft_sentences *sentences, int64_t i, weft_arena *mem);
+/* The text of word[n], words of a network, in mem; what it has behind the pieces, padding
+ * and the names of languages, says nothing. */
+const char *weft_sentence_decode(const weft_language *language, const uint32_t *word, int n,
+                                 weft_arena *mem);
 /* "en-de", in mem. */
 const char *weft_direction_name(const weft_translations *translations, int64_t direction,
                                 weft_arena *mem);
@@ -129,29 +116,13 @@ const char *weft_direction_name(const weft_translations *translations, int64_t d
 int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
                                 const int32_t *which, weft_arena *tmp);
 
+/* Writes GROUP/vocab/NAME; packed: compressed. EFILE. */
+WEFT_CHECKED weft_status weft_pieces_put(weft_h5 *file, const char *group, const char *name,
+                                         const weft_bpe *bpe, int packed);
 /* Languages, directions and pieces without sentences, which a winner is stored with, of a
  * packed file (group "") or of a run or exported winner ("/winner"), in file->mem. *n 0:
  * there are none. EFILE. */
 WEFT_CHECKED weft_status weft_translations_known(weft_h5 *file, const char *group,
                                                  weft_translations *known);
-/* Writes these. EFILE. */
-WEFT_CHECKED weft_status weft_translations_put(weft_h5 *file, const char *group,
-                                               const weft_translations *translations);
-/* "vocabulary " and a hash of what sentences in the first n languages are cut into. */
-const char *weft_vocabulary_name(const weft_translations *translations, int n,
-                                 weft_arena *mem);
-/* Makes the languages and directions of a winner those that are known: name[n] are its
- * languages, which the file must have first, in that order, and their
- * weft_vocabulary_name; `like` their directions, NULL: those of the file. Its directions
- * come first then. more 1: the file may have further languages. EDATA naming `whose`:
- * other languages or pieces. */
-WEFT_CHECKED weft_status weft_translations_match(weft_translations *translations, int n,
-                                                 const char *const *name,
-                                                 const weft_translations *like, int more,
-                                                 const char *whose);
-
-/* Prints a line a language: sentences by parts, pieces, tokens, the longest sentence; and
- * one a direction: pairs by parts, and the different references of the test. */
-void weft_translations_print(const weft_translations *translations);
 
 #endif

@@ -99,6 +99,11 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w);
 /* The most copies, or columns, that a tensor has. */
 int weft_contexts_copies(const weft_contexts *contexts);
 
+/* The generator: theta[n] += W by, with columns w[c stride .. + n], those of factor 0 left
+ * out. Of contexts, and of algorithm cpg. Cost O(n columns). */
+void weft_generate(int columns, int64_t stride, int64_t n, const real *w, const real *by,
+                   real *theta);
+
 /* Below, [from, from + n) are the numbers of theta that a rank has: `from` is a multiple of
  * WEFT_CONTEXT_BLOCK. */
 enum { WEFT_CONTEXT_BLOCK = 128 };
@@ -119,11 +124,10 @@ typedef struct weft_contexts_taker {
     void (*take)(void *self, int64_t at, int64_t n, real *g);
     void *self;
 } weft_contexts_taker;
-/* Gives the gradient with respect to w, of tensors' copies and columns, by the chain rule
- * from numbers [from, from + n) of dtheta[theta] of a context: 0 but in its copies, which
- * alone are given where contexts are alike, dW = dtheta l'.
- * dots[weft_contexts_dots(contexts)] gets sums over blocks of columns times dtheta, those
- * of the range. Cost O(n copies). */
+/* Gives the gradient with respect to tensors' copies and columns, from numbers [from, from
+ * + n) of dtheta[theta] of a context: 0 but in its copies, which alone are given where
+ * contexts are alike, dW = dtheta l'. dots[weft_contexts_dots(contexts)] gets sums over
+ * blocks of columns times dtheta, those of the range. Cost O(n copies). */
 void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
                           const real *dtheta, int64_t from, int64_t n,
                           const weft_contexts_taker *taker, double *dots);

@@ -20,7 +20,7 @@ typedef struct weft_lane_batch {
 } weft_lane_batch;
 
 /* Sums over predictions: one per sample, d per window where shape.every, or one for each
- * word of a translation and its end. */
+ * word of a reply and its end. */
 typedef struct weft_score {
     double loss;  /* cross-entropy, natural logarithm; of numbers the squared error, mean
                      over those of a sample */
@@ -53,8 +53,8 @@ typedef struct weft_net {
      * has one. */
     weft_table (*table)(const void *self);
     /* g[nweight] = gradient of the mean, weighted loss over the batch's predictions, of
-     * pairs of the mean over them of a translation's summed loss; adds
-     * to *score the sums of the same forward pass, without weights. `dropout` is the share
+     * replies of the mean over them of their summed loss; adds to *score the sums of the
+     * same forward pass, without weights. `dropout` is the share
      * of units dropped, with masks that are a function of `key`. Where the batch has
      * places, g is [table.at + places table.d]: that of the other weights, then the rows of
      * the words; where it is compact, so are w here and in score. The result depends only
@@ -68,11 +68,10 @@ typedef struct weft_net {
      * times its weight. */
     void (*score)(const void *self, void *work, const real *w, const weft_batch *batch,
                   weft_score *score);
-    /* Translations of the batch's sentences: word[i][0 .. length[i]), at most
-     * shape.longest words; each depends on its own sentence only. NULL: it translates
-     * nothing. */
-    void (*translate)(const void *self, const real *w, const weft_batch *batch,
-                      uint32_t *const *word, int *length);
+    /* Writes replies to the batch's samples: word[i][0 .. length[i]), at most shape.longest
+     * words; each depends on its own sample only. NULL: it writes nothing. */
+    void (*write)(const void *self, const real *w, const weft_batch *batch,
+                  uint32_t *const *word, int *length);
     /* Representations: the numbers that the last layer takes, `width` of them. `represent`
      * writes to h[][width] those of every prediction of a batch, of a sample's places in
      * order, and to z[][classes] the logits (NULL: not needed), without dropout; each

@@ -21,13 +21,13 @@ typedef struct weft_members {
     double *score;     /* [n][rows of the table]; NAN: not scored */
 } weft_members;
 
-/* A translation. */
-typedef struct weft_translation {
+/* What a network wrote for a sample: a sentence in another language. */
+typedef struct weft_written {
     int64_t line;                /* of the source file, from 1 */
     const char *source, *target; /* languages */
-    const char *sentence, *text; /* and its translation */
+    const char *sentence, *text; /* and what was written */
     const char *reference;       /* NULL: not known */
-} weft_translation;
+} weft_written;
 
 /* What weights say of each row of a part. */
 typedef struct weft_predictions {
@@ -38,7 +38,7 @@ typedef struct weft_predictions {
                         number that is predicted of each target */
     int64_t *client; /* [n] of a federation, rows being client after client; NULL: none */
     int32_t *label;  /* [n] their labels; NULL, too */
-    weft_translation *translated; /* [n] in place of scores; NULL: rows have these */
+    weft_written *written; /* [n] in place of scores; NULL: rows have these */
     const char *note; /* to be told, on the first rank, such as whose weights were taken;
                          NULL: nothing */
 } weft_predictions;

@@ -10,8 +10,6 @@
 
 /* ---- text ---- */
 
-/* Text: well-formed UTF-8, tokens, lower case, stop words, articles of newsgroups. */
-
 /* Four tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK), Kim's
  * cleaning of sentences (process_data.py of "Convolutional neural networks for sentence
  * classification", EMNLP 2014), whose tokens are in lower case. */
@@ -23,8 +21,7 @@ typedef enum weft_tokenizer {
     WEFT_NTOK
 } weft_tokenizer;
 #define WEFT_TOK_WORDS "remove/simple|split/custom|treebank/nltk|kim"
-extern const char
-    *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", "treebank", "kim" */
+extern const char *const weft_tok_name[WEFT_NTOK]; /* "remove", "split", ... */
 
 /* Called with each token of a text, in order. */
 typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
@@ -33,8 +30,7 @@ typedef void (*weft_token_fn)(void *ctx, const char *token, size_t n);
  * be well-formed; tokens last until fn returns, and fn must not use tmp. Cost O(n). */
 void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn,
                    void *ctx, weft_arena *tmp);
-/* 1 if the token is in the English stop list, as it is, capitalised, or without its
- * punctuation. */
+/* 1: in the English stop list, as it is, capitalised, or without its punctuation. */
 int weft_is_stop(const char *token, size_t n);
 /* Writes the token in lower case, as Python's str.lower(), to out[room], without a final
  * NUL. Returns its bytes; if they are more than room, out is incomplete; room = 2 n always
@@ -56,17 +52,15 @@ void weft_news_strip(int flags, char **text, size_t *n);
 /* ---- bpe ---- */
 
 /* Byte-pair encoding: texts as sequences of pieces, which are characters and what was
- * merged of them, the most frequent pair first. Sennrich, Haddow, Birch, "Neural machine
- * translation of rare words with subword units", ACL 2016; the same merges and pieces as
+ * merged of them, the most frequent pair first (Sennrich, Haddow, Birch, ACL 2016); as by
  * their program subword-nmt, whose mark "</w>" at the end of a word is a blank here. */
 
 #define WEFT_UNIT 200 /* most characters of a unit */
 /* Splits UTF-8 text into units, which no piece goes beyond: the longest runs of letters,
  * marks and numbers, or of signs (Unicode categories P and S); a longer one than WEFT_UNIT
- * is cut. White space of any length, also what may be at the end, is a blank at the end of
- * the unit before it; at the beginning it is left out. So the units joined are the text
- * with single blanks and one at its end. Units end with NUL and last until fn returns. NUL
- * in the text is white space. Cost O(n). */
+ * is cut. White space, also NUL and the end, is a blank at the end of the unit before it;
+ * at the beginning it is left out. Units end with NUL and last until fn returns. Cost
+ * O(n). */
 void weft_units(const char *text, size_t n, weft_token_fn fn, void *ctx);
 
 /* How often each unit occurs. To be zeroed but for units.mem. */
@@ -124,10 +118,8 @@ const char *weft_bpe_decode(const weft_bpe *bpe, const uint32_t *piece, int64_t 
 /* ---- bleu ---- */
 
 /* Scores of translations over a corpus, with one reference each: BLEU and chrF, equal to
- * those of sacrebleu 2 (Post, "A call for clarity in reporting BLEU scores", WMT 2018).
- * They are made of whole numbers that are added over sentences, and over ranks, as both
- * structs are arrays of int64_t: the same score for any order and any ranks. Texts are
- * well-formed UTF-8 that ends with NUL. */
+ * those of sacrebleu 2 (Post, WMT 2018). Both structs are arrays of int64_t, which are
+ * added over sentences and ranks. Texts are well-formed UTF-8 that ends with NUL. */
 
 /* The tokens of mteval-v13a, separated by single blanks, in mem: entities are replaced, and
  * ASCII punctuation is split off, but for periods, commas and dashes at digits. Cost O(n).

@@ -213,7 +213,7 @@ void fed_measure(fed_task *fed)
     double each = fed_each(fed);
     fed->size.all.sum = each * (double)clients->size[WEFT_VALID].total;
     fed->size.all.square = each * each * clients->size[WEFT_VALID].square;
-    if (fed->env.data->pairs) {
+    if (weft_forms[fed->env.data->form]->predictions) {
         fed->size.all = (weft_population){0};
         for (int64_t c = 0; c < n; c++) add_scored(fed, c, 1);
     }

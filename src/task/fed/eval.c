@@ -1,19 +1,18 @@
 /* Weights on all clients, or on some that are drawn by the seed only: their scores before
- * and after local training, what the models of clients say of single rows, and their
- * translations. Clients are taken in portions, each distributed over ranks, so that memory
+ * and after local training, what the models of clients say of single rows, and what
+ * they write. Clients are taken in portions, each distributed over ranks, so that memory
  * does not grow with their number, and a rank holds the rows of what a portion keeps. */
 #include "round.h"
 #include "task/parts.h"
 #include "weft/space/scores.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     PORTION = 2048,   /* clients at a time, at most; fewer where they keep more */
     KEPT = 1 << 22,   /* bytes than this, and than the cohort of a round */
     JUDGED = 1 << 20, /* samples of a part, at most, for measures of all together */
-    SENTENCES = 64    /* translated at once, as many as a batch has room for */
+    TEXTS = 64        /* written at once, as many as a batch has room for */
 };
 
 /* ---- portions ---- */
@@ -43,8 +42,7 @@ static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n
 {
     weft_arena *mem = fed->env.mem;
     if (!members || fed->env.team->rank > 0) return NULL;
-    const weft_metric *table =
-        fed->env.data->pairs ? fed_direction_table : fed_client_table;
+    const weft_metric *table = fed->net->write ? fed_writing_table : fed_client_table;
     int columns = weft_metrics_count(table);
     *members =
         (weft_members){.table = table,
@@ -346,78 +344,60 @@ weft_status fed_judge_all(fed_task *fed, const weft_job *job, const weft_state *
     return st;
 }
 
-/* ---- translations: each client's by the rank that has its model ---- */
+/* ---- texts: each client's by the rank that has its model ---- */
 
-struct translating {
+struct writing {
     const fed_task *fed;
     weft_part part;
-    uint32_t **word;       /* [SENTENCES][longest] */
-    weft_translated *sums; /* [clients] */
+    uint32_t **word;   /* [TEXTS][longest] */
+    weft_texts *texts; /* [clients] */
 };
 
-/* Pairs of similar lengths are translated together, as a block takes as many steps as its
- * longest translation. */
-struct length {
-    int words;
-    int64_t at;
-};
-
-static int longer_first(const void *a, const void *b)
+/* Samples of similar lengths are taken together, as a block takes as many steps as its
+ * longest text. */
+static void write_client(void *of, int64_t c, const weft_samples *samples, const real *w)
 {
-    const struct length *x = a, *y = b;
-    if (x->words != y->words) return x->words > y->words ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-static void translate_client(void *of, int64_t c, const weft_samples *samples,
-                             const real *w)
-{
-    const struct translating *translating = of;
-    const fed_task *fed = translating->fed;
-    const weft_pair_rows *pairs = fed->env.data->pairs;
-    int64_t first = pairs->first[translating->part * pairs->of->directions + c];
-    struct length *order = WEFT_NEW(fed->work.tmp, struct length, samples->n);
-    for (int64_t i = 0; i < samples->n; i++)
-        order[i] = (struct length){samples->length[i] + samples->translated[i], i};
-    qsort(order, (size_t)samples->n, sizeof *order, longer_first);
-    for (int64_t i = 0; i < samples->n; i += SENTENCES) {
-        int64_t at[SENTENCES], row[SENTENCES];
-        int length[SENTENCES],
-            n = samples->n - i < SENTENCES ? (int)(samples->n - i) : SENTENCES;
-        for (int e = 0; e < n; e++) {
-            at[e] = order[i + e].at;
-            row[e] = first + at[e];
-        }
+    const struct writing *writing = of;
+    const fed_task *fed = writing->fed;
+    weft_length *order = WEFT_NEW(fed->work.tmp, weft_length, samples->n);
+    for (int i = 0; i < samples->n; i++)
+        order[i] = (weft_length){i, samples->length[i] + samples->replies[i], i};
+    weft_lengths_sort(samples->n, order);
+    for (int64_t i = 0; i < samples->n; i += TEXTS) {
+        int64_t at[TEXTS];
+        int length[TEXTS], n = samples->n - i < TEXTS ? (int)(samples->n - i) : TEXTS;
+        for (int e = 0; e < n; e++) at[e] = order[i + e].at;
         weft_batch batch = fed_batch_of(fed, NULL, samples, at, n);
-        fed->net->translate(fed->model, w, &batch, translating->word, length);
-        weft_translated_add(&translating->sums[c], pairs, translating->part, c, n, row,
-                            translating->word, length);
+        fed->net->write(fed->model, w, &batch, writing->word, length);
+        for (int e = 0; e < n; e++)
+            weft_texts_add(writing->texts, fed->env.data, writing->part, c, at[e],
+                           length[e], writing->word[e]);
     }
 }
 
-weft_status fed_translate(fed_task *fed, const weft_job *job, const weft_state *state,
-                          weft_part part, weft_members *members, double *score)
+weft_status fed_write(fed_task *fed, const weft_job *job, const weft_state *state,
+                      weft_part part, weft_members *members, double *score)
 {
-    if (!fed->env.data->pairs || part == WEFT_TRAIN) return WEFT_OK;
+    if (!fed->net->write || part == WEFT_TRAIN) return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
-    int64_t n = fed->clients->n, untrained,
-            longest = weft_pair_rows_shape(fed->env.data->pairs).longest;
-    struct translating translating = {.fed = fed,
-                                      .part = part,
-                                      .word = WEFT_NEW(tmp, uint32_t *, SENTENCES),
-                                      .sums = WEFT_NEW(tmp, weft_translated, n)};
-    for (int i = 0; i < SENTENCES; i++)
-        translating.word[i] = WEFT_NEW(tmp, uint32_t, longest);
-    weft_status st =
-        use_models(fed, job, state, part, translate_client, &translating, &untrained);
+    weft_shape shape;
+    weft_forms[fed->env.data->form]->shape(fed->env.data, &shape);
+    int64_t n = fed->clients->n, untrained;
+    struct writing writing = {.fed = fed,
+                              .part = part,
+                              .word = WEFT_NEW(tmp, uint32_t *, TEXTS),
+                              .texts = weft_texts_new(n, tmp)};
+    for (int i = 0; i < TEXTS; i++)
+        writing.word[i] = WEFT_NEW(tmp, uint32_t, shape.longest);
+    weft_status st = use_models(fed, job, state, part, write_client, &writing, &untrained);
     if (st == WEFT_OK) {
-        weft_translated_join(fed->env.team, n, translating.sums);
-        weft_translated_mean(n, translating.sums, score);
-        int columns = weft_metrics_count(fed_direction_table);
+        weft_texts_join(fed->env.team, n, writing.texts);
+        weft_texts_mean(writing.texts, n, score);
+        int columns = weft_metrics_count(fed_writing_table);
         for (int64_t i = 0; i < members->n; i++)
-            weft_translated_put(&translating.sums[members->number[i]],
-                                members->score + (i + 1) * columns - 2);
+            weft_texts_score(writing.texts, members->number[i],
+                             members->score + (i + 1) * columns - 2);
     }
     weft_arena_free(tmp);
     return st;

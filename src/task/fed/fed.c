@@ -8,7 +8,6 @@
 #include "round.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
-#include "weft/data/translations.h"
 #include "weft/registry.h"
 #include "weft/space/scores.h"
 
@@ -111,17 +110,11 @@ static weft_status shape_of(fed_task *fed, weft_shape *shape)
 {
     weft_data *data = fed->env.data;
     weft_clients *clients = fed->clients;
-    int chars = data->form == WEFT_CHARS;
-    if (data->pairs) {
-        *shape = weft_pair_rows_shape(data->pairs);
+    if (weft_forms[data->form]->shape) {
+        weft_forms[data->form]->shape(data, shape);
         return weft_word_unused(&fed->options.words, "fed", data->path);
     }
-    *shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
-                          .channels = clients->channels,
-                          .height = clients->height,
-                          .width = clients->width,
-                          .classes = chars ? clients->symbols : data->classes,
-                          .every = fed->options.target == FED_ALL_SYMBOLS};
+    *shape = weft_clients_shape(data, clients, fed->options.target == FED_ALL_SYMBOLS);
     if (data->form == WEFT_TOKENS) {
         TRY(weft_data_own_words(data, (weft_tokenizer)fed->options.words.tokenizer));
         TRY(weft_agree(
@@ -255,8 +248,8 @@ static fed_batch rows_new(int most, weft_arena *mem)
                        .text = WEFT_NEW(mem, const uint8_t *, most),
                        .word = WEFT_NEW(mem, const uint32_t *, most),
                        .length = WEFT_NEW(mem, int, most),
-                       .translation = WEFT_NEW(mem, const uint32_t *, most),
-                       .translated = WEFT_NEW(mem, int, most),
+                       .reply = WEFT_NEW(mem, const uint32_t *, most),
+                       .replies = WEFT_NEW(mem, int, most),
                        .label = WEFT_NEW(mem, int32_t, most),
                        .weight = WEFT_NEW(mem, double, most),
                        .at = WEFT_NEW(mem, int64_t, most)};
@@ -389,10 +382,8 @@ static weft_status balance_classes(fed_task *fed)
     if (!fed->env.scoring && fed_is_joint(fed)) TRY(check_measure(fed));
     if (fed->env.scoring || (!balanced && !fed->env.balanced)) return WEFT_OK;
     const char *key = balanced ? "fed.score = balanced" : "run.class_weights = balanced";
-    const char *lacks = fed_worker_trains(fed)         ? "those of a worker are not known"
-                        : data->form == WEFT_CHARS     ? "characters of text have none"
-                        : data->form == WEFT_SENTENCES ? "sentences have none"
-                                                       : NULL;
+    const char *lacks = fed_worker_trains(fed) ? "those of a worker are not known"
+                                               : weft_forms[data->form]->unclassed;
     if (lacks)
         return weft_fail(WEFT_ECONF,
                          "%s counts the samples of classes, and %s; leave it out", key,
@@ -413,7 +404,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->told = (fed_told){0};
     if (fed_worker_trains(fed)) TRY(fed_worker_begin(fed));
     const weft_data *data = fed->env.data;
-    if (data && data->translations) weft_data_own_pairs(fed->env.data);
+    if (data && weft_forms[data->form]->share) weft_forms[data->form]->share(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
     TRY(check_data(fed));
@@ -583,7 +574,7 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
     if (members->n > 0) out->members = members;
     fed_sums_means(&sums, FED_BEFORE, out->metric);
     if (evaluation.personal) fed_sums_means(&sums, FED_AFTER, out->metric + 2);
-    TRY(fed_translate(fed, job, state, part, members, out->metric + FED_TRANSLATED_SCORES));
+    TRY(fed_write(fed, job, state, part, members, out->metric + FED_TEXT_SCORES));
     if (fed->fresh.n == 0)
         return fed_judge(fed, job, state, part, out->metric + FED_QUALITY_SCORES,
                          &out->confusion);

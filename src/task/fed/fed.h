@@ -184,8 +184,8 @@ typedef struct fed_batch {
     const uint8_t **text;
     const uint32_t **word;
     int *length;
-    const uint32_t **translation;
-    int *translated;
+    const uint32_t **reply;
+    int *replies;
     int32_t *label;
     double *weight;
     int64_t *at; /* numbers of samples */
@@ -374,8 +374,8 @@ enum {
     FED_ROW_VALID_ERROR
 };
 /* The first score of new clients; the first of weft_quality_put. */
-enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8, FED_TRANSLATED_SCORES = 12 };
+enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8, FED_TEXT_SCORES = 12 };
 extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[], fed_client_table[],
-    fed_direction_table[]; /* of clients that are directions of sentences */
+    fed_writing_table[]; /* of clients for whom a network writes */
 
 #endif

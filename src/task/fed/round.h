@@ -285,8 +285,8 @@ void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed
 /* weight[label] of each sample of a batch. */
 const double *fed_class_weights(const fed_task *fed, const double *weight,
                                 const weft_batch *batch);
-/* Number of predictions of a sample, other than sentences; of the samples of a part of a
- * client, of which client->valid are scored. */
+/* Number of predictions of a sample, where it is the same of all; of the samples of a part
+ * of a client, of which client->valid are scored. */
 int fed_each(const fed_task *fed);
 double fed_predictions(const fed_task *fed, const fed_client *client, weft_part part);
 /* p[classes] = the probabilities of classes by their logits z; e[classes]: scratch. */
@@ -377,12 +377,12 @@ WEFT_CHECKED weft_status fed_judge_all(fed_task *fed, const weft_job *job,
 WEFT_CHECKED weft_status fed_judge(fed_task *fed, const weft_job *job,
                                    const weft_state *state, weft_part part, double *metric,
                                    const double **confusion);
-/* BLEU and chrF of sentences, by the model that each client has before its turn: into the
- * last two columns of members, and their means into score[2]; nothing of the train part.
- * EFILE, EDATA. Collective. */
-WEFT_CHECKED weft_status fed_translate(fed_task *fed, const weft_job *job,
-                                       const weft_state *state, weft_part part,
-                                       weft_members *members, double *score);
+/* How good are texts of a part that the model writes which each client has before its turn:
+ * into the last two columns of members, and their means into score[2]; nothing where the
+ * network writes none, and of the train part. EFILE, EDATA. Collective. */
+WEFT_CHECKED weft_status fed_write(fed_task *fed, const weft_job *job,
+                                   const weft_state *state, weft_part part,
+                                   weft_members *members, double *score);
 
 /* ---- round.c: all of it. Changes the state, and the job's result ---- */
 

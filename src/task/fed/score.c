@@ -2,7 +2,6 @@
  * client's own samples as neighbours. */
 #include "round.h"
 #include "weft/base/random.h"
-#include "weft/data/translations.h"
 #include "weft/math/kernels.h"
 #include "weft/math/optim.h"
 
@@ -38,12 +37,12 @@ weft_batch fed_batch_of(const fed_task *fed, const fed_own *own,
     }
     batch.label = rows->label;
     for (int i = 0; i < n && samples->label; i++) rows->label[i] = samples->label[at[i]];
-    for (int i = 0; i < n && samples->translation; i++) {
-        rows->translation[i] = samples->translation[at[i]];
-        rows->translated[i] = samples->translated[at[i]];
+    for (int i = 0; i < n && samples->reply; i++) {
+        rows->reply[i] = samples->reply[at[i]];
+        rows->replies[i] = samples->replies[at[i]];
     }
-    batch.translation = rows->translation;
-    batch.translated = rows->translated;
+    batch.reply = rows->reply;
+    batch.replies = rows->replies;
     if (samples->word) {
         for (int i = 0; i < n; i++) {
             rows->word[i] = samples->word[at[i]];
@@ -136,14 +135,16 @@ int fed_each(const fed_task *fed)
     return chars ? (int)fed->clients->d : 1;
 }
 
-/* Of some of a client's sentences: their share of the words of all. */
+/* Of some of a client's samples: their share of what is predicted for all. */
 double fed_predictions(const fed_task *fed, const fed_client *client, weft_part part)
 {
-    const weft_pair_rows *pairs = fed->env.data->pairs;
-    if (!pairs || client->valid == 0) return (double)client->valid * fed_each(fed);
-    int64_t words = weft_pair_rows_words(pairs, part, client->client),
-            all = weft_client_count(fed->clients, client->client, part);
-    return (double)words * (double)client->valid / (double)all;
+    const weft_data *data = fed->env.data;
+    const weft_form_traits *form = weft_forms[data->form];
+    if (!form->predictions || client->valid == 0)
+        return (double)client->valid * fed_each(fed);
+    int64_t all = weft_client_count(fed->clients, client->client, part);
+    return form->predictions(data, part, client->client) * (double)client->valid /
+           (double)all;
 }
 
 /* ---- neighbours ----

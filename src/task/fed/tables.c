@@ -159,7 +159,7 @@ const weft_metric fed_rows[] = {
 /* clang-format on */
 
 const weft_metric fed_client_table[] = {SCORES, {0}};
-const weft_metric fed_direction_table[] = {SCORES, WEFT_TRANSLATED_SCORES, {0}};
+const weft_metric fed_writing_table[] = {SCORES, WEFT_TEXT_SCORES, {0}};
 const weft_metric fed_score_table[] = {
     SCORES,
     {"new_loss", "of clients kept out of training, before they adapt", "loss", NULL},
@@ -167,5 +167,5 @@ const weft_metric fed_score_table[] = {
     {"adapted_loss", "of the same, after fed.new_epochs", "loss", NULL},
     {"adapted_error", "of the same, after fed.new_epochs", "1", "adapted error %"},
     WEFT_QUALITY_SCORES, /* before local training, of at most 2^20 samples of all clients */
-    WEFT_TRANSLATED_SCORES, /* of sentences, before local training, mean over clients */
+    WEFT_TEXT_SCORES,    /* of texts written before local training, mean over clients */
     {0}};

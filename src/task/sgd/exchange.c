@@ -51,7 +51,7 @@ void sgd_words_seat(sgd_words *words, const sgd_task *sgd, int n, const int64_t 
     weft_seats_clear(&words->seats);
     for (int i = 0; i < n; i++) {
         int length;
-        const uint32_t *word = sgd_words_of(sgd, row[i], &length);
+        const uint32_t *word = sgd->source->words(sgd, row[i], &length);
         weft_seats_add(&words->seats, length, word);
     }
     for (int i = 0; i < words->seats.n; i++)
@@ -110,9 +110,8 @@ static void pay_row(sgd_words *words, const sgd_model *model, int64_t row, real 
     words->taken[row] = words->nstep;
 }
 
-/* The rows words->row[n]. */
-static void settle_rows(sgd_words *words, const sgd_model *model, int64_t n, real *w,
-                        real *slots)
+void sgd_words_settle(sgd_words *words, const sgd_model *model, int64_t n, real *w,
+                      real *slots)
 {
     for (int64_t i = 0; i < n; i++)
         if (keeps_row(words, words->row[i])) pay_row(words, model, words->row[i], w, slots);
@@ -126,11 +125,6 @@ static void settle_own_rows(sgd_words *words, const sgd_model *model, real *w, r
         if (keeps_row(words, row)) pay_row(words, model, row, w, slots);
     memset(words->taken, 0, (size_t)words->table.rows * sizeof *words->taken);
     words->nstep = 0;
-}
-
-void sgd_words_settle(sgd_words *words, const sgd_model *model, real *w, real *slots)
-{
-    settle_rows(words, model, words->seats.n, w, slots);
 }
 
 void sgd_words_step(sgd_words *words, const sgd_model *model, weft_pace pace, real *w,
@@ -155,7 +149,7 @@ void sgd_words_end(sgd_words *words, const sgd_model *model, real *w, real *slot
         int64_t left = words->table.rows - from,
                 n = left < words->most ? left : words->most;
         for (int64_t i = 0; i < n; i++) words->row[i] = from + i;
-        settle_rows(words, model, n, w, slots);
+        sgd_words_settle(words, model, n, w, slots);
         for (int s = 0; s < model->slots; s++) get_rows(words, n, slots + s * model->n);
     }
 }

@@ -19,8 +19,6 @@
                   "in configurations without such a layer",                                \
                   .role = WEFT_PER_TRIAL)
 
-#define NOISE "0.3"
-
 static const weft_opt train_opts[] = {
     WEFT_CHOICE_OPT("optimizer", sgd_train, descent.optimizer, "sgd", "sgd|adam|adadelta",
                     "update rule", .role = WEFT_SHAPE),
@@ -68,7 +66,7 @@ static const weft_opt train_opts[] = {
     WEFT_REAL_OPT("dropout", sgd_train, dropout, "0", 0, 0.9999,
                   "share of units that are dropped in a step, if the network has dropout",
                   .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("noise", sgd_train, noise, NOISE, 0, 0.9999,
+    WEFT_REAL_OPT("noise", sgd_train, noise, SGD_NOISE, 0, 0.9999,
                   "translation: share of the words that are left out of a sentence to be "
                   "translated into its own language, else they are only copied",
                   .role = WEFT_PER_TRIAL),
@@ -95,50 +93,17 @@ const weft_kind sgd_train_kind = {.name = "train",
                                   .opts = train_opts,
                                   .when = train_when};
 
-weft_status sgd_check_noise(const sgd_task *sgd)
-{
-    const weft_entry *entry = weft_conf_find(sgd->env.conf, "train", "noise");
-    const weft_translations *of = sgd->env.data->translations;
-    if (!entry || (strcmp(entry->value, NOISE) == 0 && !weft_conf_is_typed(entry)))
-        return WEFT_OK;
-    for (int64_t i = 0; of && i < of->directions; i++)
-        if (of->direction[i].source == of->direction[i].target) return WEFT_OK;
-    return weft_entry_fail(entry,
-                           "nothing in this run reads it: %s has no translations of a "
-                           "language to itself; take it out",
-                           sgd->env.data->path);
-}
-
 /* ---- contexts ---- */
 
-/* Number of contexts, 0 where samples have none. */
-static int context_count(const sgd_task *sgd)
+static sgd_layout layout_of(const sgd_task *sgd)
 {
-    if (sgd->pairs.of) return (int)sgd->pairs.of->directions;
-    return sgd->pool.client ? (int)sgd->env.data->clients->n : 0;
+    return sgd->source->layout ? sgd->source->layout(sgd) : (sgd_layout){0};
 }
 
-int sgd_context_of(const sgd_task *sgd, int64_t row)
+/* 1: contexts are clients. */
+static int is_alike(const sgd_model *model)
 {
-    if (sgd->pool.client) return sgd->pool.client[row];
-    const int64_t *first = sgd->pairs.first;
-    int64_t low = 0, high = WEFT_NPART * sgd->pairs.of->directions;
-    while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (first[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (int)(low % sgd->pairs.of->directions);
-}
-
-weft_context sgd_context(const sgd_task *sgd, int number)
-{
-    if (sgd->pool.client)
-        return (weft_context){.language = {number, number}, .pair = number};
-    const weft_direction *way = &sgd->pairs.of->direction[number];
-    return (weft_context){.language = {way->source, way->target}, .pair = number};
+    return model->contexts && model->contexts->alike;
 }
 
 /* ---- weights by context ---- */
@@ -147,13 +112,14 @@ weft_context sgd_context(const sgd_task *sgd, int number)
 static weft_status check_form(const sgd_task *sgd, int form)
 {
     const char *path = sgd->env.data->path;
-    if (sgd->pairs.of || form == WEFT_CONTEXT_ONE) return WEFT_OK;
+    sgd_layout layout = layout_of(sgd);
+    if (form == WEFT_CONTEXT_ONE || (layout.contexts > 0 && !layout.alike)) return WEFT_OK;
     if (sgd->env.data->owners)
         return weft_fail(WEFT_ECONF,
                          "context.form: %s has documents, and weights by client are of "
                          "rows of numbers, images and running text; take it out",
                          path);
-    if (!sgd->pool.client)
+    if (layout.contexts == 0)
         return weft_fail(WEFT_ECONF,
                          "context.form: the rows of %s belong to no clients, and are of "
                          "one language; take it out, or pack the data with clients, as by "
@@ -173,8 +139,9 @@ static weft_status check_form(const sgd_task *sgd, int form)
 /* context.form as it is for the data. */
 static int form_of(const sgd_task *sgd, int form)
 {
+    sgd_layout layout = layout_of(sgd);
     if (form != WEFT_CONTEXT_AUTO) return form;
-    return sgd->env.data->translations ? WEFT_CONTEXT_GENERATED : WEFT_CONTEXT_ONE;
+    return layout.contexts > 0 && !layout.alike ? WEFT_CONTEXT_GENERATED : WEFT_CONTEXT_ONE;
 }
 
 /* The layout of the weights by context; NULL: samples have no contexts, or one set of
@@ -183,18 +150,18 @@ static weft_status contexts_new(const sgd_task *sgd, const weft_context_options 
                                 const sgd_model *model, weft_arena *mem,
                                 weft_contexts **out)
 {
-    const weft_translations *of = sgd->pairs.of;
+    sgd_layout layout = layout_of(sgd);
     weft_context_options own = *options;
     own.form = form_of(sgd, options->form);
     *out = NULL;
     TRY(check_form(sgd, own.form));
-    if (!of && own.form == WEFT_CONTEXT_ONE) return WEFT_OK;
-    int pairs = context_count(sgd), languages = of ? of->n : pairs;
+    int one = own.form == WEFT_CONTEXT_ONE;
+    if (one && (layout.contexts == 0 || layout.alike)) return WEFT_OK;
     *out = WEFT_NEW(mem, weft_contexts, 1);
-    TRY(weft_contexts_setup(*out, &own, sgd->net, model->self, languages, pairs,
-                            of && of->joint));
-    (*out)->known = of ? of->known : 0;
-    (*out)->alike = !of;
+    TRY(weft_contexts_setup(*out, &own, sgd->net, model->self, layout.languages,
+                            layout.contexts, layout.joint));
+    (*out)->known = layout.known;
+    (*out)->alike = layout.alike;
     return WEFT_OK;
 }
 
@@ -203,9 +170,9 @@ static weft_status contexts_new(const sgd_task *sgd, const weft_context_options 
 void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_rows *train,
                        real *w)
 {
-    if (!sgd->pool.client || !model->contexts) return;
+    if (!is_alike(model)) return;
     weft_arena *tmp = weft_arena_new();
-    char *trained = WEFT_NEW(tmp, char, context_count(sgd));
+    char *trained = WEFT_NEW(tmp, char, layout_of(sgd).contexts);
     for (int64_t i = 0; i < train->n; i++) trained[sgd->pool.client[train->row[i]]] = 1;
     weft_contexts_fill(model->contexts, trained, w);
     weft_arena_free(tmp);
@@ -216,8 +183,8 @@ static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
 {
     enum { FEW = 10 };
     const weft_team *team = sgd->env.team;
-    if (!sgd->pool.client || !model->contexts || team->first + team->rank > 0) return;
-    int clients = context_count(sgd), none = 0, few = 0;
+    if (!is_alike(model) || team->first + team->rank > 0) return;
+    int clients = layout_of(sgd).contexts, none = 0, few = 0;
     weft_arena *tmp = weft_arena_new();
     int64_t *rows = WEFT_NEW(tmp, int64_t, clients);
     for (int64_t i = 0; i < sgd->at->train.n; i++)
@@ -244,10 +211,11 @@ static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
 
 int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows)
 {
-    int64_t contexts = context_count(sgd), n = 0;
+    int64_t contexts = layout_of(sgd).contexts, n = 0;
     weft_arena *tmp = weft_arena_new();
     int64_t *count = WEFT_NEW(tmp, int64_t, contexts);
-    for (int64_t i = 0; i < rows->n; i++) count[sgd_context_of(sgd, rows->row[i])]++;
+    for (int64_t i = 0; i < rows->n; i++)
+        count[sgd->source->context_of(sgd, rows->row[i])]++;
     for (int64_t c = 0; c < contexts; c++) n += (count[c] + batch - 1) / batch;
     weft_arena_free(tmp);
     return n;
@@ -258,10 +226,10 @@ int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *
 static void sort_by_context(const sgd_task *sgd, int64_t n, const int64_t *row,
                             int64_t *place, int64_t *from)
 {
-    int64_t contexts = context_count(sgd);
-    for (int64_t i = 0; i < n; i++) from[sgd_context_of(sgd, row[i]) + 1]++;
+    int64_t contexts = layout_of(sgd).contexts;
+    for (int64_t i = 0; i < n; i++) from[sgd->source->context_of(sgd, row[i]) + 1]++;
     for (int64_t c = 0; c < contexts; c++) from[c + 1] += from[c];
-    for (int64_t i = 0; i < n; i++) place[from[sgd_context_of(sgd, row[i])]++] = i;
+    for (int64_t i = 0; i < n; i++) place[from[sgd->source->context_of(sgd, row[i])]++] = i;
     memmove(from + 1, from, (size_t)contexts * sizeof *from);
     from[0] = 0;
 }
@@ -269,7 +237,7 @@ static void sort_by_context(const sgd_task *sgd, int64_t n, const int64_t *row,
 void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
                        const weft_rng_row *key, int64_t *order, int64_t *end)
 {
-    int64_t contexts = context_count(sgd), n = 0, at = 0;
+    int64_t contexts = layout_of(sgd).contexts, n = 0, at = 0;
     int64_t most = rows->n / batch + contexts;
     weft_arena *tmp = weft_arena_new();
     int64_t *shuffled = WEFT_NEW(tmp, int64_t, rows->n),
@@ -297,7 +265,7 @@ void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
 sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                           int64_t most, weft_arena *mem)
 {
-    int64_t contexts = model->contexts ? context_count(sgd) : 0;
+    int64_t contexts = model->contexts ? layout_of(sgd).contexts : 0;
     sgd_blocks blocks = {.cut = WEFT_NEW(mem, int64_t, rows->n / most + contexts + 2),
                          .row = WEFT_NEW(mem, int64_t, rows->n),
                          .place = WEFT_NEW(mem, int64_t, rows->n)};
@@ -309,8 +277,8 @@ sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd
     for (int64_t i = 1; i <= rows->n; i++) {
         int full = i == rows->n || i - blocks.cut[blocks.n] == most;
         if (!full && contexts > 0)
-            full = sgd_context_of(sgd, blocks.row[i]) !=
-                   sgd_context_of(sgd, blocks.row[i - 1]);
+            full = sgd->source->context_of(sgd, blocks.row[i]) !=
+                   sgd->source->context_of(sgd, blocks.row[i - 1]);
         if (full) blocks.cut[++blocks.n] = i;
     }
     return blocks;
@@ -450,7 +418,7 @@ void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     double steps = 0, samples = 0;
     double words = fmin(model.train.batch * sgd->shape.length, (double)model.table.rows);
     double moved = (double)model.table.at + words * model.table.d; /* weights of a step */
-    double partial = sgd->pool.client && model.contexts ? context_count(sgd) / 2.0 : 0;
+    double partial = is_alike(&model) ? layout_of(sgd).contexts / 2.0 : 0;
     if (model.contexts) moved = (double)model.n;
     for (int f = 0; f < sgd->nfold; f++) {
         double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
@@ -470,30 +438,7 @@ void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     weft_arena_free(tmp);
 }
 
-/* ---- languages that a winner knows ---- */
-
-int sgd_known_tensors(const void *self, const weft_job *job,
-                      weft_tensor out[WEFT_MAX_TENSORS])
-{
-    const sgd_task *sgd = self;
-    const weft_translations *of = sgd->pairs.of;
-    if (!of || (of->known == of->n && of->known_directions == of->directions)) return 0;
-    weft_arena *tmp = weft_arena_new();
-    weft_translations before = *of;
-    sgd_task task = *sgd;
-    before.n = of->known;
-    before.directions = of->known_directions;
-    task.pairs.of = &before;
-    task.shape.words -= of->n - of->known;
-    sgd_model model = sgd_model_of(&task, job, tmp);
-    int n = weft_contexts_tensors(model.contexts, out);
-    weft_arena_free(tmp);
-    return n;
-}
-
-/* ECONF: embeddings alone are trained where there are none, or of a generator that nothing
- * has trained. */
-static weft_status check_clients(const sgd_task *sgd)
+weft_status sgd_check_clients(const sgd_task *sgd)
 {
     const weft_context_options *context = &sgd->context;
     if (sgd->env.scoring || context->train == WEFT_CONTEXT_ALL) return WEFT_OK;
@@ -510,31 +455,6 @@ static weft_status check_clients(const sgd_task *sgd)
                                  "they are; set run.start = RUN.h5, where they come from");
 }
 
-weft_status sgd_check_known(const sgd_task *sgd)
-{
-    const weft_translations *of = sgd->pairs.of;
-    const weft_context_options *context = &sgd->context;
-    if (sgd->pool.client) return check_clients(sgd);
-    if (!of) return WEFT_OK;
-    if (sgd->env.scoring && context->form == WEFT_CONTEXT_PAIR &&
-        of->directions > of->known_directions) {
-        const weft_direction *way = &of->direction[of->known_directions];
-        return weft_fail(WEFT_ECONF,
-                         "%s: the winner was not trained on %s-%s, and has weights for the "
-                         "directions of its training alone (context.form = pairwise); take "
-                         "one of another form, or other directions",
-                         of->path, of->language[way->source].name,
-                         of->language[way->target].name);
-    }
-    if (sgd->env.scoring || context->train == WEFT_CONTEXT_ALL || of->known < of->n)
-        return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "context.train = embeddings trains those of languages that run.start "
-                     "lacks, and %s has none: set run.start = RUN.h5, and pack sentences "
-                     "in another language with vocabulary = RUN.h5",
-                     of->path);
-}
-
 /* ---- memory ---- */
 
 /* The numbers of weights of all contexts, as Platanios et al. count them. */
@@ -544,10 +464,10 @@ static void tell_weights(const sgd_task *sgd, const sgd_model *model)
     if (!contexts || sgd->env.team->first + sgd->env.team->rank > 0) return;
     const weft_context_options *options = &contexts->options;
     long long own = model->table.at, all = model->n, generated = contexts->generated;
-    const char *many = sgd->pool.client ? "clients" : "languages";
+    const char *many = contexts->alike ? "clients" : "languages";
     if (options->form != WEFT_CONTEXT_GENERATED) {
         weft_log(WEFT_INFO, "weights: %lld for a %s, %lld for all %d", own,
-                 sgd->pool.client ? "client" : "direction", all, contexts->pairs);
+                 contexts->alike ? "client" : "direction", all, contexts->pairs);
         return;
     }
     int size = options->group > 0 ? options->group : options->size;

@@ -1,7 +1,7 @@
 /* The samples of task sgd: every rank reads all of them, since a batch is drawn from all;
- * those of all clients of a federation are pooled; of sentences, every pair of a direction
- * is one. They are divided into folds and a part for development, which rows of a group are
- * in together, and put into batches in the form that networks take. */
+ * those of all clients of a federation are pooled. They are divided into folds and a part
+ * for development, which rows of a group are in together, and put into batches in the form
+ * that networks take. */
 #include "sgd.h"
 #include "weft/base/random.h"
 #include "weft/data/data.h"
@@ -9,7 +9,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- data ---- */
@@ -33,13 +32,15 @@ static weft_status open_words(sgd_task *sgd)
     return weft_word_shape(&sgd->words, data, longest, &sgd->env, &sgd->shape);
 }
 
-static weft_status open_own(sgd_task *sgd)
+static weft_status own_open(sgd_task *sgd)
 {
     weft_data *data = &sgd->own;
     weft_likeness like = weft_data_likeness(sgd->env.data);
+    weft_team_split(sgd->env.team, sgd->env.team->size, &sgd->alone);
     TRY(weft_data_open_some(data, sgd->env.data->path, &sgd->env.data->window, &sgd->alone,
                             sgd->env.mem));
     sgd->opened = 1;
+    weft_data_bind(sgd->env.data, data);
     TRY(weft_data_match(data, &like, "the run"));
     for (int p = 0; p < WEFT_NPART; p++)
         sgd->first[p + 1] = sgd->first[p] + data->part[p].n;
@@ -53,30 +54,6 @@ static weft_status open_own(sgd_task *sgd)
     if (sgd->shape.numbers && data->classes == 1)
         sgd->unit = data->target_scale[0] * data->target_scale[0];
     return data->form == WEFT_TOKENS ? open_words(sgd) : WEFT_OK;
-}
-
-/* ---- sentences and their translations ---- */
-
-/* Sets first, shape and pairs. */
-static void open_pairs(sgd_task *sgd)
-{
-    weft_data *data = sgd->env.data;
-    weft_shape *shape = &sgd->shape;
-    sgd->pairs = weft_pair_rows_new(data->translations, data->scored, sgd->env.mem);
-    *shape = weft_pair_rows_shape(&sgd->pairs);
-    if (data->longest > shape->longest) shape->longest = (int)data->longest;
-    if (shape->longest == 0) shape->longest = 2 * shape->d + 10; /* as beams have it */
-    data->longest = shape->longest;
-    for (int p = 0; p < WEFT_NPART; p++)
-        sgd->first[p + 1] = sgd->pairs.first[(p + 1) * sgd->pairs.of->directions];
-}
-
-sgd_rows sgd_pairs_referred(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
-{
-    int64_t *row = WEFT_NEW(mem, int64_t, rows->n), n = 0;
-    for (int64_t i = 0; i < rows->n; i++)
-        if (sgd->pairs.reference[rows->row[i]] >= 0) row[n++] = rows->row[i];
-    return (sgd_rows){n, row};
 }
 
 /* ---- a federation ---- */
@@ -117,7 +94,7 @@ static weft_status check_pool(const sgd_task *sgd)
 }
 
 /* The samples of all clients of a federation, part by part, are one data set. */
-static weft_status open_pool(sgd_task *sgd)
+static weft_status pool_open(sgd_task *sgd)
 {
     const weft_data *data = sgd->env.data;
     const weft_clients *clients = data->clients;
@@ -125,13 +102,7 @@ static weft_status open_pool(sgd_task *sgd)
     for (int p = 0; p < WEFT_NPART; p++)
         sgd->first[p + 1] = sgd->first[p] + clients->size[p].total;
     TRY(check_pool(sgd));
-    sgd->shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
-                              .d = clients->d,
-                              .channels = clients->channels,
-                              .height = clients->height,
-                              .width = clients->width,
-                              .classes = chars ? clients->symbols : data->classes,
-                              .every = chars && sgd->opts.target == SGD_ALL_SYMBOLS};
+    sgd->shape = weft_clients_shape(data, clients, sgd->opts.target == SGD_ALL_SYMBOLS);
     int64_t n = sgd->first[WEFT_NPART], at = 0;
     if (chars)
         sgd->pool.text = WEFT_NEW(sgd->env.mem, const uint8_t *, n);
@@ -187,27 +158,25 @@ static weft_status check_numbers(const sgd_task *sgd)
                      data->path, what);
 }
 
-/* Options that sentences do not have: their parts are by the line, so that none is in two
- * parts by another direction. */
-static weft_status check_pairs(const sgd_task *sgd)
+/* ECONF: options that divide rows, or weigh classes, of data whose parts are whole. */
+static weft_status check_whole(const sgd_task *sgd)
 {
+    const weft_form_traits *form = weft_forms[sgd->env.data->form];
     const char *what = sgd->opts.folds > 0 ? "sgd.folds"
                        : sgd->opts.dev > 0 ? "sgd.dev"
                        : balances(sgd)     ? balance_key(sgd)
                                            : NULL;
-    if (!sgd->pairs.of || !what) return WEFT_OK;
-    return weft_fail(
-        WEFT_ECONF,
-        "%s holds sentences in several languages, whose parts are made by weft "
-        "pack; take out %s",
-        sgd->env.data->path, what);
+    if (!form->whole || !what) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s holds %s, whose parts are made by weft pack; take out %s",
+                     sgd->env.data->path, form->hold, what);
 }
 
 /* What only one kind of data asks_balance for. */
 static weft_status check_kind(const sgd_task *sgd)
 {
     TRY(check_numbers(sgd));
-    TRY(check_pairs(sgd));
+    TRY(check_whole(sgd));
     if (sgd->env.balanced && asks_balance(sgd))
         return weft_fail(
             WEFT_ECONF, "run.class_weights = balanced weights classes in all "
@@ -230,17 +199,7 @@ static weft_status check_kind(const sgd_task *sgd)
 
 weft_status sgd_open(sgd_task *sgd)
 {
-    weft_status st = WEFT_OK;
-    if (sgd->env.data->translations) {
-        open_pairs(sgd);
-    } else if (sgd->env.data->clients) {
-        st = open_pool(sgd);
-    } else {
-        weft_team_split(sgd->env.team, sgd->env.team->size, &sgd->alone);
-        st = open_own(sgd);
-        if (sgd->opened) weft_data_bind(sgd->env.data, &sgd->own);
-    }
-    TRY(weft_agree(st, sgd->env.team));
+    TRY(weft_agree(sgd->source->open(sgd), sgd->env.team));
     return sgd->env.scoring ? WEFT_OK : check_kind(sgd);
 }
 
@@ -255,11 +214,15 @@ static const weft_rows *part_of(const sgd_task *sgd, int64_t row, int64_t *at)
     return &sgd->own.part[p];
 }
 
-int32_t sgd_label_of(const sgd_task *sgd, int64_t row)
+static int32_t own_label(const sgd_task *sgd, int64_t row)
 {
-    if (sgd->pool.label) return sgd->pool.label[row];
     int64_t at;
     return part_of(sgd, row, &at)->label[at];
+}
+
+static int32_t pool_label(const sgd_task *sgd, int64_t row)
+{
+    return sgd->pool.label[row];
 }
 
 int sgd_answers(const sgd_task *sgd)
@@ -271,28 +234,24 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       weft_arena *tmp)
 {
     int bytes = sgd->env.data->form == WEFT_BYTES && !sgd->pool.x;
-    int pairs = sgd->pairs.of != NULL;
+    int replies = sgd->net->write ? most : 0;
     return (sgd_work){.net = sgd->net->work(model->self, most, tmp),
                       .x = WEFT_NEW(tmp, const float *, most),
                       .row = WEFT_NEW(tmp, float, bytes ? most * sgd->shape.d : 0),
                       .text = WEFT_NEW(tmp, const uint8_t *, most),
                       .word = WEFT_NEW(tmp, const uint32_t *, most),
                       .length = WEFT_NEW(tmp, int, most),
-                      .translation = WEFT_NEW(tmp, const uint32_t *, pairs ? most : 0),
-                      .translated = WEFT_NEW(tmp, int, pairs ? most : 0),
-                      .named = WEFT_NEW(tmp, uint32_t, pairs ? most * sgd->shape.d : 0),
+                      .reply = WEFT_NEW(tmp, const uint32_t *, replies),
+                      .replies = WEFT_NEW(tmp, int, replies),
+                      .named = WEFT_NEW(tmp, uint32_t, replies * sgd->shape.d),
                       .theta = WEFT_NEW(tmp, real, model->contexts ? model->table.at : 0),
                       .label = WEFT_NEW(tmp, int32_t, most),
                       .target = WEFT_NEW(tmp, const double *, most),
                       .weight = WEFT_NEW(tmp, double, most)};
 }
 
-const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n)
+static const uint32_t *own_words(const sgd_task *sgd, int64_t row, int *n)
 {
-    if (sgd->pairs.of) {
-        *n = sgd->pairs.sources[row] + sgd->pairs.targets[row];
-        return sgd->pairs.source[row];
-    }
     int64_t at;
     const weft_rows *part = part_of(sgd, row, &at);
     const int64_t *offset = part->offset[sgd->words.tokenizer] + at;
@@ -300,84 +259,39 @@ const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n)
     return part->token[sgd->words.tokenizer] + offset[0];
 }
 
-static int longer_first(const void *a, const void *b)
-{
-    const sgd_length *x = a, *y = b;
-    if (x->words != y->words) return x->words > y->words ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_length *out)
+void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, weft_length *out)
 {
     for (int i = 0; i < n; i++) {
-        out[i] = (sgd_length){.row = row[i], .place = i};
-        sgd_words_of(sgd, row[i], &out[i].words);
+        out[i] = (weft_length){.at = row[i], .place = i};
+        sgd->source->words(sgd, row[i], &out[i].words);
     }
-    qsort(out, (size_t)n, sizeof *out, longer_first);
-}
-
-void sgd_pairs_thin(const sgd_task *sgd, const sgd_model *model, sgd_work *work,
-                    int64_t step, int n, const int64_t *row)
-{
-    const weft_direction *way = &sgd->pairs.of->direction[sgd_context_of(sgd, row[0])];
-    int first = model->contexts->options.form == WEFT_CONTEXT_ONE; /* behind its name */
-    if (way->source != way->target) return;
-    for (int i = 0; i < n; i++) {
-        uint32_t *left = work->named + i * sgd->shape.d;
-        int words = 0;
-        for (int k = 0; k < work->length[i]; k++) {
-            weft_rng4 rng = weft_rng_at(sgd->env.seed, WEFT_RNG_NOISE, (uint64_t)step,
-                                        (uint64_t)row[i], (uint64_t)k);
-            int last = k + 1 == work->length[i] && words == first;
-            if (k < first || last || weft_rng_unit(rng.v[0]) >= model->train.noise)
-                left[words++] = work->word[i][k];
-        }
-        work->word[i] = left;
-        work->length[i] = words;
-    }
-}
-
-/* Sample i of a batch. */
-static void put_pair(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
-                     int64_t row)
-{
-    const weft_pair_rows *pairs = &sgd->pairs;
-    work->word[i] = pairs->source[row];
-    work->length[i] = pairs->sources[row];
-    work->translation[i] = pairs->target[row];
-    work->translated[i] = pairs->targets[row];
-    if (model->contexts->options.form != WEFT_CONTEXT_ONE) return;
-    int target = sgd_context(sgd, sgd_context_of(sgd, row)).language[1];
-    uint32_t *named = work->named + i * sgd->shape.d;
-    weft_pair_rows_name(pairs, row, target, named);
-    work->word[i] = named;
-    work->length[i]++;
+    weft_lengths_sort(n, out);
 }
 
 /* Sample i of the tables. */
-static void put_sample(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
-                       int64_t row)
+static void pool_put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
+                     int64_t row)
 {
-    if (sgd->pairs.of) {
-        put_pair(sgd, model, work, i, row);
-        return;
-    }
+    (void)model;
     if (sgd->pool.text) {
         work->text[i] = sgd->pool.text[row];
         return;
     }
-    if (sgd->pool.x) {
-        work->x[i] = sgd->pool.x[row];
-        work->label[i] = sgd->pool.label[row];
-        return;
-    }
+    work->x[i] = sgd->pool.x[row];
+    work->label[i] = sgd->pool.label[row];
+}
+
+static void own_put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
+                    int64_t row)
+{
     int64_t at, d = sgd->shape.d;
     const weft_rows *part = part_of(sgd, row, &at);
+    (void)model;
     work->label[i] = part->label[at];
     if (part->target) work->target[i] = part->target + at * sgd->shape.classes;
     if (part->weight) work->weight[i] = part->weight[at];
     switch (sgd->own.form) {
-    case WEFT_TOKENS: work->word[i] = sgd_words_of(sgd, row, &work->length[i]); return;
+    case WEFT_TOKENS: work->word[i] = own_words(sgd, row, &work->length[i]); return;
     case WEFT_BYTES: {
         float *x = work->row + i * d;
         for (int64_t j = 0; j < d; j++) x[j] = (float)part->byte[at * d + j] / 255;
@@ -400,7 +314,7 @@ weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
     double *target = WEFT_NEW(mem, double, n *m), *weight = WEFT_NEW(mem, double, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = rows->row[i];
-        if (m == 0) label[i] = sgd_label_of(sgd, row);
+        if (m == 0) label[i] = sgd->source->label(sgd, row);
         if (!sgd->opened) continue;
         int64_t at;
         const weft_rows *part = part_of(sgd, row, &at);
@@ -417,7 +331,7 @@ weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work
 {
     for (int i = 0; i < n; i++) {
         work->weight[i] = 1;
-        put_sample(sgd, model, work, i, row[i]);
+        sgd->source->put(sgd, model, work, i, row[i]);
         if (weight) work->weight[i] *= weight[work->label[i]];
     }
     weft_batch batch = {.n = n,
@@ -433,10 +347,37 @@ weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work
         break;
     default: batch.x = work->x;
     }
-    batch.translation = work->translation;
-    batch.translated = work->translated;
+    batch.reply = work->reply;
+    batch.replies = work->replies;
     return batch;
 }
+
+static sgd_layout pool_layout(const sgd_task *sgd)
+{
+    int clients = (int)sgd->env.data->clients->n;
+    return (sgd_layout){.contexts = clients, .languages = clients, .alike = 1};
+}
+
+static int pool_context_of(const sgd_task *sgd, int64_t row)
+{
+    return sgd->pool.client[row];
+}
+
+static weft_context pool_context(const sgd_task *sgd, int number)
+{
+    (void)sgd;
+    return (weft_context){.language = {number, number}, .pair = number};
+}
+
+const sgd_source sgd_own = {
+    .open = own_open, .put = own_put, .label = own_label, .words = own_words};
+const sgd_source sgd_pooled = {.open = pool_open,
+                               .check = sgd_check_clients,
+                               .layout = pool_layout,
+                               .context_of = pool_context_of,
+                               .context = pool_context,
+                               .put = pool_put,
+                               .label = pool_label};
 
 /* ---- folds ---- */
 
@@ -489,7 +430,7 @@ static weft_status weigh_classes(const sgd_task *sgd, sgd_fold *fold)
     int64_t *count = WEFT_NEW(sgd->env.mem, int64_t, classes);
     fold->weight = WEFT_NEW(sgd->env.mem, double, classes);
     for (int64_t i = 0; i < fold->train.n; i++)
-        count[sgd_label_of(sgd, fold->train.row[i])]++;
+        count[sgd->source->label(sgd, fold->train.row[i])]++;
     for (int c = 0; c < classes; c++)
         if (count[c] == 0 && !sgd->env.data->clients)
             return weft_fail(WEFT_EDATA,
@@ -529,13 +470,13 @@ static weft_status check_score(const sgd_task *sgd)
     for (int f = 0; f < sgd->nfold && weft_measure_joint(measure); f++) {
         const sgd_rows *dev = &sgd->at[f].dev;
         if (!sgd_answers(sgd)) break;
-        for (int64_t i = 0; i < dev->n; i++) count[sgd_label_of(sgd, dev->row[i])]++;
+        for (int64_t i = 0; i < dev->n; i++) count[sgd->source->label(sgd, dev->row[i])]++;
     }
     if (weft_measure_joint(measure) && !sgd_answers(sgd))
         st = weft_fail(WEFT_ECONF,
                        "%s: a network %s on %s answers no single rows, of which sgd.score "
                        "would be a measure; choose accuracy, loss or log_error",
-                       data->path, sgd->net->kind.name, weft_form_name[sgd->shape.form]);
+                       data->path, sgd->net->kind.name, weft_forms[sgd->shape.form]->name);
     else
         st = weft_measure_check(measure, "sgd.score", data->path, sgd->shape.classes,
                                 sgd->shape.numbers ? NULL : count, data->class_name);

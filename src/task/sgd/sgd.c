@@ -104,9 +104,7 @@ static const weft_metric sgd_scores[] = {
     {"error", "share of wrong answers, of the same samples" WEFT_ERROR_OF_NUMBERS, "1",
      "error %"},
     WEFT_QUALITY_SCORES,
-    {"bleu", "translations: BLEU as sacrebleu's, mean over directions", "0 to 100", "BLEU"},
-    {"chrf", "translations: chrF2 as sacrebleu's, mean over directions", "0 to 100",
-     "chrF"},
+    WEFT_TEXT_SCORES, /* means over directions */
     {0}};
 
 static const weft_kind *const sgd_parts[] = {&sgd_train_kind, &weft_context_kind, NULL};
@@ -167,6 +165,9 @@ static weft_status sgd_setup(void *self, const weft_env *env)
 {
     sgd_task *sgd = self;
     sgd->env = *env;
+    sgd->source = weft_forms[env->data->form]->written ? &sgd_pairs
+                  : env->data->clients                 ? &sgd_pooled
+                                                       : &sgd_own;
     sgd->each = 1;
     sgd->unit = 1;
     sgd->asked = 0;
@@ -179,7 +180,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     TRY(sgd_open(sgd));
     TRY(sgd_divide(sgd));
     check_ranks(sgd);
-    TRY(sgd_check_known(sgd));
+    if (sgd->source->check) TRY(sgd->source->check(sgd));
     return sgd_check_memory(sgd);
 }
 
@@ -220,8 +221,16 @@ static void sgd_by_client(const void *self, const weft_job *job, char by[WEFT_MA
     const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
     sgd_model model = sgd_model_of(sgd, job, tmp);
-    if (sgd->pool.client && model.contexts) weft_contexts_by_language(model.contexts, by);
+    if (model.contexts && model.contexts->alike)
+        weft_contexts_by_language(model.contexts, by);
     weft_arena_free(tmp);
+}
+
+static int sgd_known(const void *self, const weft_job *job,
+                     weft_tensor out[WEFT_MAX_TENSORS])
+{
+    const sgd_task *sgd = self;
+    return sgd->source->known ? sgd->source->known(sgd, job, out) : 0;
 }
 
 static void sgd_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
@@ -430,10 +439,7 @@ static void conclude(const sgd_task *sgd, const weft_job *job, double *aux,
 /* What was computed from samples counts only if they could be read. */
 static weft_status sgd_sound(const sgd_task *sgd)
 {
-    const weft_clients *clients = sgd->env.data->clients;
-    if (sgd->pairs.of)
-        return weft_agree(weft_translations_sound(sgd->pairs.of), sgd->env.team);
-    return weft_agree(clients ? weft_client_sound(clients) : weft_data_sound(&sgd->own),
+    return weft_agree(weft_data_sound(sgd->opened ? &sgd->own : sgd->env.data),
                       sgd->env.team);
 }
 
@@ -503,7 +509,7 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
                             "on other data alone");
     int held = folds && sgd->at;
     sgd_rows all = rows_of(sgd, part, tmp);
-    if (sgd->pairs.of) all = sgd_pairs_referred(sgd, &all, tmp);
+    if (sgd->source->scored) all = sgd->source->scored(sgd, &all, tmp);
     sgd_sums sum = {0};
     int64_t rows = 0;
     for (int f = 0; f < sgd->nfold; f++) {
@@ -517,9 +523,9 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     out->metric[1] = sum.wrong / sum.count;
     double count = sgd_weighs(sgd) ? (double)rows : sum.count;
     out->count = held ? count : count / sgd->nfold;
-    if (sgd->pairs.of && part != WEFT_TRAIN)
-        sgd_translations_score(sgd, &model, part, &all, x, out);
-    else if (!held && !sgd->pairs.of)
+    if (sgd->source->score && part != WEFT_TRAIN)
+        sgd->source->score(sgd, &model, part, &all, x, out);
+    else if (!held && !sgd->source->score)
         sgd_judge(sgd, &model, &all, x, out, sgd->env.mem);
     weft_arena_free(tmp);
     return sgd_sound(sgd);
@@ -533,8 +539,8 @@ static weft_status sgd_predicts(void *self, const weft_job *job, const weft_stat
     sgd_model model = sgd_model_of(sgd, job, tmp);
     sgd_rows rows = rows_of(sgd, part, tmp);
     weft_status st = WEFT_OK;
-    if (sgd->pairs.of)
-        sgd_translations_say(sgd, &model, part, &rows, state->x, out, mem);
+    if (sgd->source->say)
+        sgd->source->say(sgd, &model, part, &rows, state->x, out, mem);
     else
         st = sgd_predict(sgd, &model, &rows, sgd->nfold, state->x, out, mem);
     weft_arena_free(tmp);
@@ -561,7 +567,7 @@ const weft_task weft_task_sgd = {
     .winner = {.refit = sgd_refit,
                .tensors = sgd_tensors,
                .by_client = sgd_by_client,
-               .known = sgd_known_tensors,
+               .known = sgd_known,
                .words = sgd_word_weights,
                .score = sgd_score,
                .predict = sgd_predicts},

@@ -5,7 +5,7 @@
 
 #include "task/parts.h"
 #include "weft/base/random.h"
-#include "weft/data/translations.h"
+#include "weft/data/data.h"
 #include "weft/math/optim.h"
 #include "weft/net/context.h"
 #include "weft/space/scores.h"
@@ -13,7 +13,8 @@
 enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
 enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
 enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
-enum { SGD_SCORE_BLEU = 6 };               /* in the table of scores; then chrF */
+enum { SGD_TEXT_SCORES = 6 };              /* first of two in the table of scores */
+#define SGD_NOISE "0.3"                    /* default of train.noise */
 
 /* Section [sgd]. */
 typedef struct sgd_options {
@@ -75,8 +76,11 @@ typedef struct sgd_pool {
     int32_t *client;      /* [samples] */
 } sgd_pool;
 
+typedef struct sgd_source sgd_source;
+
 typedef struct sgd_task {
     sgd_options opts;
+    const sgd_source *source;
     weft_word_keys words;
     sgd_train train;
     const weft_net *net;
@@ -89,12 +93,12 @@ typedef struct sgd_task {
     weft_data own;   /* all rows, on every rank; not of a federation */
     int opened;
     sgd_pool pool;
-    weft_pair_rows pairs; /* of NULL: no sentences */
     weft_context_options context;
     int nfold;                     /* networks of a trial */
     sgd_fold *at;                  /* [nfold]; NULL where env.scoring */
     int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
     int warned;
+    int before;   /* 1: of contexts only those that a winner knows are there */
     int64_t each; /* steps between two looks whether the run is to stop */
     double asked; /* as in task/parts.h */
 } sgd_task;
@@ -160,13 +164,13 @@ typedef struct sgd_words {
 /* Work space of a rank, for `most` samples in a call of the network at most. */
 typedef struct sgd_work {
     void *net;
-    const float **x;              /* [most] */
-    float *row;                   /* [most][d] of bytes */
-    const uint8_t **text;         /* [most] */
-    const uint32_t **word;        /* [most] */
-    int *length;                  /* [most] */
-    const uint32_t **translation; /* [most], as in weft_batch */
-    int *translated;              /* [most] */
+    const float **x;        /* [most] */
+    float *row;             /* [most][d] of bytes */
+    const uint8_t **text;   /* [most] */
+    const uint32_t **word;  /* [most] */
+    int *length;            /* [most] */
+    const uint32_t **reply; /* [most], as in weft_batch */
+    int *replies;           /* [most] */
     uint32_t *named; /* [most][d] sources with a language's name, or with less words */
     real *theta;     /* weights of the network for the context of the last batch */
     int32_t *label;  /* [most] */
@@ -174,25 +178,71 @@ typedef struct sgd_work {
     double *weight;        /* [most] */
 } sgd_work;
 
-/* ---- model.c: the networks of configurations, and contexts of samples ---- */
+/* ---- where samples come from ---- */
 
-extern const weft_kind sgd_train_kind;
+/* The contexts of samples, by which networks have weights: languages, or the clients of a
+ * federation. */
+typedef struct sgd_layout {
+    int contexts, languages; /* numbers of them, as weft_contexts_setup takes them */
+    int joint, known, alike; /* as there, and in weft_contexts */
+} sgd_layout;
+
+/* Rows and documents of a file; clients of a federation; sentences. Functions that are
+ * NULL: there is no such thing. */
+struct sgd_source {
+    /* Opens them, and sets `first` and `shape`. EFILE, EDATA, ECONF. Collective. */
+    weft_status (*open)(sgd_task *sgd);
+    /* ECONF: options of contexts that these cannot have. */
+    weft_status (*check)(const sgd_task *sgd);
+    /* Contexts; the number of a row's, and the context that has a number. */
+    sgd_layout (*layout)(const sgd_task *sgd);
+    int (*context_of)(const sgd_task *sgd, int64_t row);
+    weft_context (*context)(const sgd_task *sgd, int number);
+    /* Sample i of a batch. */
+    void (*put)(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
+                int64_t row);
+    int32_t (*label)(const sgd_task *sgd, int64_t row);
+    /* Words word[n] of a row; n counts those of a reply, too. */
+    const uint32_t *(*words)(const sgd_task *sgd, int64_t row, int *n);
+    /* Leaves words out of the n sources of a batch, row[n], of a language to itself, each
+     * with probability train.noise, but never all, as whole sentences would be copied.
+     * Keyed by step and row. Vincent et al., "Extracting and composing robust features with
+     * denoising autoencoders", ICML 2008; of words, Lample et al., ICLR 2018. */
+    void (*thin)(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int64_t step,
+                 int n, const int64_t *row);
+    /* As weft_task.winner.known. */
+    int (*known)(const sgd_task *sgd, const weft_job *job,
+                 weft_tensor out[WEFT_MAX_TENSORS]);
+    /* Rows whose answer is known; owned by mem. NULL: all. */
+    sgd_rows (*scored)(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
+    /* Scores what the network writes for these by w[model->n]: out->members, and the two
+     * means of out->metric; what it writes for all rows, in mem. NULL: it has an answer a
+     * row. Collective. */
+    void (*score)(const sgd_task *sgd, const sgd_model *model, weft_part part,
+                  const sgd_rows *rows, const real *w, weft_scores *out);
+    void (*say)(const sgd_task *sgd, const sgd_model *model, weft_part part,
+                const sgd_rows *rows, const real *w, weft_predictions *out,
+                weft_arena *mem);
+};
+extern const sgd_source sgd_own, sgd_pooled, /* samples.c */
+    sgd_pairs;                               /* pairs.c */
+
+/* ---- pairs.c ---- */
+
 /* ECONF: train.noise is given, and no sentences are to be translated into their own
  * language. */
 WEFT_CHECKED weft_status sgd_check_noise(const sgd_task *sgd);
 
-/* The contexts of samples, by which networks have weights: the direction of a sentence and
- * its translation, or the client that a sample of a federation belongs to. The number of a
- * row's; the context that has a number. */
-int sgd_context_of(const sgd_task *sgd, int64_t row);
-weft_context sgd_context(const sgd_task *sgd, int number);
+/* ---- model.c: the networks of configurations, and contexts of samples ---- */
+
+extern const weft_kind sgd_train_kind;
 /* Gives clients without training rows the mean of what others have, of w[model->n]. */
 void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_rows *train,
                        real *w);
 /* Batches of a pass over the rows, which have one context each. */
 int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows);
-/* Orders the shuffled rows of a pass by these, and sets end[..], their ends; they are in a
- * random order keyed by `key`, too. Cost O(n + contexts). */
+/* Orders the shuffled rows of a pass by these, in a random order keyed by `key`, too; sets
+ * end[..], their ends. Cost O(n + contexts). */
 void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
                        const weft_rng_row *key, int64_t *order, int64_t *end);
 /* Rows in blocks of at most `most`, of one context each where the model has contexts: block
@@ -214,12 +264,9 @@ int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model);
 int64_t sgd_gradient_size(const sgd_task *sgd, const sgd_model *model, int64_t batch);
 /* As weft_task.cost. */
 void sgd_cost(const void *self, const weft_job *job, weft_cost *out);
-/* As weft_task.winner.known. */
-int sgd_known_tensors(const void *self, const weft_job *job,
-                      weft_tensor out[WEFT_MAX_TENSORS]);
-/* ECONF: a direction for which the winner has no weights; or there is nothing that
- * context.train could train. */
-WEFT_CHECKED weft_status sgd_check_known(const sgd_task *sgd);
+/* ECONF: context.train = embeddings where there are none, or of a generator that nothing
+ * has trained. */
+WEFT_CHECKED weft_status sgd_check_clients(const sgd_task *sgd);
 /* ELIMIT if the configuration with the largest state exceeds the memory. */
 WEFT_CHECKED weft_status sgd_check_memory(const sgd_task *sgd);
 
@@ -230,19 +277,8 @@ WEFT_CHECKED weft_status sgd_check_memory(const sgd_task *sgd);
 WEFT_CHECKED weft_status sgd_open(sgd_task *sgd);
 /* Divides the rows into folds. ECONF, EDATA. */
 WEFT_CHECKED weft_status sgd_divide(sgd_task *sgd);
-/* The class of a row. */
-int32_t sgd_label_of(const sgd_task *sgd, int64_t row);
-/* The words word[n] of a row; of a pair n counts those of both sentences. */
-const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n);
-/* A row and its number of words. */
-typedef struct sgd_length {
-    int64_t row;
-    int words, place;
-} sgd_length;
 /* The rows row[n] by decreasing length, those of equal length in their order. */
-void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_length *out);
-/* The rows that have a reference, which alone can be scored; owned by mem. */
-sgd_rows sgd_pairs_referred(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
+void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, weft_length *out);
 /* What is known of rows, not of characters; owned by mem. */
 weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
 /* 1: the network, by its data, has an answer of each row. */
@@ -255,15 +291,6 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
 /* The samples row[n] in the tables of `work`; weight [classes] or NULL. */
 weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int n,
                      const int64_t *row, const double *weight);
-/* Leaves words out of the n sources of a batch, row[n], of a language to itself, each with
- * probability train.noise, but never all: what is left is to be completed, where a whole
- * sentence would be copied, and other directions with it. Keyed by step and row. Vincent et
- * al., "Extracting and composing robust features with denoising autoencoders", ICML 2008;
- * for words, Lample et al., "Unsupervised machine translation using monolingual corpora
- * only", ICLR 2018. */
-void sgd_pairs_thin(const sgd_task *sgd, const sgd_model *model, sgd_work *work,
-                    int64_t step, int n, const int64_t *row);
-
 /* ---- exchange.c ---- */
 
 /* For gradients of at most `room` numbers. Collective. */
@@ -282,9 +309,10 @@ sgd_words sgd_words_new(const sgd_task *sgd, const sgd_model *model,
                         weft_arena *tmp);
 /* The words of the samples row[n] take their places. */
 void sgd_words_seat(sgd_words *words, const sgd_task *sgd, int n, const int64_t *row);
-/* The rows of these words take the steps that they are owed, and all ranks get them.
+/* The first n rows of words->row take the steps that they are owed, and all ranks get them.
  * Collective. */
-void sgd_words_settle(sgd_words *words, const sgd_model *model, real *w, real *slots);
+void sgd_words_settle(sgd_words *words, const sgd_model *model, int64_t n, real *w,
+                      real *slots);
 /* The step at this pace of this rank's rows of these words; g[n][table.d] is undefined
  * afterwards. */
 void sgd_words_step(sgd_words *words, const sgd_model *model, weft_pace pace, real *w,
@@ -302,6 +330,10 @@ WEFT_CHECKED weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f,
 
 /* ---- score.c ---- */
 
+/* The weights of the network for a context, in theta[contexts->theta]; w itself where the
+ * model has no contexts. */
+const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w,
+                      int context, real *theta);
 void sgd_sums_add(sgd_sums *to, const sgd_sums *sums); /* to += sums */
 /* The score that sgd.score names; INFINITY where the loss is not finite. */
 double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums);
@@ -322,15 +354,5 @@ double sgd_measure(const sgd_task *sgd, weft_measure measure, const sgd_model *m
  * Collective. */
 void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                const real *x, weft_scores *out, weft_arena *mem);
-/* Translates the sources of a part, which have references, by weights w[model->n], and
- * compares them with the texts of the targets. Sets the scores by direction, out->members,
- * and of out->metric those of `bleu` and `chrf`, means over the directions that have pairs.
- * Collective. */
-void sgd_translations_score(const sgd_task *sgd, const sgd_model *model, weft_part part,
-                            const sgd_rows *rows, const real *w, weft_scores *out);
-/* The translations of all rows, equal on all ranks, in mem. Collective. */
-void sgd_translations_say(const sgd_task *sgd, const sgd_model *model, weft_part part,
-                          const sgd_rows *rows, const real *w, weft_predictions *out,
-                          weft_arena *mem);
 
 #endif

@@ -24,8 +24,8 @@ struct course {
     sgd_words words;
     int64_t *order; /* [train.n] rows of the pass over the samples that `pass` is */
     int64_t pass;
-    sgd_length *length; /* [batch] */
-    int64_t *dealt;     /* [batch] rows of a batch by pieces */
+    weft_length *length; /* [batch] */
+    int64_t *dealt;      /* [batch] rows of a batch by pieces */
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
     int64_t *end; /* by context: ends of the batches of the pass, in `order`; else NULL */
     double *dots; /* [weft_contexts_dots] where weights are those of contexts */
@@ -54,14 +54,13 @@ static const int64_t *divide_batch(struct course *course, int n, const int64_t *
 {
     int parts = course->pieces.n, *from = course->pieces.from;
     for (int i = 0; i <= parts; i++) from[i] = (int)((int64_t)n * i / parts);
-    int words = course->sgd->shape.form == WEFT_TOKENS || course->sgd->pairs.of;
-    if (parts == 1 || !words) return row;
+    if (parts == 1 || course->sgd->shape.words == 0) return row;
     sgd_sort_by_length(course->sgd, n, row, course->length);
     for (int i = 0, at = 0; i < parts; i++) {
         from[i] = at;
         for (int lap = 0; lap * parts < n; lap++) {
             int j = lap * parts + (lap % 2 ? parts - 1 - i : i);
-            if (j < n) course->dealt[at++] = course->length[j].row;
+            if (j < n) course->dealt[at++] = course->length[j].at;
         }
     }
     return course->dealt;
@@ -81,8 +80,8 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
         if (n == 0) continue;
         weft_batch batch =
             sgd_batch(sgd, course->model, &course->work, n, row + from, weight);
-        if (sgd->pairs.of)
-            sgd_pairs_thin(sgd, course->model, &course->work, step, n, row + from);
+        if (sgd->source->thin)
+            sgd->source->thin(sgd, course->model, &course->work, step, n, row + from);
         batch.place = course->words.seats.place;
         batch.places = course->words.seats.n;
         batch.again = again;
@@ -138,8 +137,9 @@ static const real *theta_of(struct course *course, int context, const real *w)
     const sgd_pieces *pieces = &course->pieces;
     real *theta = course->work.theta;
     if (!course->model->contexts) return w;
-    weft_contexts_form(course->model->contexts, w, sgd_context(course->sgd, context),
-                       pieces->part, pieces->parts, theta);
+    weft_contexts_form(course->model->contexts, w,
+                       course->sgd->source->context(course->sgd, context), pieces->part,
+                       pieces->parts, theta);
     sgd_pieces_join(course->sgd, pieces, theta);
     return theta;
 }
@@ -250,16 +250,16 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     int64_t step = (int64_t)head->steps;
     const int64_t *row;
     int size = take_rows(course, head, &row);
-    int context = course->end ? sgd_context_of(sgd, row[0]) : 0;
+    int context = course->end ? sgd->source->context_of(sgd, row[0]) : 0;
     row = divide_batch(course, size, row);
     const real *theta = theta_of(course, context, w);
     sgd_words_seat(&course->words, sgd, size, row);
-    sgd_words_settle(&course->words, course->model, w, slots);
+    sgd_words_settle(&course->words, course->model, course->words.seats.n, w, slots);
     take_gradients(course, step, row, theta);
     if (!sgd_pieces_sum(sgd, &course->pieces, &course->words)) return 0;
     weft_pace pace = weft_descent_pace(&course->model->train.descent, epoch, step);
     if (course->model->contexts)
-        change_contexts(course, pace, sgd_context(sgd, context), w, slots);
+        change_contexts(course, pace, sgd->source->context(sgd, context), w, slots);
     else
         change_weights(course, pace, w, slots);
     head->steps++;
@@ -306,7 +306,7 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
         .f = sgd->opts.fold < 0 ? f : (int)sgd->opts.fold,
         .work = sgd_work_new(sgd, model, (int)(batch / sgd->opts.parts + 1), tmp),
         .pieces = sgd_pieces_new(sgd, model, sgd_gradient_size(sgd, model, batch), tmp),
-        .length = WEFT_NEW(tmp, sgd_length, batch),
+        .length = WEFT_NEW(tmp, weft_length, batch),
         .dealt = WEFT_NEW(tmp, int64_t, batch),
         .order = WEFT_NEW(tmp, int64_t, fold->train.n),
         .pass = -1,
