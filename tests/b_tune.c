@@ -6,8 +6,6 @@
 #include "weft/registry.h"
 #include "workers.h"
 
-#include <stdio.h>
-
 enum { WORKERS = 1920 };
 
 static double loss_of(int64_t trial, int index)

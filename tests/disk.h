@@ -2,12 +2,8 @@
 #ifndef WEFT_DISK_H
 #define WEFT_DISK_H
 
-#include "weft/base/base.h"
-
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -4,11 +4,6 @@
 
 #include "task/flow/flow.h"
 
-#include "weft/registry.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "measured.h"
 #include "tap.h"
 

@@ -2,12 +2,7 @@
 #ifndef WEFT_TEST_FMAP_STAND_H
 #define WEFT_TEST_FMAP_STAND_H
 
-#include "weft/base/random.h"
-#include "weft/registry.h"
-
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 #include "measured.h"
 #include "tap.h"

@@ -5,10 +5,7 @@
 #include "measured.h"
 #include "results.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/feature/feature.h"
-#include "weft/registry.h"
 
 enum { ROWS = 180, D = 5, F = 20, K = 3, M = F + 1, MOST = ROWS, SEED = 11 };
 

@@ -3,8 +3,6 @@
 #define WEFT_TEST_LEAF_PACKED_H
 
 #include "leaf.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
 static weft_data data;
 

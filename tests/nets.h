@@ -6,8 +6,6 @@
 #include "weft/base/conf.h"
 #include "weft/net/net.h"
 
-#include <string.h>
-
 #include "tap.h"
 
 /* ---- made-up rows and weights, by the same formula in gold/net.py ---- */

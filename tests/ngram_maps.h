@@ -3,14 +3,9 @@
 #define WEFT_TEST_NGRAM_MAPS_H
 
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/feature/feature.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "tap.h"
 

@@ -5,7 +5,6 @@
 
 #include "checker.h"
 #include "durations.h"
-#include "sched/sched.h"
 #include "weft/base/base.h"
 #include "whole.h"
 

@@ -2,10 +2,7 @@
 #ifndef WEFT_TEST_PRODUCTS_H
 #define WEFT_TEST_PRODUCTS_H
 
-#include "weft/base/random.h"
 #include "weft/feature/feature.h"
-
-#include <string.h>
 
 #include "tap.h"
 

@@ -5,13 +5,10 @@
 
 #include "durations.h"
 #include "host/host.h"
-#include "sched/sched.h"
 #include "scratch.h"
-#include "weft/base/base.h"
 #include "whole.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 enum { NSTATE = 40, NTRIAL = 14, TOP = 3, MAX_JOBS = 100, NEVER = -1 };
 

@@ -2,14 +2,13 @@
 #ifndef WEFT_SCRATCH_H
 #define WEFT_SCRATCH_H
 
-#include "weft/base/base.h"
+#include "weft/data/data.h"
 #include "weft/pack/pack.h"
 #include "weft/par/par.h"
 #include "weft/store/file.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tap.h"
 

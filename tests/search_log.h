@@ -6,9 +6,7 @@
 
 #include "tuner_case.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "results.h"
 

@@ -5,10 +5,6 @@
 
 #include "measured.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
-
-#include <math.h>
 
 enum { TRAIN = 300, VALID = 97, TEST = 60, ALL = TRAIN + VALID + TEST, D = 4, EPOCHS = 24 };
 

@@ -3,12 +3,7 @@
  * early.
  * RUN: np=1 np=2 np=3 */
 #include "task/fmap/fmap.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "measured.h"
 #include "results.h"

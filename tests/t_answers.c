@@ -1,17 +1,13 @@
 /* Models that learn numbers, or rows of different weights: against normal equations
  * (tests/gold/answers.py), and against fits to rows that are there as often as they weigh.
  * RUN: np=1 np=2 np=3 */
-#include <string.h>
 
 #include "rows.h"
 #include "tap.h"
-#include "weft/base/base.h"
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
 
 enum { N = 300, D = 12, TARGETS = 3, MOST = 4 * N };
 

@@ -2,8 +2,6 @@
  * the same jobs as a direct implementation of it, when trials end, and the cost of a call.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 #include "workers.h"
 
 /* ---- losses ---- */

@@ -2,9 +2,6 @@
  * RUN: np=1 */
 #include "space/axes.h"
 #include "two_kinds.h"
-#include "weft/base/random.h"
-
-#include <math.h>
 
 static weft_space all_kinds(void)
 {

@@ -1,11 +1,7 @@
 /* Updates of a mixture on bandits whose best arm is known.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/random.h"
 #include "weft/space/mix.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { ARMS = 8, DRAWS = 10, ROUNDS = 2000, SEEDS = 20 };
 

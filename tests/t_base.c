@@ -3,11 +3,7 @@
 #include "says.h"
 #include "tap.h"
 
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-
 #include <Random123/philox.h>
-#include <string.h>
 
 static void test_errors(void)
 {

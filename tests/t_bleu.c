@@ -4,9 +4,6 @@
 #include "weft/par/par.h"
 #include "weft/text/text.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "escaped.h"
 #include "tap.h"
 

@@ -1,11 +1,7 @@
 /* Byte-pair encoding: merges and pieces against subword-nmt, by tests/gold/bpe.tsv (bpe.py,
  * another file as argument); texts come back; units; bad pieces.
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/text/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "escaped.h"
 #include "tap.h"

@@ -7,8 +7,6 @@
 #include "toy.h"
 #include "weft/run/run.h"
 
-#include <unistd.h>
-
 enum { ALL = 31 }; /* the set of all five clients */
 
 static const int64_t sizes[5][WEFT_NPART] = {

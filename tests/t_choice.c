@@ -4,8 +4,6 @@
 #include "sched/sched.h"
 #include "tap.h"
 
-#include <math.h>
-
 /* ---- ranks ---- */
 
 /* 1: each of rank[n] is before all that follow it, and those are not before it. */

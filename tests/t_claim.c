@@ -3,12 +3,7 @@
  * that leaves waits for all.
  * RUN: np=1 np=2 np=4 */
 #include "scratch.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { MESSAGES = 12, JOBS = 400, TICKETS = 50 };
 

@@ -5,7 +5,6 @@
 #include "margin.h"
 #include "tap.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
 
 /* Labels of so many classes; `rare`: the last but one has one sample, the last has none. */
 static void relabel(struct problem *problem, int classes, int rare)

@@ -5,9 +5,6 @@
 #include "promoter.h"
 #include "weft/base/files.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 /* States of which two, or none, may lie on disk: what was let go of is made again. */
 static void test_disk(int64_t workers, uint64_t whole, int64_t n)
 {

@@ -3,7 +3,6 @@
  * with one line, and nothing is lost; directories of many files take few calls. Here fsync
  * is a function of the test. RUN: np=1 */
 #include "toy_run.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/store/file.h"
 

@@ -2,11 +2,7 @@
  * (tests/gold/seq2seq.py), layouts and their counts, copies as special generators, the
  * chain rule, ranges of a gradient. RUN: np=1 */
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/net/context.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "tap.h"
 

@@ -5,7 +5,6 @@
  * resume with other ranks and teams. An axis exists in some configurations only. Schedules
  * and samplers with planted faults are detected. RUN: np=1 np=4 */
 #include "host/host.h"
-#include "sched/sched.h"
 #include "tuner_case.h"
 
 #include "observed.h"
@@ -13,7 +12,6 @@
 #include "watched.h"
 
 #include <setjmp.h>
-#include <unistd.h>
 
 enum { TORN = 37, HEADS = 1000 }; /* bytes of a record; of a journal without any, at most */
 

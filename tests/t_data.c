@@ -4,10 +4,7 @@
 #include "scratch.h"
 
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/feature/feature.h"
-#include "weft/registry.h"
 #include "weft/report/report.h"
 #include "weft/store/h5.h"
 

@@ -3,8 +3,6 @@
 #include "weft/data/table.h"
 #include "weft/par/par.h"
 
-#include <string.h>
-
 #include "tap.h"
 
 enum { DAY = 86400, HOUR = 3600 };

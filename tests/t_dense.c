@@ -2,14 +2,8 @@
  * parser among lines for libcsv.
  * RUN: np=1 */
 #include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
 #include "reader/dense.h"
-
-#include <math.h>
 
 /* Whether the text, a comma after it, has the bits that strtod gives; where it is not read,
  * it is no plain number or beyond floats. */

@@ -2,11 +2,7 @@
  * values (tests/gold/descend.py), also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/base.h"
 #include "weft/math/optim.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 7, STEPS = 6, LONG = 3001 };
 

@@ -5,8 +5,6 @@
 #include "task/fed/fed.h"
 #include "weft/base/conf.h"
 
-#include <string.h>
-
 enum { ROUNDS = 20000 };
 
 /* A section [device] of that text, set up for so many clients. NULL: it failed. */

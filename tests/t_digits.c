@@ -2,10 +2,6 @@
  * is shifted and scaled, which other data and the source's own numbers account for. RUN:
  * np=1 */
 #include "scratch.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
-
-#include <math.h>
 
 static weft_data data;
 

@@ -3,8 +3,6 @@
  * bits on any number of ranks.
  * RUN: np=1 np=2 np=3 */
 #include "toy.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/net/net.h"
 
 enum { CLIENTS = 6, VECTOR = 8, SEED = 3 }; /* the seed of stands */

@@ -2,11 +2,6 @@
  * grow with rounds, and an inconsistent file gives one line on all ranks.
  * RUN: np=1 np=2 */
 #include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-
-#include <unistd.h>
 
 static weft_data data;
 

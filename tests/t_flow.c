@@ -1,7 +1,6 @@
 /* Task flow against closed forms, an independent table, and exhaustive search.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
-#include "weft/base/base.h"
 #include "weft/par/par.h"
 
 /* ---- a table of an independent program ---- */

@@ -2,8 +2,6 @@
  * refuses.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
 #include "weft/par/par.h"
 
 /* ---- data ---- */

@@ -4,7 +4,6 @@
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 #include "results.h"
-#include "weft/base/base.h"
 #include "weft/feature/feature.h"
 #include "weft/par/par.h"
 #include "weft/space/scores.h"

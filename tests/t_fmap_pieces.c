@@ -2,7 +2,6 @@
  * at the fit.
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
-#include "weft/base/base.h"
 #include "weft/par/par.h"
 
 /* ---- fits in pieces ---- */

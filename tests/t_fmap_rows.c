@@ -4,11 +4,6 @@
 #include "measured.h"
 #include "results.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
-
-#include <math.h>
 
 enum { ROWS = 150, VALID = 40, CLASSES = 3, SEED = 11 };
 

@@ -3,14 +3,8 @@
  * articles, and the one-line error for other directories.
  * RUN: np=1 */
 #include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
 #include "reader/reader.h"
-
-#include <unistd.h>
 
 static weft_data data;
 

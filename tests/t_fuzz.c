@@ -8,7 +8,6 @@
 #endif
 
 #include "fuzz/fuzz.h"
-#include "weft/base/base.h"
 #include "weft/par/par.h"
 
 #include "fuzz/packs.h"

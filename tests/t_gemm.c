@@ -1,9 +1,6 @@
 /* Matrix products and LSTM cells against plain loops, at odd sizes.
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/math/kernels.h"
-
-#include <string.h>
 
 #include "tap.h"
 

@@ -3,8 +3,6 @@
 #include "host/host.h"
 #include "tap.h"
 
-#include <string.h>
-
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);

@@ -2,8 +2,6 @@
  * for any number of workers, and which trials are promoted.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 #include "workers.h"
 
 static double shuffled(struct sim *sim, const sim_job *job)

@@ -2,10 +2,7 @@
  * one-line errors for damaged files and files of different sets.
  * RUN: np=1 */
 #include "scratch.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
-#include <unistd.h>
 #include <zlib.h>
 
 static weft_data data;

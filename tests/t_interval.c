@@ -4,10 +4,7 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "task/fed/round.h"
-#include "weft/base/random.h"
 #include "weft/math/linear.h"
-
-#include <string.h>
 
 enum { CLIENTS = 660, MAX_COHORT = 100, RESAMPLES = 1000, POPULATIONS = 8 };
 

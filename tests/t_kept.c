@@ -4,7 +4,6 @@
  * RUN: np=1 */
 #include "disk.h"
 #include "weft/base/files.h"
-#include "weft/base/random.h"
 #include "weft/kept/kept.h"
 #include "weft/store/file.h"
 

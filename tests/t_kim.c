@@ -1,11 +1,7 @@
 /* Kim's tokenizer: sentences with words that follow from its rules, and the counts of
  * rt-polarity by his program (WEFT_DATA).
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/text/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "tap.h"
 

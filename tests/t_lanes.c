@@ -6,7 +6,6 @@
 #include "vector_lanes.h"
 
 #include "task/fed/round.h"
-#include "weft/base/random.h"
 
 /* ---- networks ---- */
 

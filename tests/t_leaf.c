@@ -2,8 +2,6 @@
  * overlapping windows, and directories are joined.
  * RUN: np=1 */
 #include "leaf_packed.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
 
 static int named(int64_t c, const char *name)
 {

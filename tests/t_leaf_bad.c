@@ -1,7 +1,6 @@
 /* Reader of LEAF's JSON: each invalid file gives one line, which says where and what.
  * RUN: np=1 */
 #include "leaf.h"
-#include "weft/registry.h"
 
 static const struct {
     const char *text, *options, *a, *b, *what; /* a, b: words of the message */

@@ -3,9 +3,6 @@
  * USERS MEGABYTES rows|text` writes such a file of any size instead, one core 1 GB in some
  * seconds. RUN: np=1 */
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
 #include <sys/resource.h>
 

@@ -3,8 +3,6 @@
  * RUN: np=1 */
 #include "leaf_packed.h"
 
-#include <math.h>
-
 enum { SORTED = 200, CLASSES = 5 };
 
 /* User `name` with SORTED rows [10 class + part of the row], sorted by class. */

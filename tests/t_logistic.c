@@ -4,7 +4,6 @@
 #include "margin.h"
 #include "tap.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
 
 /* Options of a fit; L1 by products is slow, and not fitted as closely. */
 static const char *options_of(const char *loss, double c, double tol, weft_arena *mem)

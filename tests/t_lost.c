@@ -2,9 +2,7 @@
  * any file is cut or removed, or the disk becomes full after any byte. A resume then ends
  * with the digest of the undisturbed run, or refuses and names the file.
  * RUN: np=1 */
-#include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/store/file.h"
 

@@ -2,10 +2,6 @@
  * (tests/gold/lstm.py), central differences, all kinds of sizes, dropout.
  * RUN: np=1 */
 #include "weft/base/conf.h"
-#include "weft/net/net.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "gradients.h"
 #include "tap.h"

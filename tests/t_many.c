@@ -4,11 +4,9 @@
 #include "rundir/rundir.h"
 #include "sched/sched.h"
 #include "scratch.h"
-#include "weft/base/random.h"
 #include "whole.h"
 
 #include <sys/resource.h>
-#include <time.h>
 
 enum { MANY = 100000, PAUSED = 40, LARGE = 500000, FEW = 10000, MORE = 60000, SHARE = 10 };
 

@@ -2,7 +2,6 @@
  * types and filters; refusal of damaged and truncated files.
  * RUN: np=1 */
 #include "disk.h"
-#include "weft/base/random.h"
 #include "weft/store/h5.h"
 
 enum { ROWS = 9001, COLS = 7, FEW = 100 };

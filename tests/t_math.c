@@ -1,11 +1,7 @@
 /* Numerical kernels against plain loops and closed forms, at odd sizes. RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/math/kernels.h"
 #include "weft/math/linear.h"
 #include "weft/math/optim.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "tap.h"
 

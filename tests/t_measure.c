@@ -1,10 +1,7 @@
 /* Measures of predictions: against scikit-learn (tests/gold/measure.py), by hand, and what
  * is refused. */
 #include "tap.h"
-#include "weft/base/base.h"
 #include "weft/space/scores.h"
-
-#include <string.h>
 
 enum { N = 97, C = 3, TARGETS = 2, GOLD = 5, RARE = 4, RARE_GOLD = 4 };
 

@@ -1,13 +1,9 @@
 /* Tables of metrics: those of all tasks of the registry, tables as texts, and the packed
  * form of jobs and results. */
 #include "sched/sched.h"
-#include "weft/registry.h"
 #include "weft/task/task.h"
 
 #include "tap.h"
-
-#include <math.h>
-#include <string.h>
 
 static weft_arena *mem;
 

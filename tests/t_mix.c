@@ -2,10 +2,6 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/base/random.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { K = 7 };
 

@@ -2,9 +2,6 @@
  * of a trial from job to job, what is refused. RUN: np=1 */
 #include "scratch.h"
 #include "weft/mixing/mixing.h"
-#include "weft/registry.h"
-
-#include <math.h>
 
 struct client {
     double lr, momentum, decay;

@@ -4,9 +4,6 @@
 #include "tap.h"
 #include "weft/space/space.h"
 
-#include <math.h>
-#include <string.h>
-
 struct client {
     double lr, momentum, weight_decay, mu, dropout;
     int batch, epochs;

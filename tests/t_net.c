@@ -4,7 +4,6 @@
  * RUN: np=1 */
 #include "net/net.h"
 #include "nets.h"
-#include "weft/registry.h"
 
 /* Small data that the network takes: images, text or documents. */
 static struct fixture fixture_small(const weft_net *net, int n)

@@ -2,7 +2,6 @@
  * maps, products against sums over the entries; the same bits on any number of ranks.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "ngram_maps.h"
-#include "weft/base/random.h"
 
 /* ---- a random corpus by several maps ---- */
 

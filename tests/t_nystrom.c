@@ -3,16 +3,10 @@
  * number of ranks. Data are a few hundred rows of numbers; every rank takes its share.
  * RUN: np=1 np=2 np=3 */
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "products.h"
-#include "tap.h"
 
 enum { N = 300, D = 7, CLASSES = 3, FEW = 50 };
 enum { GAUSSIAN, LAPLACIAN };

@@ -3,10 +3,6 @@
  * RUN: np=1 */
 #include "parts.h"
 #include "tap.h"
-#include "weft/registry.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { JOBS = 200 };
 

@@ -4,8 +4,6 @@
 #include "tap.h"
 #include "weft/math/optim.h"
 
-#include <string.h>
-
 enum { N = 7, STEPS = 5, LONG = 3001 };
 
 /* Single precision takes 1e-7 at each of a few operations on numbers up to 3. */

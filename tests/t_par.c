@@ -1,16 +1,11 @@
 /* Teams and process grids. RUN: np=1 np=2 np=3 np=4
  * Called with the argument "alone" it only starts and ends MPI, as a process that a
  * launcher with another PMI would start. */
-#include "weft/base/base.h"
-#include "weft/base/random.h"
 #include "weft/math/linear.h"
 #include "weft/par/par.h"
 
 #include <float.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "tap.h"
 

@@ -2,8 +2,6 @@
  * classes of clients by each rule; the same split every time; what is refused.
  * RUN: np=1 np=2 */
 #include "scratch.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
 enum { CLASSES = 10, D = 6, VALID_ROWS = 500, TEST_ROWS = 700 };
 

@@ -5,9 +5,6 @@
 #include "sampler/learn.h"
 #include "tap.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* ---- densities ---- */
 
 /* Mixtures of Optuna 3.1.0 by its _ParzenEstimator: n values on [0, 1] of an axis (in

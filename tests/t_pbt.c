@@ -2,11 +2,7 @@
  * copy's configuration is changed, and when trials end.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 #include "workers.h"
-
-#include <stdlib.h>
 
 /* ---- the toy problem ---- */
 

@@ -2,15 +2,10 @@
  * one matrix, fits that improve, the same bits on any number of ranks. Each runs with its
  * default options on small data of every form that it takes.
  * RUN: np=1 np=3 */
-#include "weft/base/base.h"
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "tap.h"
 

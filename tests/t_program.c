@@ -5,15 +5,10 @@
 #include "measured.h"
 #include "scratch.h"
 #include "task/command/command.h"
-#include "weft/registry.h"
 #include "weft/worker/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const weft_task *const task = &weft_task_command;
 

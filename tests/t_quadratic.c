@@ -5,12 +5,8 @@
  * RUN: np=1 */
 #include "weft/algorithm/algorithm.h"
 #include "weft/math/linear.h"
-#include "weft/registry.h"
 
 #include "tap.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { N = 4, D = 3, K = 5, MAX_ROUNDS = 2000, MOST = 64 };
 

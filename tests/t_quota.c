@@ -2,13 +2,10 @@
  * so: at open, write, fsync, close, rename, mkdir. A run ends with one line that says what
  * to do and goes on to the digest of the run that was left alone; an HDF5 file appears
  * whole or not at all. A clock that jumps by years changes nothing. RUN: np=1 */
-#include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/base/base.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 static weft_team team;
 static char dir[TEMPORARY];

@@ -4,10 +4,7 @@
  * RUN: np=1 np=2 np=3 */
 #include "data/data.h"
 #include "tap.h"
-#include "weft/base/random.h"
 #include "weft/par/par.h"
-
-#include <string.h>
 
 enum { D = 4, OTHERS = 50 };
 

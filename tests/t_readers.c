@@ -1,12 +1,6 @@
 /* Readers: the result for a valid source, and the one-line error for an invalid one.
  * RUN: np=1 */
 #include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
-
-#include <unistd.h>
 
 static weft_data data;
 

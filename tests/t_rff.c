@@ -3,16 +3,10 @@
  * hundred small random images; every rank takes its rows of them.
  * RUN: np=1 np=2 np=3 */
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "products.h"
-#include "tap.h"
 
 enum { N = 700, VALID = 300, D = 77, CLASSES = 3 };
 enum { GAUSSIAN, LAPLACIAN };

@@ -3,12 +3,8 @@
  * and for few inputs.
  * RUN: np=1 */
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "feature/rff.h"
 #include "tap.h"

@@ -3,13 +3,7 @@
  * rows of it.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
-#include "weft/model/model.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "dense.h"
 #include "tap.h"

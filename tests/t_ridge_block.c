@@ -3,11 +3,7 @@
  * of ranks, whether ranks deal columns out or not. RUN: np=1 np=2 np=3 np=4 */
 #include "model/ridge.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "tap.h"
-#include "weft/base/random.h"
 #include "weft/par/par.h"
 
 enum { C = 9, DEALT = 17000, SMALL = 1500 };

@@ -6,13 +6,11 @@
 #include "host/host.h"
 #include "parts.h"
 #include "rundir/rundir.h"
-#include "sched/sched.h"
 #include "scratch.h"
 #include "toy_axis.h"
 #include "whole.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 enum { NSTATE = 300, ROUNDS = 4, NEVER = -1, STEP = 2 };
 

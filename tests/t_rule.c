@@ -3,11 +3,6 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { MOST = 64 }; /* clients or entries of a small test */
 

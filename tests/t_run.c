@@ -2,9 +2,7 @@
  * after every job of a run. The task is a toy whose state records the jobs that it went
  * through.
  * RUN: np=1 np=2 np=3 */
-#include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/store/file.h"
 

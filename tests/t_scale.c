@@ -2,12 +2,8 @@
  * scale its accuracy is that of a fit to the optimum, also in fits shared by several maps.
  * RUN: np=1 np=2 */
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/model/model.h"
 #include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "rows.h"
 #include "tap.h"

@@ -2,13 +2,7 @@
  * direction by direction; batches; options; sources and files that are refused.
  * RUN: np=1 np=2 */
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/data/translations.h"
-#include "weft/registry.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 enum { LINES = 600, LANGUAGES = 3, LONG_WORDS = 60 };
 static const char *const names[LANGUAGES] = {"en", "de", "pt-BR"};

@@ -2,10 +2,6 @@
  * differences, sentences of unequal length at once and one by one, dropout, label
  * smoothing; translations by a plain beam search (tests/gold/beam.py). RUN: np=1 */
 #include "weft/base/conf.h"
-#include "weft/net/net.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "gradients.h"
 #include "tap.h"

@@ -5,12 +5,7 @@
  * V=1 TESTS=t_settle` prints the table of the README.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/random.h"
 #include "weft/space/mix.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ARMS = 9, DRAWS = 10, ROUNDS = 400, RUNS = 200, NEVER = ROUNDS + 1 };
 

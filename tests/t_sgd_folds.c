@@ -3,8 +3,6 @@
 #include "tap.h"
 #include "task/sgd/sgd.h"
 
-#include <string.h>
-
 enum {
     TRAIN = 60,
     VALID = 17,

@@ -4,9 +4,6 @@
 #include "tap.h"
 #include "tuner_case.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Every job of a search, in the order asked, and what it was told. */

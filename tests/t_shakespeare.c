@@ -2,8 +2,6 @@
  * and on the real one; no sample is in two parts; the one-line error for other texts.
  * RUN: np=1 */
 #include "scratch.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
 static weft_data data;
 

@@ -3,9 +3,6 @@
 #include "tap.h"
 #include "tuner_case.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- halving ---- */
 
 /* Plays a tuner and writes the jobs it asks to job[most]; returns their number. The

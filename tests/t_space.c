@@ -3,9 +3,6 @@
 #include "says.h"
 #include "two_kinds.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char full[] = "[space]\n"

@@ -2,7 +2,6 @@
  * gives one line; an incomplete file never has the final name.
  * RUN: np=1 */
 #include "disk.h"
-#include "weft/base/random.h"
 #include "weft/store/file.h"
 #include "weft/store/h5.h"
 

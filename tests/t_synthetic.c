@@ -1,8 +1,5 @@
 /* Built-in federations: generated clients. RUN: np=1 np=2 np=3 */
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
 static weft_data data;
 

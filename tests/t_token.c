@@ -3,12 +3,9 @@
  * imdb_tokens.tsv (imdb_tokens.py).
  * RUN: np=1
  * `t_token TOKENIZER aclImdb` prints the tokens of all reviews instead. */
-#include "weft/base/base.h"
 #include "weft/text/text.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tap.h"
 

@@ -4,10 +4,6 @@
 #include "functions.h"
 #include "sampler/learn.h"
 #include "tap.h"
-#include "weft/base/random.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* ---- searches ---- */
 

@@ -5,7 +5,6 @@
  * RUN: np=1 */
 #include "search_log.h"
 #include "tap.h"
-#include "weft/base/base.h"
 
 /* ---- contracts ---- */
 

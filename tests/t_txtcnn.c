@@ -4,7 +4,6 @@
  * refuses.
  * RUN: np=1 */
 #include "nets.h"
-#include "weft/registry.h"
 
 /* ---- PyTorch ---- */
 

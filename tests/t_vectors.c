@@ -1,11 +1,8 @@
 /* Word vectors: the same from word2vec's text and binary formats; words in another case;
  * random vectors, a function of seed and word, for words that are not in the file.
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tap.h"

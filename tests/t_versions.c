@@ -4,7 +4,6 @@
 #include "result/result.h"
 #include "rundir/rundir.h"
 #include "scratch.h"
-#include "weft/base/random.h"
 #include "weft/report/report.h"
 
 #define PACKED 0x2e0e6718788116fb /* hash of the packed form of format 6 */

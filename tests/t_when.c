@@ -4,9 +4,6 @@
 #include "tap.h"
 #include "weft/space/space.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct map {

@@ -4,8 +4,6 @@
  * RUN: np=1 np=2 np=3 */
 #include "run/run.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 
 enum { KNOWN = 24, DOCUMENTS = 12, OLD = 3, FRESH = 2 };
 

@@ -5,7 +5,6 @@
  * anything else or break the contract are detected.
  * RUN: np=1 np=2 np=4 */
 #include "promoter.h"
-#include "sched/sched.h"
 
 #include <setjmp.h>
 

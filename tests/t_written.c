@@ -4,8 +4,6 @@
 #include "reader/dense.h"
 #include "weft/par/par.h"
 
-#include <string.h>
-
 #include "tap.h"
 
 static weft_arena *mem;

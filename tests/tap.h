@@ -1,7 +1,7 @@
 /* TAP for tests: one header, one main a test. A check is collective when MPI runs: it
  * passes if it passes on all ranks, and rank 0 prints. So never put one inside `if (rank ==
  * 0)`. tests/run reads "RUN: np=1 np=2" from the header comment and starts the test so
- * often. */
+ * often. What nearly all tests include is included here. */
 #ifndef WEFT_TAP_H
 #define WEFT_TAP_H
 
@@ -12,7 +12,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#include "weft/base/base.h"
+#include "weft/base/random.h"
+#include "weft/registry.h"
 
 /* A sanitizer keeps what is freed. */
 #if defined(__has_feature)

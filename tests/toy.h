@@ -5,11 +5,6 @@
 
 #include "measured.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { D = 5, C = 3, W = C * (D + 1), MAX_TOYS = 32 };
 

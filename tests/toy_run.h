@@ -6,14 +6,12 @@
 #include "host/host.h"
 #include "parts.h"
 #include "rundir/rundir.h"
-#include "sched/sched.h"
 #include "tap.h"
 #include "toy_axis.h"
 #include "whole.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
