@@ -23,8 +23,7 @@ static int packed(const char *source, const char *out, const char *options)
 static weft_samples samples(int64_t c, weft_part part)
 {
     weft_samples samples = {0};
-    weft_check(weft_client_read(data.clients, c, part, &samples, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_client_read(data.clients, c, part, &samples, mem));
     return samples;
 }
 

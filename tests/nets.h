@@ -36,7 +36,7 @@ struct fixture {
 
 enum { SIZE = 7 }; /* of a word's vector */
 
-static weft_shape documents(int d, int words, int classes, weft_arena *mem)
+static weft_shape documents(int d, int words, int classes)
 {
     float *vectors = WEFT_NEW(mem, float, words *SIZE);
     for (int i = 0; i < words * SIZE; i++) vectors[i] = (float)unit(9, i) - 0.5f;
@@ -76,13 +76,13 @@ static weft_shape text(int d, int classes)
 }
 
 /* The instance with options "hidden=3", "k1=2&f1=5" or "-", not set up yet. */
-static void *bound(const weft_net *net, const char *options, weft_arena *mem)
+static void *bound(const weft_net *net, const char *options, weft_arena *own)
 {
     weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, net->kind.size);
+    weft_conf_init(&conf, own);
+    void *self = weft_arena_alloc(own, 1, net->kind.size);
     const char *lines = strcmp(options, "-") == 0 ? "" : options;
-    char *all = weft_arena_text(mem, "[%s]\n%s\n", net->kind.name, lines);
+    char *all = weft_arena_text(own, "[%s]\n%s\n", net->kind.name, lines);
     for (char *at = all; (at = strchr(at, '&')) != NULL;) *at = '\n';
     if (weft_conf_text(&conf, "t_net", all) || weft_conf_bind(&conf, &net->kind, self))
         weft_die("%s", weft_error());

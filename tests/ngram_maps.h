@@ -5,12 +5,8 @@
 #include "weft/base/conf.h"
 #include "weft/data/data.h"
 #include "weft/feature/feature.h"
-#include "weft/par/par.h"
 
 #include "tap.h"
-
-static weft_team world;
-static weft_arena *mem;
 
 /* ---- corpora ---- */
 
@@ -81,7 +77,7 @@ static inline void *map_new(weft_data *data, const char *options)
 {
     void *self = map_bound(options);
     weft_source rows = weft_data_source(data);
-    if (ngram->setup(self, &rows, 1e9, 2, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
+    must(ngram->setup(self, &rows, 1e9, 2, 1, mem));
     return self;
 }
 
@@ -105,22 +101,6 @@ static inline struct made make(weft_data *data, weft_part part, const char *opti
         ngram->matrix(made.map, &request, k == WEFT_TRAIN, made.stat, &made.f, mem);
     }
     return made;
-}
-
-/* Starts MPI for a test; 1 if that failed. */
-static inline int maps_begin(int *argc, char ***argv)
-{
-    if (weft_par_start(argc, argv, &world) != WEFT_OK) return 1;
-    mem = weft_arena_new();
-    return 0;
-}
-
-static inline int maps_end(void)
-{
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
 }
 
 #endif

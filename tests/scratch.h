@@ -1,53 +1,19 @@
-/* A temporary directory for a test, and files in it. Made on rank 0, known on all ranks. */
+/* Files of a test, packed ones too, in its directory. */
 #ifndef WEFT_SCRATCH_H
 #define WEFT_SCRATCH_H
 
 #include "weft/data/data.h"
 #include "weft/pack/pack.h"
-#include "weft/par/par.h"
 #include "weft/store/file.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tap.h"
-
-static char scratch[TEMPORARY];
-static weft_arena *mem;
-static weft_team world;
-
-static inline const char *at(const char *name)
-{
-    return weft_arena_text(mem, "%s/%s", scratch, name);
-}
-
-static inline void scratch_begin(int *argc, char ***argv)
-{
-    weft_check(weft_par_start(argc, argv, &world) == WEFT_OK, "MPI does not start");
-    weft_log_set(WEFT_ERROR, world.rank);
-    mem = weft_arena_new();
-    temporary(scratch);
-    if (world.rank == 0) weft_check(mkdtemp(scratch) != NULL, "no scratch directory");
-    weft_bcast(&world, scratch, sizeof scratch, 0);
-}
-
-/* Removes it all; what main returns. */
-static inline int scratch_end(void)
-{
-    weft_sleep(&world);
-    if (world.rank == 0 && system(weft_arena_text(mem, "rm -rf %s", scratch)) != 0)
-        fprintf(stderr, "# cannot remove %s\n", scratch);
-    int status = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&world);
-    return status;
-}
 
 /* Writes a file on rank 0. */
 static inline const char *write_bytes(const char *name, const void *bytes, size_t n)
 {
-    if (world.rank == 0)
-        weft_check(weft_file_put(at(name), bytes, n) == WEFT_OK, "%s", weft_error());
+    if (world.rank == 0) must(weft_file_put(at(name), bytes, n));
     return at(name);
 }
 

@@ -34,9 +34,7 @@ static const real *kept(const struct stand *stand, int64_t c, int each)
 {
     real *row = WEFT_NEW(mem, real, each);
     weft_check(weft_kept_each(stand->state.kept) == each, "%d numbers", each);
-    if (world.rank == 0)
-        weft_check(weft_kept_read(stand->state.kept, 1, &c, row) == WEFT_OK, "%s",
-                   weft_error());
+    if (world.rank == 0) must(weft_kept_read(stand->state.kept, 1, &c, row));
     weft_bcast(&world, row, (size_t)each * sizeof *row, 0);
     return row + 1;
 }
@@ -236,7 +234,7 @@ static uint64_t hash_of(const struct stand *stand)
 static struct stand *standing(struct toy *toy, const char *text, int k)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, text, k) == WEFT_OK, "%s", weft_error());
+    must(stand_up(stand, toy, text, k));
     return stand;
 }
 
@@ -267,8 +265,7 @@ static void test_same(struct toy *toy, const char *algorithm)
     for (int stop = 1; stop < MAX_ROUNDS; stop += 3) {
         struct stand *before = standing(toy, text, K), *after = standing(toy, text, K);
         units(before, MAX_ROUNDS, 0, stop);
-        weft_check(weft_state_copy(&after->state, &before->state) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_state_copy(&after->state, &before->state));
         result_copy(&after->res, &before->res);
         memcpy(after->row, before->row, sizeof after->row);
         after->rows = before->rows;
@@ -282,7 +279,7 @@ static void test_same(struct toy *toy, const char *algorithm)
         fed->winner.score(whole->self, &whole->job, &whole->state, WEFT_TEST, &once);
     if (st == WEFT_OK)
         st = fed->winner.score(whole->self, &whole->job, &whole->state, WEFT_TEST, &again);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     ok(memcmp(once.metric, again.metric, sizeof once.metric) == 0 &&
            hash == weft_state_hash(&whole->state),
        "its score changes nothing that clients keep");
@@ -325,7 +322,7 @@ int main(int argc, char **argv)
     test_beyond(toy);
     test_one_hot(toy);
     struct toy *forty = forty_clients(); /* some without samples of a part */
-    for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++) {
+    for (int i = 0; i < (int)LEN(algorithms); i++) {
         test_same(toy, algorithms[i]);
         test_same(forty, algorithms[i]);
     }
@@ -337,5 +334,5 @@ int main(int argc, char **argv)
     toy->memory = 2000;
     test_refused(toy, with("ditto", ""), "run.memory");
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

@@ -3,16 +3,11 @@
  * RUN: np=1 np=2 np=3 */
 
 #include "rows.h"
-#include "tap.h"
 #include "weft/base/conf.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
-#include "weft/par/par.h"
 
 enum { N = 300, D = 12, TARGETS = 3, MOST = 4 * N };
-
-static weft_team world;
-static weft_arena *mem;
 
 /* Rows of this rank, and what is to be said of them. */
 struct problem {
@@ -62,7 +57,7 @@ static struct problem *made(int64_t total, const int64_t *row, int targets, int 
         weight[i] = (double)(real)((double)weight_of(r) * (double)total / (double)sum);
     }
     problem->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
-    problem->f = rows_matrix(&world, &problem->x, total, D);
+    problem->f = rows_matrix(&problem->x, total, D);
     problem->y = (weft_answers){.classes = targets > 0 ? targets : 3,
                                 .label = label,
                                 .target = targets > 0 ? target : NULL,
@@ -260,7 +255,7 @@ static void test_repeated(int sparse)
      * share. */
     double often = 0;
     for (int64_t i = 0; i < N; i++) often += (double)weight_of(i);
-    for (int k = 0; k < (int)(sizeof row / sizeof *row); k++) {
+    for (int k = 0; k < (int)LEN(row); k++) {
         struct problem *few = plain(row[k].targets, 1), *many = repeated(row[k].targets),
                        *equal = plain(row[k].targets, 0);
         if (sparse) few->f.rows = &few->x;
@@ -289,17 +284,12 @@ static void test_repeated(int sparse)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, world.rank);
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     test_gold();
     test_objective();
     test_class_weights();
     test_doubled();
     test_repeated(0);
     test_repeated(1);
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
+    return tap_end();
 }

@@ -116,10 +116,6 @@ static void test_all_wide(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
-    test_units();
-    test_axis_steps();
-    test_all_wide();
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_units, test_axis_steps, test_all_wide);
 }

@@ -117,7 +117,7 @@ static void test_uncharged(void)
                                            "[client]\nlr = 0.5\nbatch = 50\n[device]\n%s\n",
                                            device[e]);
         struct stand stand;
-        weft_check(stand_up(&stand, toy, text, 1) == WEFT_OK, "%s", weft_error());
+        must(stand_up(&stand, toy, text, 1));
         double off = 0, lost = 0;
         for (int r = 0; r < 12; r++) {
             units(&stand, 1, 0, 1);
@@ -143,13 +143,12 @@ static void test_mixture(void)
     struct toy *toy = toy_new(N, count);
     for (int diff = 0; diff < 2; diff++) {
         struct stand stand;
-        weft_check(stand_up(&stand, toy,
-                            "[fed]\ncohort = 10\nscore = error\n"
-                            "[client]\nlr = 0.1\nepochs = 1 .. 50\n"
-                            "[device]\nspeed = exponential\n"
-                            "sample_seconds = 1\ndeadline = 347\n",
-                            2) == WEFT_OK,
-                   "%s", weft_error());
+        must(stand_up(&stand, toy,
+                      "[fed]\ncohort = 10\nscore = error\n"
+                      "[client]\nlr = 0.1\nepochs = 1 .. 50\n"
+                      "[device]\nspeed = exponential\n"
+                      "sample_seconds = 1\ndeadline = 347\n",
+                      2));
         stand.mix.conf[0] = 1;
         stand.mix.conf[1] = 50;
         stand.job.update = (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON,
@@ -286,7 +285,7 @@ static void test_winner(const char *data)
     if (st == WEFT_OK) st = weft_run_tune(conf, 0, &world);
     ok(st == WEFT_OK, "a run that draws in evaluations");
     weft_summary summary;
-    weft_check(weft_summary_read(&summary, path, mem) == WEFT_OK, "%s", weft_error());
+    must(weft_summary_read(&summary, path, mem));
     int64_t trial = weft_summary_value(&summary, "winner_trial")->whole;
     int64_t i = 0;
     while (summary.jobs.trial[i] != trial) i++;
@@ -310,5 +309,5 @@ int main(int argc, char **argv)
     test_bound();
     test_winner(toys[0]->data.path);
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

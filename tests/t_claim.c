@@ -157,5 +157,5 @@ int main(int argc, char **argv)
     test_claims("memory");
     setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
     test_claims("files");
-    return scratch_end();
+    return tap_end();
 }

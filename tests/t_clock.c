@@ -143,5 +143,5 @@ int main(int argc, char **argv)
         test_wall(workers[i]);
     }
     test_claims();
-    return scratch_end();
+    return tap_end();
 }

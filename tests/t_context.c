@@ -8,8 +8,6 @@
 
 enum { LANGUAGES = 3, PAIRS = 4, LONGEST = 6, SENTENCES = 5 };
 
-static weft_arena *mem;
-
 static void *net_with(int hidden)
 {
     weft_conf conf;
@@ -23,20 +21,18 @@ static void *net_with(int hidden)
     weft_conf_init(&conf, mem);
     const char *text = weft_arena_text(
         mem, "[seq2seq]\nembedding = 5\nhidden = %d\nsmoothing = 0.1\n", hidden);
-    weft_check(weft_conf_text(&conf, "test", text) == WEFT_OK, "%s", weft_error());
+    must(weft_conf_text(&conf, "test", text));
     void *self = weft_arena_alloc(mem, 1, weft_net_seq2seq.kind.size);
-    weft_check(weft_conf_bind(&conf, &weft_net_seq2seq.kind, self) == WEFT_OK, "%s",
-               weft_error());
-    weft_check(weft_net_seq2seq.setup(self, &shape) == WEFT_OK, "%s", weft_error());
+    must(weft_conf_bind(&conf, &weft_net_seq2seq.kind, self));
+    must(weft_net_seq2seq.setup(self, &shape));
     return self;
 }
 
 static weft_contexts contexts_with(weft_context_options options, int hidden, int shared)
 {
     weft_contexts contexts;
-    weft_check(weft_contexts_setup(&contexts, &options, &weft_net_seq2seq, net_with(hidden),
-                                   LANGUAGES, PAIRS, shared) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_contexts_setup(&contexts, &options, &weft_net_seq2seq, net_with(hidden),
+                             LANGUAGES, PAIRS, shared));
     return contexts;
 }
 
@@ -341,7 +337,7 @@ static void test_tensors(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     test_counts();
     test_gold();
     test_chain(generated, 1, "generated");
@@ -358,8 +354,5 @@ int main(void)
     test_one_hot();
     test_spread(0);
     test_spread(3);
-    test_trained();
-    test_tensors();
-    weft_arena_free(mem);
-    return tap_done();
+    return TESTS(test_trained, test_tensors);
 }

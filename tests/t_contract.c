@@ -4,7 +4,6 @@
  * one digest, with any number of teams, and after a stop or a kill after any job and a
  * resume with other ranks and teams. An axis exists in some configurations only. Schedules
  * and samplers with planted faults are detected. RUN: np=1 np=4 */
-#include "host/host.h"
 #include "tuner_case.h"
 
 #include "observed.h"
@@ -37,7 +36,7 @@ static const char *const settings[][2] = {
 
 static const char *section(const char *name)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+    for (size_t i = 0; i < LEN(settings); i++)
         if (strcmp(settings[i][0], name) == 0)
             return weft_arena_text(mem, "[%s]\n%s\n", name, settings[i][1]);
     return "";
@@ -414,8 +413,7 @@ static void test_proposals(const weft_tuner *tuner)
 
 int main(int argc, char **argv)
 {
-    if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0); /* many small files */
+    scratch_in_memory();
     scratch_begin(&argc, &argv);
     test_all();
     for (int i = 0; weft_tuners[i] && world.size == 1; i++)
@@ -424,5 +422,5 @@ int main(int argc, char **argv)
         if (weft_tuners[i]->shared == WEFT_SHARES_NOTHING &&
             (world.size == 1 || weft_tuners[i] == &weft_tuner_asha))
             test_faults(weft_tuners[i]);
-    return scratch_end();
+    return tap_end();
 }

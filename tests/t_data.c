@@ -263,7 +263,7 @@ static weft_status hand_file(const char *path, int wrong)
 static weft_status open_hand(int wrong)
 {
     weft_status st = world.rank == 0 ? hand_file(at("hand.h5"), wrong) : WEFT_OK;
-    weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+    must(weft_agree(st, &world));
     st = weft_data_open(&data, at("hand.h5"), &world, mem);
     if (st == WEFT_OK && data.form == WEFT_TOKENS)
         st = weft_data_tokens(&data, WEFT_TOK_SPLIT);
@@ -304,7 +304,7 @@ static void test_contradictions(void)
         {NO_VOCAB, WEFT_EFILE, "/vocab/split/hash", "hand.h5", "a missing vocabulary"},
     };
     ok(open_hand(NOTHING) == WEFT_OK, "a file written by hand is opened");
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < LEN(bad); i++)
         fails(open_hand(bad[i].wrong), bad[i].st, bad[i].a, bad[i].b, bad[i].what);
     fails(weft_data_open(&data, at("none.h5"), &world, mem), WEFT_EFILE, "none.h5",
           "No such file", "a missing file");
@@ -328,7 +328,7 @@ static void test_one_tokenizer(void)
     weft_source rows = weft_data_source(&data);
     weft_status st = weft_conf_set(&conf, "ngram.bins=64");
     if (st == WEFT_OK) st = weft_conf_bind(&conf, &feature->kind, map);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     fails(feature->setup(map, &rows, 1e9, 2, 1, mem), WEFT_EFILE, "/vocab/remove/hash",
           "hand.h5", "a search over them");
     weft_data_close(&data);
@@ -340,7 +340,7 @@ static void test_counts(void)
     static const char *const name[] = {"yes", "no"};
     const int64_t wrong[][2] = {{INT64_MAX, 1}, {3, -1}, {INT64_MAX / 2 + 1, 0}};
     int64_t two = 2;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < LEN(wrong); i++) {
         const char *path = at(weft_arena_text(mem, "count%d.h5", world.rank));
         weft_h5 file;
         weft_status st = weft_h5_create(&file, path, mem);
@@ -351,7 +351,7 @@ static void test_counts(void)
             st = weft_h5_put(&file, weft_arena_text(mem, "/%s/count", weft_part_name[p]),
                              WEFT_H5_I64, 1, &two, wrong[i], 0, "rows", "count");
         if (st == WEFT_OK) st = weft_h5_commit(&file);
-        weft_check(st == WEFT_OK, "%s", weft_error());
+        must(st);
         fails(weft_info(path), WEFT_EFILE, "/train/count of", "rows; make the file again",
               "an impossible number of rows");
     }
@@ -414,13 +414,6 @@ static void test_memory(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_bytes();
-    test_memory();
-    test_reals();
-    test_documents();
-    test_contradictions();
-    test_one_tokenizer();
-    test_counts();
-    test_output();
-    return scratch_end();
+    return TESTS(test_bytes, test_memory, test_reals, test_documents, test_contradictions,
+                 test_one_tokenizer, test_counts, test_output);
 }

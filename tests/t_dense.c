@@ -38,8 +38,7 @@ static const char *const spelling[] = {
 static void test_spellings(void)
 {
     int good = 1;
-    for (size_t i = 0; i < sizeof spelling / sizeof *spelling; i++)
-        good &= agrees(spelling[i]);
+    for (size_t i = 0; i < LEN(spelling); i++) good &= agrees(spelling[i]);
     ok(good, "numbers of every spelling are strtod's");
 }
 
@@ -152,8 +151,7 @@ static void test_speed(void)
     ok(pack(&weft_reader_dense, at("s.csv"), "s.h5", "") == WEFT_OK,
        "7,000 images of MNIST's size are packed");
     note("%.0f MB in %.2f s", (double)(to - text) * 1e-6, weft_now() - start);
-    weft_check(weft_data_open(&data, at("s.h5"), &world, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_data_open(&data, at("s.h5"), &world, mem));
     int64_t wrong = 0;
     for (int p = 0; p < WEFT_NPART; p++)
         for (int64_t i = 0; i < data.part[p].n; i++)
@@ -165,9 +163,5 @@ static void test_speed(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_spellings();
-    test_random();
-    test_lines();
-    test_speed();
-    return scratch_end();
+    return TESTS(test_spellings, test_random, test_lines, test_speed);
 }

@@ -196,7 +196,7 @@ static void test_round_times(void)
     is_near(expected(10, 10, INFINITY), harmonic, 1e-12,
             "closed forms agree: harmonic sum");
     is_near(expected(1, 1, 0.5), 1 - exp(-0.5), 1e-12, "closed forms agree: deadline");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < LEN(cases); i++) {
         const weft_device *d =
             device(weft_arena_text(mem, "speed = exponential\nsample_seconds = 1\n%s",
                                    cases[i].options),
@@ -266,7 +266,7 @@ static void test_bad_traces(void)
         {"speed\tup\tdown\tdropout\tavailability\tclient\tx\n", ":1: 7 columns"},
         {"dropout\tavailability\n1\t1\n0\t0\n", "every device has availability 0 or"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < LEN(cases); i++) {
         const weft_device *device = trace(cases[i].text);
         ok(!device && strstr(weft_error(), cases[i].says), "a bad trace is refused: %s",
            cases[i].says);
@@ -286,13 +286,6 @@ static void test_bad_traces(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_default();
-    test_seconds();
-    test_speeds();
-    test_chances();
-    test_closing();
-    test_round_times();
-    test_trace();
-    test_bad_traces();
-    return scratch_end();
+    return TESTS(test_default, test_seconds, test_speeds, test_chances, test_closing,
+                 test_round_times, test_trace, test_bad_traces);
 }

@@ -51,7 +51,7 @@ static void test_tables(void)
 {
     static const double bases[] = {1.7e9, 1.7e12, 12345678901, -20240101000000, 9e15};
     int good = 1;
-    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+    for (size_t i = 0; i < LEN(bases); i++) {
         const char *csv = write_text("t.csv", table("0.1,", 1, "", N, bases[i]));
         good &= opened(&weft_reader_dense, csv, "t.h5", "numbers=1") &&
                 holds(N, 1, bases[i]) && data.scale[1] <= N && data.shift[0] == 0 &&
@@ -167,9 +167,5 @@ static void test_match(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_tables();
-    test_users();
-    test_still();
-    test_match();
-    return scratch_end();
+    return TESTS(test_tables, test_users, test_still, test_match);
 }

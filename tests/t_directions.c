@@ -51,7 +51,7 @@ static struct toy *sentences(void)
              "directions=one-two,two-one,one-three,three-one joint=yes "
              "vocabulary=40 valid=0.2 test=0.2");
     if (st == WEFT_OK) st = weft_data_open(&toy->data, at("lines.h5"), &world, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     return toy;
 }
 
@@ -74,7 +74,7 @@ static struct beside beside_new(const struct toy *toy)
     weft_status st = weft_conf_text(&conf, "test", network);
     if (st == WEFT_OK) st = weft_conf_bind(&conf, &beside.net->kind, beside.self);
     if (st == WEFT_OK) st = beside.net->setup(beside.self, &shape);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     beside.work = beside.net->work(beside.self, LINES, mem);
     beside.n = beside.net->nweight(beside.self);
     beside.g = WEFT_NEW(mem, real, beside.n);
@@ -85,7 +85,7 @@ static weft_samples samples_of(const struct toy *toy, int64_t c, weft_part part)
 {
     weft_samples samples;
     weft_status st = weft_client_read(toy->data.owners, c, part, &samples, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     return samples;
 }
 
@@ -144,7 +144,7 @@ static void test_scores(struct toy *toy, const struct beside *beside)
     weft_scores told;
     weft_status st =
         fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &told);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     weft_score all = {0};
     double off = 0;
     for (int64_t c = 0; c < DIRECTIONS; c++) {
@@ -334,5 +334,5 @@ int main(int argc, char **argv)
     test_gradients(toy, &beside);
     test_constant(toy, &beside);
     weft_data_close(&toy->data);
-    return scratch_end();
+    return tap_end();
 }

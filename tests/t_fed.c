@@ -246,10 +246,8 @@ static void test_divergence(void)
 
     /* two rates, one of them hopeless: the average is that of the others */
     struct stand both;
-    weft_check(stand_up(&both, toy,
-                        "[fed]\ncohort = 5\n[client]\nbatch = 50\nlr = 0.5 .. 1e6\n",
-                        2) == WEFT_OK,
-               "%s", weft_error());
+    must(stand_up(&both, toy, "[fed]\ncohort = 5\n[client]\nbatch = 50\nlr = 0.5 .. 1e6\n",
+                  2));
     both.mix.conf[0] = 0.5;
     both.mix.conf[1] = 1e6;
     int found = 0, rounds = 0;
@@ -271,12 +269,10 @@ static void test_devices(void)
 {
     struct toy *toy = five_clients();
     struct stand stand;
-    weft_check(
-        stand_up(&stand, toy,
-                 "[fed]\ncohort = 5\nscore_both = yes\n[client]\nlr = 0.5\nbatch = 50\n"
-                 "[device]\ndropout = 0.4\n",
-                 1) == WEFT_OK,
-        "%s", weft_error());
+    must(stand_up(&stand, toy,
+                  "[fed]\ncohort = 5\nscore_both = yes\n[client]\nlr = 0.5\nbatch = 50\n"
+                  "[device]\ndropout = 0.4\n",
+                  1));
     int right = 1, lost = 0;
     for (int round = 0; round < 10; round++) {
         double w[W];
@@ -372,11 +368,10 @@ static void test_caps(void)
             "at most 8 samples an epoch");
     ok(isnan(in_row(fed, stand->row[1], "after_loss")), "only what is asked for is scored");
     struct stand again;
-    weft_check(stand_up(&again, toy,
-                        "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
-                        "score_weights = global\n",
-                        1) == WEFT_OK,
-               "%s", weft_error());
+    must(stand_up(&again, toy,
+                  "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
+                  "score_weights = global\n",
+                  1));
     units(&again, 1, 0, 1);
     double w[W], loss = 0;
     wide(again.state.x, w);
@@ -414,5 +409,5 @@ int main(int argc, char **argv)
     test_server();
     test_caps();
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

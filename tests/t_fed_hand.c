@@ -17,7 +17,7 @@ static struct toy *five_clients(int64_t first)
 static struct stand *set_up(struct toy *toy, const char *options, int k)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    must(stand_up(stand, toy, options, k));
     return stand;
 }
 
@@ -186,7 +186,7 @@ static void test_portions(void)
         for (int c = 0; c < MANY; c++) add(&all, part_score(toy, c, (weft_part)part, w));
         weft_status st = fed->winner.score(stand->self, &stand->job, &stand->state,
                                            (weft_part)part, &out);
-        weft_check(st == WEFT_OK, "%s", weft_error());
+        must(st);
         is_near(out.count, MANY, 0, "%s: all of %d clients are scored",
                 weft_part_name[part], MANY);
         is_near(score_of(fed, &out, "loss"), all.loss / MANY, 1e-6, "their mean loss");
@@ -203,7 +203,7 @@ static void test_predictions(const struct toy *toy, struct stand *stand, const d
     weft_predictions said;
     weft_status st = fed->winner.predict(stand->self, &stand->job, &stand->state,
                                          WEFT_VALID, &said, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     double off = 0;
     int64_t row = 0;
     for (int c = 0; c < toy->n; c++)
@@ -442,5 +442,5 @@ int main(int argc, char **argv)
     test_columns();
     test_cost();
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

@@ -27,13 +27,12 @@ static void test_stops(struct toy *toy, weft_mix_update moving, int k, int round
     int same = 1;
     for (int stop = 1; stop < rounds; stop++) {
         struct stand before, after;
-        weft_check(stand_up(&before, toy, mixed, k) == WEFT_OK, "%s", weft_error());
+        must(stand_up(&before, toy, mixed, k));
         before.job.update = moving;
         units(&before, rounds, 0, stop);
-        weft_check(stand_up(&after, toy, mixed, k) == WEFT_OK, "%s", weft_error());
+        must(stand_up(&after, toy, mixed, k));
         after.job.update = moving;
-        weft_check(weft_state_copy(&after.state, &before.state) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_state_copy(&after.state, &before.state));
         result_copy(&after.res, &before.res);
         memcpy(after.row, before.row, sizeof after.row);
         after.rows = before.rows;
@@ -47,7 +46,7 @@ static void test_same_bits(struct toy *toy, weft_mix_update moving)
 {
     enum { K = 5, ROUNDS = 12 };
     struct stand whole;
-    weft_check(stand_up(&whole, toy, mixed, K) == WEFT_OK, "%s", weft_error());
+    must(stand_up(&whole, toy, mixed, K));
     whole.job.update = moving;
     units(&whole, ROUNDS, 0, ROUNDS);
     digest(hash_of(&whole));
@@ -89,5 +88,5 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++) test_same_bits(forty, rules[i]);
     test_jobs();
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

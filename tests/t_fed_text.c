@@ -40,7 +40,7 @@ static void open_plays(void)
                           (i % 3 ? SYMBOLS : 2));
     weft_status st = pack(&text_reader, "nowhere", "plays.h5", "");
     if (st == WEFT_OK) st = weft_data_open(&plays, at("plays.h5"), &world, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* The network by itself. */
@@ -235,5 +235,5 @@ int main(int argc, char **argv)
     test_near(1);
     test_same_bits();
     weft_data_close(&plays);
-    return scratch_end();
+    return tap_end();
 }

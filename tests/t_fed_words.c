@@ -17,7 +17,7 @@ static void open_data(weft_data *data, const char *name, const char *options,
     weft_status st = pack(&weft_reader_synthetic, "documents", name,
                           weft_arena_text(mem, "rows=60 words=12 %s", options));
     if (st == WEFT_OK) st = weft_data_open(data, at(name), team, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* ---- owners ---- */
@@ -38,20 +38,17 @@ static void test_owners(void)
     ok(!all.owners && !all.clients, "documents packed without clients belong to none");
     ok(clients && clients->n == CLIENTS && !words.clients,
        "with clients they remain documents");
-    weft_check(weft_data_own_words(&words, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    must(weft_data_own_words(&words, WEFT_TOK_SPLIT));
     int same = 1;
     for (int p = 0; p < WEFT_NPART; p++) {
         const weft_rows *rows = &all.part[p];
         int64_t *owner = WEFT_NEW(mem, int64_t, rows->total), next[CLIENTS] = {0}, sum = 0;
         const char *name = weft_arena_text(mem, "/%s/owner", weft_part_name[p]);
-        weft_check(weft_h5_read_rows(&words.file, name, WEFT_H5_I64, 1, 0, rows->total,
-                                     owner) == WEFT_OK,
-                   "%s", weft_error());
+        must(weft_h5_read_rows(&words.file, name, WEFT_H5_I64, 1, 0, rows->total, owner));
         for (int64_t i = 0; i < rows->total; i++) {
             weft_samples samples;
             int64_t c = owner[i];
-            weft_check(weft_client_read(clients, c, (weft_part)p, &samples, mem) == WEFT_OK,
-                       "%s", weft_error());
+            must(weft_client_read(clients, c, (weft_part)p, &samples, mem));
             same &= next[c] < samples.n && same_words(rows, i, &samples, next[c]);
             next[c]++;
         }
@@ -74,8 +71,7 @@ static void test_match(void)
     weft_likeness like = weft_data_likeness(&words);
     weft_samples samples;
     int32_t before[64];
-    weft_check(weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem));
     int64_t n = samples.n;
     memcpy(before, samples.label, (size_t)n * sizeof *before);
     like.class_name = other;
@@ -118,7 +114,7 @@ static struct alone *network(const char *options)
                         .length = 12,
                         .vector = VECTOR,
                         .vectors = vectors.value};
-    weft_check(net->setup(alone->self, &shape) == WEFT_OK, "%s", weft_error());
+    must(net->setup(alone->self, &shape));
     alone->n = net->nweight(alone->self);
     alone->work = net->work(alone->self, 256, mem);
     return alone;
@@ -314,7 +310,7 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     self = weft_team_alone();
     open_data(&all, "all.h5", "", &self);
-    weft_check(weft_data_tokens(&all, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    must(weft_data_tokens(&all, WEFT_TOK_SPLIT));
     static const char *const channels[] = {"static", "nonstatic", "multi"};
     const char *dealt = "clients=6 partition=dirichlet alpha=0.3";
     open_data(&words, "words.h5", dealt, &world);
@@ -339,5 +335,5 @@ int main(int argc, char **argv)
     test_one_client("multi", (struct steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
     weft_data_close(&single);
     weft_data_close(&all);
-    return scratch_end();
+    return tap_end();
 }

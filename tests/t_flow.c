@@ -1,7 +1,6 @@
 /* Task flow against closed forms, an independent table, and exhaustive search.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
-#include "weft/par/par.h"
 
 /* ---- a table of an independent program ---- */
 
@@ -218,18 +217,7 @@ static void test_noise(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
-    test_table();
-    test_bound();
-    test_optimum();
-    test_split();
-    test_copy();
-    test_diverged();
-    test_noise();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_table, test_bound, test_optimum, test_split, test_copy, test_diverged,
+                 test_noise);
 }

@@ -2,7 +2,6 @@
  * refuses.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
-#include "weft/par/par.h"
 
 /* ---- data ---- */
 
@@ -28,11 +27,11 @@ static weft_data make_data(int64_t n, int64_t d, weft_form form)
         label[i] = (int32_t)floor(fmin(fmax(5 + 4 * y, 0), 9));
     }
     weft_data data = {
-        .form = form, .classes = 10, .path = "test", .mem = mem, .team = &team};
+        .form = form, .classes = 10, .path = "test", .mem = mem, .team = &world};
     weft_rows *rows = &data.part[WEFT_TRAIN];
     rows->total = n;
     rows->d = d;
-    weft_deal(n, team.rank, team.size, &rows->first, &rows->n);
+    weft_deal(n, world.rank, world.size, &rows->first, &rows->n);
     rows->label = label + rows->first;
     rows->value = form == WEFT_REALS ? value + rows->first * d : NULL;
     rows->byte = form == WEFT_BYTES ? byte + rows->first * d : NULL;
@@ -120,9 +119,7 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
     digest(weft_state_hash(&stand->state));
     /* their squared error is that of the residuals */
     weft_scores score;
-    weft_check(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TRAIN,
-                                  &score) == WEFT_OK,
-               "%s", weft_error());
+    must(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TRAIN, &score));
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         double z = -y[i];
@@ -236,13 +233,6 @@ static void test_refusals(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
-    test_data();
-    test_refusals();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_data, test_refusals);
 }

@@ -87,8 +87,7 @@ static void open_rows(int document, weft_team *team, weft_data *data)
                    WEFT_OK,
                "%s", weft_error());
     for (int tok = 0; tok < WEFT_NTOK && document; tok++)
-        weft_check(weft_data_tokens(data, (weft_tokenizer)tok) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_data_tokens(data, (weft_tokenizer)tok));
 }
 
 /* Leaves data the first n training rows of the order that the task has, in that of the
@@ -143,7 +142,7 @@ static void pack_rows(int document)
     weft_status st = weft_reader_find(document ? "text" : "dense", &reader);
     if (st == WEFT_OK)
         st = pack(reader, train, document ? "texts.h5" : "table.h5", packing);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* The task on n of the training rows. */
@@ -153,7 +152,7 @@ static struct stand *stand_up(int document, int64_t n, const char *options)
     open_rows(document, &world, &stand->data);
     if (n < ROWS) leave(&stand->data, document, n);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
-    weft_status st = read_input(&stand->conf, document ? texts : tables, options, mem);
+    weft_status st = read_input(&stand->conf, document ? texts : tables, options);
     if (st == WEFT_OK)
         st = open_task(task, stand->self, &stand->conf, &stand->space,
                        (weft_env){.team = &world,
@@ -162,8 +161,8 @@ static struct stand *stand_up(int document, int64_t n, const char *options)
                                   .memory = 1e9,
                                   .balanced = strstr(options, "fmap.folds") == NULL,
                                   .mem = mem});
-    weft_check(st == WEFT_OK, "%s", weft_error());
-    weft_mix mix = first_configs(&stand->space, 1, mem);
+    must(st);
+    weft_mix mix = first_configs(&stand->space, 1);
     stand->job = weft_job_new(0, 1, &mix);
     stand->res = result_of(task, 1, mem);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
@@ -252,7 +251,5 @@ int main(int argc, char **argv)
     test_order();
     test_sample(0);
     test_sample(1);
-    test_folds();
-    test_most();
-    return scratch_end();
+    return TESTS(test_folds, test_most);
 }

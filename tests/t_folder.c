@@ -446,13 +446,6 @@ static void test_real(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_layouts();
-    test_splits();
-    test_files();
-    test_directories();
-    test_encodings();
-    test_articles();
-    test_lines();
-    test_real();
-    return scratch_end();
+    return TESTS(test_layouts, test_splits, test_files, test_directories, test_encodings,
+                 test_articles, test_lines, test_real);
 }

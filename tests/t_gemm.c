@@ -4,8 +4,6 @@
 
 #include "tap.h"
 
-static weft_arena *mem;
-
 static uint64_t bits(uint64_t i)
 {
     return weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0];
@@ -184,7 +182,7 @@ static void test_extremes(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     note("kernel %s", weft_cpu_kernel());
     static const int size[][3] = {{1, 1, 1},      {3, 7, 5},     {14, 64, 32}, {29, 33, 50},
                                   {10, 100, 400}, {130, 40, 81}, {64, 200, 16}};
@@ -201,6 +199,5 @@ int main(void)
     for (int h = 1; h < 60; h += 1 + h / 2) test_cells_back(h);
     test_extremes();
     ok(weft_cpu_peak(0.02) > 0.1, "the kernel has a peak");
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

@@ -250,10 +250,5 @@ static void test_missing(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_sets();
-    test_clients();
-    test_types();
-    test_damage();
-    test_missing();
-    return scratch_end();
+    return TESTS(test_sets, test_clients, test_types, test_damage, test_missing);
 }

@@ -21,7 +21,7 @@ struct twin {
 
 static const char *name(const char *kind, int i)
 {
-    return weft_arena_text(mem, "%s/%s-%d", dir, kind, i);
+    return weft_arena_text(mem, "%s/%s-%d", scratch, kind, i);
 }
 
 static struct twin *twin_new(const char *files)
@@ -30,11 +30,6 @@ static struct twin *twin_new(const char *files)
     twin->kept = weft_kept_new(N, EACH, mem);
     if (files) weft_kept_place(twin->kept, files);
     return twin;
-}
-
-static void must(weft_status st)
-{
-    weft_check(st == WEFT_OK, "%s", weft_error());
 }
 
 static uint64_t draw(uint64_t a, uint64_t b)
@@ -384,10 +379,10 @@ static void test_full(void)
         client[c] = c;
         row[c] = x;
     }
-    limit(3000);
+    set_limit(RLIMIT_FSIZE, 3000);
     fails(weft_kept_write(twin->kept, N, client, row), "full-0/top", "free space",
           "a full disk");
-    limit(RLIM_INFINITY);
+    set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
     twin = resumed(name("full", 0), &version);
     ok(has(twin->kept, twin->x), "which leaves the version before");
 }
@@ -402,5 +397,5 @@ int main(void)
     test_cost();
     test_damage();
     test_full();
-    return disk_end();
+    return tap_end();
 }

@@ -26,7 +26,7 @@ static weft_scores scored(struct stand *stand, weft_part part)
     weft_scores told;
     weft_status st =
         fed->winner.score(stand->self, &stand->job, &stand->state, part, &told);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     return told;
 }
 
@@ -117,7 +117,7 @@ static void test_sums(struct toy *toy)
         int k;
         double lambda, sigma;
     } row[] = {{1, 0.5, 1}, {3, 0.7, 0.2}, {10, 0.3, 1}, {40, 0.9, 5}, {1000, 0.6, 2}};
-    for (int i = 0; i < (int)(sizeof row / sizeof *row); i++) {
+    for (int i = 0; i < (int)LEN(row); i++) {
         struct stand *stand =
             trained(toy,
                     options(weft_arena_text(mem, "k = %d\nlambda = %g\nsigma = %g\n",
@@ -234,5 +234,5 @@ int main(int argc, char **argv)
     test_refused(toy, options("lambda = 1.5\n", ""), "knn.lambda");
     test_refused(toy, options("sigma = 0\n", ""), "knn.sigma");
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

@@ -127,7 +127,7 @@ static struct stand *trained_so(struct toy *toy, const char *options, int k, int
                                 int one)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    must(stand_up(stand, toy, options, k));
     fed_task *own = stand->self;
     weft_check(own->work.lanes != NULL, "no lanes");
     if (one) own->work.lanes = NULL;
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     static const char *const algorithm[] = {"scaffold", "feddyn", "fednova", "fedexp",
                                             "ditto",    "local",  "fedper",  "fedrep",
                                             "apfl",     "cpg"};
-    for (size_t i = 0; i < sizeof algorithm / sizeof *algorithm; i++)
+    for (size_t i = 0; i < LEN(algorithm); i++)
         test_rounds(algorithm[i],
                     weft_arena_text(mem,
                                     "[fed]\nalgorithm = %s\nmodel = mlp\ncohort = 30\n"
@@ -198,5 +198,5 @@ int main(int argc, char **argv)
                                     "[apfl]\nshare = 0 .. 1\nrate = 0 .. 3\n",
                                     algorithm[i]),
                     5);
-    return scratch_end();
+    return tap_end();
 }

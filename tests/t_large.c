@@ -49,5 +49,5 @@ int main(int argc, char **argv)
     ok(fed->timing.seconds(stand->self, &stand->job, 0) > 0,
        "the time of their rounds is foretold");
     weft_data_close(&toy->data);
-    return scratch_end();
+    return tap_end();
 }

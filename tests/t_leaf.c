@@ -386,12 +386,6 @@ static void test_real(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_rows();
-    test_many();
-    test_text();
-    test_slip();
-    test_cut();
-    test_places();
-    test_real();
-    return scratch_end();
+    return TESTS(test_rows, test_many, test_text, test_slip, test_cut, test_places,
+                 test_real);
 }

@@ -100,7 +100,7 @@ static const struct {
 
 static void test_bad(void)
 {
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < LEN(bad); i++)
         fails(pack(&weft_reader_leaf, write_text("bad.json", bad[i].text), "x.h5",
                    bad[i].options),
               strncmp(bad[i].options, "s", 1) == 0 && strncmp(bad[i].a, "s", 1) == 0
@@ -113,5 +113,5 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_bad();
-    return scratch_end();
+    return tap_end();
 }

@@ -146,7 +146,5 @@ static void test_classes(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_sorted();
-    test_classes();
-    return scratch_end();
+    return TESTS(test_sorted, test_classes);
 }

@@ -8,8 +8,6 @@
 
 enum { MAX_BATCH = 140, LONGEST = 24 };
 
-static weft_arena *mem;
-
 /* A network on its data: `samples` windows of d + 1 symbols. */
 struct problem {
     const weft_net *net;
@@ -24,10 +22,9 @@ static void *lstm_with(const char *options)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
-    weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK, "%s", weft_error());
+    must(weft_conf_text(&conf, "test", options));
     void *self = weft_arena_alloc(mem, 1, weft_net_lstm.kind.size);
-    weft_check(weft_conf_bind(&conf, &weft_net_lstm.kind, self) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_conf_bind(&conf, &weft_net_lstm.kind, self));
     return self;
 }
 
@@ -37,7 +34,7 @@ static struct problem problem_new(const char *options, int symbols, int d, int e
 {
     struct problem problem = {.net = &weft_net_lstm, .self = lstm_with(options)};
     weft_shape shape = {.form = WEFT_CHARS, .d = d, .classes = symbols, .every = every};
-    weft_check(problem.net->setup(problem.self, &shape) == WEFT_OK, "%s", weft_error());
+    must(problem.net->setup(problem.self, &shape));
     problem.work = problem.net->work(problem.self, batch, mem);
     problem.n = problem.net->nweight(problem.self);
     problem.w = WEFT_NEW(mem, real, problem.n);
@@ -257,7 +254,7 @@ static void test_dropout(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     test_counts();
     test_setup();
     test_init();
@@ -269,8 +266,5 @@ int main(void)
     test_batch("[lstm]\nhidden = 20\n", 1, 29);
     test_batch("[lstm]\nhidden = 16\nlayers = 3\n", 1, 130);
     test_batch("[lstm]\nhidden = 1\nlayers = 1\n", 0, 14);
-    test_again();
-    test_dropout();
-    weft_arena_free(mem);
-    return tap_done();
+    return TESTS(test_again, test_dropout);
 }

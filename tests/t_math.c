@@ -5,8 +5,6 @@
 
 #include "tap.h"
 
-static weft_arena *mem;
-
 static uint64_t bits(uint64_t i)
 {
     return weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0];
@@ -425,7 +423,7 @@ static void test_deep(int n, int m, int k)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     note("kernel %s", weft_cpu_kernel());
     test_fix();
     test_exact();
@@ -457,6 +455,5 @@ int main(void)
     test_deep(130, 101, 1203);
     ok(weft_cpu_sgemm(0.05) > 0.1, "sgemm has a rate");
     ok(weft_cpu_stream(0.05) > 0.1, "memory has a rate");
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

@@ -43,7 +43,7 @@ static void *mixing(const weft_mixing *mixing, const char *options, weft_mixing_
     for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
         st = weft_conf_set(conf, weft_arena_text(mem, "%s.%s", mixing->kind.name, word));
     if (st == WEFT_OK) st = weft_conf_bind(conf, &mixing->kind, self);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     env.space = &space;
     env.seed = 3;
     env.mem = mem;
@@ -91,7 +91,7 @@ static void test_fedex(void)
                      {"constant", WEFT_UPDATE_CONSTANT},
                      {"scale", WEFT_UPDATE_SCALE},
                      {"racing", WEFT_UPDATE_RACING}};
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+    for (size_t i = 0; i < LEN(schedules); i++) {
         weft_update_schedule s = schedules[i].schedule;
         test_update(&weft_mixing_fedex,
                     weft_arena_text(mem, "diff=yes sched=%s%s", schedules[i].name,
@@ -271,5 +271,5 @@ int main(int argc, char **argv)
         test_told(both[i]);
     }
     test_refusals();
-    return scratch_end();
+    return tap_end();
 }

@@ -8,10 +8,9 @@
 /* Small data that the network takes: images, text or documents. */
 static struct fixture fixture_small(const weft_net *net, int n)
 {
-    weft_arena *mem = weft_arena_new();
     weft_shape shape = image(3, 9, 8, 5);
     if (net->setup(bound(net, "-", mem), &shape)) shape = text(8, 11);
-    if (net->setup(bound(net, "-", mem), &shape)) shape = documents(9, 30, 3, mem);
+    if (net->setup(bound(net, "-", mem), &shape)) shape = documents(9, 30, 3);
     if (net->setup(bound(net, "-", mem), &shape)) shape = sentences(9, 12);
     struct fixture fixture = fixture_new(net, "-", shape, n);
     fixture.kept = mem;
@@ -245,12 +244,10 @@ static void test_scales(void)
                                "fc2.weight",  "fc2.bias",  40};
     const struct behind lstm = {&weft_net_lstm,      "hidden=40",       "",
                                 "lstm.weight_ih_l1", "lstm.bias_ih_l1", 40};
-    weft_arena *mem = weft_arena_new();
     test_scale(&mlp, 0.3, image(1, 5, 5, 4));
     test_scale(&lstm, 0.3, text(1, 11));
-    for (size_t i = 0; i < sizeof of_words / sizeof *of_words; i++)
-        test_scale(&of_words[i], 0.4, documents(9, 30, 3, mem));
-    weft_arena_free(mem);
+    for (size_t i = 0; i < LEN(of_words); i++)
+        test_scale(&of_words[i], 0.4, documents(9, 30, 3));
 }
 
 static void test_learns(const weft_net *net)
@@ -399,11 +396,9 @@ static void test_gold(void)
 static void is_size(const weft_net *net, const char *options, weft_shape shape,
                     int64_t weights)
 {
-    weft_arena *mem = weft_arena_new();
     void *self = bound(net, options, mem);
     ok(net->setup(self, &shape) == WEFT_OK && net->nweight(self) == weights,
        "%s %s has %d weights", net->kind.name, options, (int)weights);
-    weft_arena_free(mem);
 }
 
 static void test_sizes(void)
@@ -420,13 +415,11 @@ static void test_sizes(void)
 static void is_refused(const weft_net *net, const char *options, weft_shape shape,
                        weft_status st, const char *part)
 {
-    weft_arena *mem = weft_arena_new();
     void *self = bound(net, options, mem);
     weft_status found = net->setup(self, &shape);
     ok(found == st && strstr(weft_error(), part) && !strchr(weft_error(), '\n'),
        "%s %s: refused, with '%s'", net->kind.name, options, part);
     if (found != st || !strstr(weft_error(), part)) note("found: %s", weft_error());
-    weft_arena_free(mem);
 }
 
 static void test_refusals(void)
@@ -464,6 +457,7 @@ static void test_ties(void)
 
 int main(void)
 {
+    tap_begin();
     test_ties();
     for (const weft_net *const *net = weft_nets; *net; net++) {
         test_tensors(*net);
@@ -486,9 +480,5 @@ int main(void)
         test_slopes(&weft_net_cnn, "arch=convnet&scale=2&power=1.5", image(3, 9, 8, 4),
                     0.4 * drop, 1);
     }
-    test_scales();
-    test_gold();
-    test_sizes();
-    test_refusals();
-    return tap_done();
+    return TESTS(test_scales, test_gold, test_sizes, test_refusals);
 }

@@ -240,9 +240,9 @@ static void test_literal(void)
 
 int main(int argc, char **argv)
 {
-    if (maps_begin(&argc, &argv)) return 1;
+    ranks_begin(&argc, &argv);
     test_frequent();
     test_mixed();
     test_literal();
-    return maps_end();
+    return tap_end();
 }

@@ -28,8 +28,6 @@ static const weft_kind client_kind = {"client", "c", sizeof(struct settings), cl
 static const weft_kind server_kind = {"server", "s", sizeof(struct settings), server_opts,
                                       NULL};
 
-static weft_arena *mem;
-
 /* What was asked, in order. */
 struct asked {
     weft_job job;
@@ -550,15 +548,7 @@ static void test_small(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
-    test_rates();
-    test_finals();
-    test_errors();
-    test_others();
-    test_stalled();
-    test_worse();
-    test_taken_back();
-    test_small();
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_rates, test_finals, test_errors, test_others, test_stalled,
+                 test_worse, test_taken_back, test_small);
 }

@@ -81,8 +81,7 @@ static struct found look(weft_part part, int64_t rows, const struct counted *cou
     uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
     for (int64_t c = 0; c < clients->n; c++) {
         weft_samples samples;
-        weft_check(weft_client_read(clients, c, part, &samples, mem) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_client_read(clients, c, part, &samples, mem));
         int rising = samples.n > 2;
         for (int64_t i = 0; i < samples.n; i++) {
             const float *x = samples.x + i * D;
@@ -418,8 +417,5 @@ int main(int argc, char **argv)
     test_parts_alike("clients=50 partition=shards", 0.99);
     test_shards(0);
     test_shards(1);
-    test_same_again();
-    test_few_rows();
-    test_refused();
-    return scratch_end();
+    return TESTS(test_same_again, test_few_rows, test_refused);
 }

@@ -5,14 +5,10 @@
 #include "weft/base/conf.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
-#include "weft/par/par.h"
 
 #include "tap.h"
 
 enum { N = 300, VALID = 90, D = 6, LENGTH = 12, WORDS = 60, CLASSES = 3 };
-
-static weft_team world;
-static weft_arena *mem;
 
 static double unit(int i, int k, int stream)
 {
@@ -297,9 +293,7 @@ static void test_feature(const weft_feature *feature, double *least)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, world.rank);
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     enum { MOST = 32 };
     double least[MOST];
     for (int k = 0; k < MOST; k++) least[k] = 1;
@@ -307,8 +301,5 @@ int main(int argc, char **argv)
     for (int k = 0; weft_models[k]; k++)
         ok(least[k] < 0.05, "%s learns: %.1f %% wrong at best", weft_models[k]->kind.name,
            100 * least[k]);
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&world);
-    return failed;
+    return tap_end();
 }

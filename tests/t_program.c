@@ -91,9 +91,8 @@ static weft_status run(struct stand *stand, int trial, int job, double resource)
 static struct stand *after(const struct stand *other, const char *how)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(stand, how) == WEFT_OK, "%s", weft_error());
-    weft_check(weft_state_copy(&stand->state, &other->state) == WEFT_OK, "%s",
-               weft_error());
+    must(set_up(stand, how));
+    must(weft_state_copy(&stand->state, &other->state));
     return stand;
 }
 
@@ -131,7 +130,7 @@ static int shell(const char *line)
 static void test_directories(void)
 {
     struct stand *a = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(a, "well") == WEFT_OK, "%s", weft_error());
+    must(set_up(a, "well"));
     ok(run(a, 0, 0, 2) == WEFT_OK && fabs(a->res.loss - 1) < 1e-15, "a program is run: %s",
        weft_error());
     ok(strcmp(text_of("files-0-0/own"), "0 0 0 2\n") == 0, "its directory has its name");
@@ -170,7 +169,7 @@ static void test_directories(void)
 static void test_failures(void)
 {
     struct stand *a = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(a, "fail") == WEFT_OK, "%s", weft_error());
+    must(set_up(a, "fail"));
     ok(run(a, 1, 20, 1) == WEFT_OK && isinf(a->res.loss),
        "a program that fails is a result");
     ok(there("failed/1-20.log"), "its log stays");
@@ -180,16 +179,16 @@ static void test_failures(void)
     ok(shell("mkdir files-0-9.tmp.1 files-0-9.tmp.77 && touch files-0-9.tmp.77/x"),
        "attempts were killed");
     struct stand *c = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(c, "stale") == WEFT_OK, "%s", weft_error());
+    must(set_up(c, "stale"));
     ok(run(c, 0, 9, 1) == WEFT_OK && fabs(c->res.loss - 1) < 1e-15,
        "what they left is gone before the next");
     struct stand *d = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(d, "long") == WEFT_OK, "%s", weft_error());
+    must(set_up(d, "long"));
     stops = 1;
     ok(run(d, 3, 30, 1) == WEFT_STOP, "a run is stopped");
     ok(shell("! ls -d files-3-30* 2>/dev/null"), "and the attempt is gone");
     struct stand *e = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(e, "told") == WEFT_OK, "%s", weft_error());
+    must(set_up(e, "told"));
     stops = 4;
     ok(run(e, 3, 31, 1) == WEFT_STOP,
        "a program that a signal ended before the run was told has not failed");
@@ -202,7 +201,7 @@ static void test_removed(void)
     static const char *const how[] = {"gone", "file"};
     for (int i = 0; i < 2; i++) {
         struct stand *a = WEFT_NEW(mem, struct stand, 1);
-        weft_check(set_up(a, how[i]) == WEFT_OK, "%s", weft_error());
+        must(set_up(a, how[i]));
         ok(run(a, 5, 50 + i, 1) == WEFT_OK,
            "where a program has no directory (%s) the run goes on", how[i]);
         ok(isinf(a->res.loss) && a->res.failure == WEFT_CRASHED, "the program has failed");
@@ -210,7 +209,7 @@ static void test_removed(void)
            "it is told why");
     }
     struct stand *b = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(b, "empty") == WEFT_OK, "%s", weft_error());
+    must(set_up(b, "empty"));
     ok(run(b, 5, 52, 1) == WEFT_OK && fabs(b->res.loss - 1) < 1e-15 &&
            strcmp(text_of("files-5-52/weft.log"), "loss=1\n") == 0,
        "one that empties it has its log nevertheless");
@@ -325,7 +324,7 @@ static const struct loss losses[] = {
 
 static void test_losses(void)
 {
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+    for (size_t i = 0; i < LEN(losses); i++) {
         const struct loss *loss = &losses[i];
         int good = 1;
         for (size_t piece = 1; piece < 9; piece++) {
@@ -361,12 +360,12 @@ static const char *log_of(int n, int piece)
 {
     weft_output output;
     const char *name = weft_arena_text(mem, "log.%d", world.rank);
-    weft_check(weft_output_open(&output, at(name), 20, mem) == WEFT_OK, "%s", weft_error());
+    must(weft_output_open(&output, at(name), 20, mem));
     char *text = weft_arena_alloc(mem, 1, (size_t)n + 1);
     for (int i = 0; i < n; i++) text[i] = (char)('a' + i % 26);
     for (int i = 0; i < n; i += piece)
         weft_output_add(&output, text + i, (size_t)(piece < n - i ? piece : n - i));
-    weft_check(weft_output_close(&output, at(name)) == WEFT_OK, "%s", weft_error());
+    must(weft_output_close(&output, at(name)));
     return text_of(name);
 }
 
@@ -389,11 +388,6 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     weft_log_set(WEFT_ERROR, world.rank);
     write_text("program", program);
-    test_directories();
-    test_failures();
-    test_removed();
-    test_lines();
-    test_losses();
-    test_log();
-    return scratch_end();
+    return TESTS(test_directories, test_failures, test_removed, test_lines, test_losses,
+                 test_log);
 }

@@ -7,10 +7,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-static weft_team team;
-static char dir[TEMPORARY];
-static weft_arena *mem;
-
 /* ---- calls that fail (ld --wrap) ---- */
 
 static _Atomic int64_t calls = -1; /* until one fails; -1: none does; threads count, too */
@@ -70,14 +66,9 @@ time_t __wrap_time(time_t *t)
 
 /* ---- a run ---- */
 
-static const char *at(const char *name)
-{
-    return weft_arena_text(mem, "%s/%s", dir, name);
-}
-
 static weft_status run(int fresh, int stop_at, uint64_t *sum)
 {
-    return run_until(&team, at("r.h5"), fresh, stop_at, sum);
+    return run_until(at("r.h5"), fresh, stop_at, sum);
 }
 
 /* One line that tells of the quota and what to do. */
@@ -183,12 +174,8 @@ static void test_file(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
-    if (access("/dev/shm", W_OK) == 0 && !getenv("TMPDIR")) setenv("TMPDIR", "/dev/shm", 1);
-    temporary(dir);
-    weft_check(mkdtemp(dir) != NULL, "no directory");
+    scratch_in_memory();
+    scratch_begin(&argc, &argv);
 
     uint64_t whole, sum;
     weft_status st = run(1, -1, &whole);
@@ -205,9 +192,6 @@ int main(int argc, char **argv)
 
     unlink(at("f.h5"));
     weft_place_remove(at("r.d"));
-    ok(rmdir(dir) == 0, "no file is left");
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&team);
-    return status;
+    ok(rmdir(scratch) == 0, "no file is left");
+    return tap_end();
 }

@@ -203,7 +203,7 @@ static void test_text(void)
        "classes stand in order: numbers by value, then texts");
     ok(count(WEFT_TRAIN, 0) + count(WEFT_VALID, 0) + count(WEFT_TEST, 0) == 33,
        "with their rows");
-    weft_check(weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    must(weft_data_tokens(&data, WEFT_TOK_SPLIT));
     const weft_vocab *vocab = &data.vocab[WEFT_TOK_SPLIT];
     ok(vocab->hash[0] == weft_hash("and", 3, 0) &&
            vocab->hash[1] == weft_hash("more", 4, 0),
@@ -320,7 +320,7 @@ static void test_dense_separators(void)
     };
     char digest[40] = "";
     int same = 1;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    for (size_t i = 0; i < LEN(table); i++) {
         write_text("same.csv", table[i][0]);
         if (!ok(pack(&weft_reader_dense, at("same.csv"), "same.h5", table[i][1]) ==
                         WEFT_OK &&
@@ -374,7 +374,7 @@ static void test_dense_errors(void)
         {"1 1:2\n1 2:2\n", "1 class, '1'", "two or more"},
         {"", "has no rows", "name another"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < LEN(bad); i++) {
         const char *name = write_text("bad.txt", bad[i][0]);
         fails(pack(reader, name, "x.h5", "missing=refuse"), WEFT_EDATA, bad[i][1],
               bad[i][2], weft_arena_text(mem, "bad table %zu", i));
@@ -459,15 +459,6 @@ static void test_real(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_cifar();
-    test_imdb();
-    test_sizes();
-    test_text();
-    test_text_errors();
-    test_dense();
-    test_dense_separators();
-    test_dense_errors();
-    test_synthetic();
-    test_real();
-    return scratch_end();
+    return TESTS(test_cifar, test_imdb, test_sizes, test_text, test_text_errors, test_dense,
+                 test_dense_separators, test_dense_errors, test_synthetic, test_real);
 }

@@ -224,7 +224,7 @@ static void test_directions(const char *source)
                 {"*-*", 6, {EN, DE}, {PT, DE}},
                 {"de-pt-BR,pt-BR-de,de-*", 3, {DE, PT}, {DE, EN}},
                 {"en-en,pt-BR-pt-BR", 2, {EN, EN}, {PT, PT}}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < LEN(rows); i++) {
         const char *options = weft_arena_text(
             mem, "drop=program directions=%s valid=0.2 test=0", rows[i].option);
         int good = packed(source, options) && tr.directions == rows[i].n &&
@@ -444,7 +444,7 @@ static const char *make(const char *name, int wrong)
         if (st == WEFT_OK) st = put_all(&file, wrong);
         if (st == WEFT_OK) st = weft_h5_commit(&file);
     }
-    weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+    must(weft_agree(st, &world));
     return at(name);
 }
 
@@ -486,9 +486,5 @@ int main(int argc, char **argv)
     test_same_part(source);
     test_directions(source);
     test_vocabulary(source);
-    test_sources();
-    test_empty_direction();
-    test_names();
-    test_files();
-    return scratch_end();
+    return TESTS(test_sources, test_empty_direction, test_names, test_files);
 }

@@ -8,8 +8,6 @@
 
 enum { MAX_BATCH = 70, LONGEST = 6, LONGEST_SAID = 16 };
 
-static weft_arena *mem;
-
 /* A network on sentences. */
 struct problem {
     const weft_net *net;
@@ -25,10 +23,9 @@ static void *net_with(const char *options)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
-    weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK, "%s", weft_error());
+    must(weft_conf_text(&conf, "test", options));
     void *self = weft_arena_alloc(mem, 1, weft_net_seq2seq.kind.size);
-    weft_check(weft_conf_bind(&conf, &weft_net_seq2seq.kind, self) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_conf_bind(&conf, &weft_net_seq2seq.kind, self));
     return self;
 }
 
@@ -52,7 +49,7 @@ static struct problem problem_new(const char *options, int sources, int targets,
                         .classes = targets,
                         .length = 3,
                         .translated = 4};
-    weft_check(problem.net->setup(problem.self, &shape) == WEFT_OK, "%s", weft_error());
+    must(problem.net->setup(problem.self, &shape));
     problem.work = problem.net->work(problem.self, batch, mem);
     problem.n = problem.net->nweight(problem.self);
     problem.w = WEFT_NEW(mem, real, problem.n);
@@ -381,7 +378,7 @@ static struct problem beam_problem(int feed, int beam, double penalty)
                         .longest = LONGEST_SAID,
                         .words = 13,
                         .classes = BEAM_WORDS};
-    weft_check(p.net->setup(p.self, &shape) == WEFT_OK, "%s", weft_error());
+    must(p.net->setup(p.self, &shape));
     for (int64_t i = 0; i < p.n; i++) p.w[i] *= 5;
     real *bias = p.w + p.n - BEAM_WORDS, *row = bias - BEAM_WORDS * BEAM_HIDDEN;
     bias[7] = bias[3];
@@ -445,7 +442,7 @@ static void test_alone(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     test_counts();
     test_setup();
     test_gold();
@@ -465,8 +462,5 @@ int main(void)
     test_greedy("[seq2seq]\nhidden = 12\nembedding = 12\nfeed = 1\ntied = 1\n");
     test_beam(0);
     test_beam(1);
-    test_beam_gold();
-    test_alone();
-    weft_arena_free(mem);
-    return tap_done();
+    return TESTS(test_beam_gold, test_alone);
 }

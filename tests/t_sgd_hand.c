@@ -122,7 +122,7 @@ static void test_operations(void)
                      {"train.batch=64", 5, 64},
                      {"train.batch=10 sgd.steps=7", 7, 10},
                      {"train.batch=1000", 1, TRAIN}};
-    for (size_t i = 0; i < sizeof of_epochs / sizeof *of_epochs; i++) {
+    for (size_t i = 0; i < LEN(of_epochs); i++) {
         struct training training;
         weft_cost cost = {0};
         int steps = of_epochs[i].steps;
@@ -242,5 +242,5 @@ int main(int argc, char **argv)
     test_weighed(0);
     test_weighed(1);
     weft_data_close(&data);
-    return scratch_end();
+    return tap_end();
 }

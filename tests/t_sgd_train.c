@@ -274,5 +274,5 @@ int main(int argc, char **argv)
     test_diverged("best");
     test_diverged("last");
     weft_data_close(&data);
-    return scratch_end();
+    return tap_end();
 }

@@ -194,8 +194,7 @@ static int64_t cover(int64_t c, weft_part part, const uint8_t *origin, uint8_t *
     const weft_clients *clients = data.clients;
     weft_samples samples;
     int64_t leaks = 0;
-    weft_check(weft_client_read(clients, c, part, &samples, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_client_read(clients, c, part, &samples, mem));
     for (int64_t i = 0; i < samples.n; i++)
         for (int64_t j = 0; j <= clients->d; j++) {
             uint8_t *m = &mark[samples.text - origin + i * clients->stride + j];
@@ -224,8 +223,7 @@ static int64_t leaks(void)
         if ((size_t)own * (size_t)clients->stride + (size_t)clients->d + 1 < room)
             room = (size_t)own * (size_t)clients->stride + (size_t)clients->d + 1;
         uint8_t *marks = WEFT_NEW(mem, uint8_t, room);
-        weft_check(weft_client_read(clients, c, WEFT_TRAIN, &samples, mem) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_client_read(clients, c, WEFT_TRAIN, &samples, mem));
         found += cover(c, WEFT_TRAIN, samples.text, marks, 0, 1);
         found += cover(c, WEFT_VALID, samples.text, marks, 1, 2);
         found += cover(c, WEFT_TEST, samples.text, marks, 1 | 2, 4);
@@ -239,7 +237,7 @@ static void test_leaks(void)
     static const char *const option[] = {
         "length=5 stride=1", "length=5 stride=2", "length=5 stride=5 valid=0.2 test=0.2",
         "length=4 stride=3", "length=5 rule=leaf test=0.25"};
-    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+    for (size_t i = 0; i < LEN(option); i++) {
         int good = small(option[i]);
         ok(good && data.part[WEFT_TEST].total > 0, "there is a test (%s)", option[i]);
         ok(good && leaks() == 0, "no target stands in a window of an earlier part (%s)",
@@ -457,13 +455,6 @@ static void test_real(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_rules();
-    test_options();
-    test_users();
-    test_leaks();
-    test_pool();
-    test_endless();
-    test_bad();
-    test_real();
-    return scratch_end();
+    return TESTS(test_rules, test_options, test_users, test_leaks, test_pool, test_endless,
+                 test_bad, test_real);
 }

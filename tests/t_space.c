@@ -3,8 +3,6 @@
 #include "says.h"
 #include "two_kinds.h"
 
-#include <unistd.h>
-
 static const char full[] = "[space]\n"
                            "source = random\n"
                            "configs = 20\n"
@@ -412,7 +410,7 @@ static void test_defaults(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     temporary(list_path);
     int fd = mkstemp(list_path);
     weft_check(fd >= 0 && close(fd) == 0, "no temporary file");
@@ -430,6 +428,5 @@ int main(void)
     test_bad_lists();
     test_put();
     unlink(list_path);
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

@@ -14,8 +14,7 @@ static int made(const char *what, const char *out, const char *options)
 static weft_samples samples_of(int64_t c, weft_part part)
 {
     weft_samples samples;
-    weft_check(weft_client_read(data.clients, c, part, &samples, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_client_read(data.clients, c, part, &samples, mem));
     return samples;
 }
 
@@ -174,10 +173,5 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_generated();
-    test_sizes();
-    test_alpha();
-    test_million();
-    test_refused();
-    return scratch_end();
+    return TESTS(test_generated, test_sizes, test_alpha, test_million, test_refused);
 }

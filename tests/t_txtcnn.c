@@ -38,17 +38,15 @@ static void test_gold(void)
 {
     FILE *file = fopen("tests/gold/txtcnn.txt", "r");
     weft_check(file != NULL, "run the test in the top directory");
-    weft_arena *mem = weft_arena_new();
     char options[128];
     int d, words, classes, n, cases = 0;
     double loss;
     for (; fscanf(file, "%127s %d %d %d %d %lf", options, &d, &words, &classes, &n,
                   &loss) == 6;
          cases++)
-        gold_case(file, options, documents(d, words, classes, mem), n, loss);
+        gold_case(file, options, documents(d, words, classes), n, loss);
     fclose(file);
     ok(cases == 7, "seven cases were stored");
-    weft_arena_free(mem);
 }
 
 /* ---- central differences ---- */
@@ -62,12 +60,10 @@ static void test_all_slopes(void)
         "channels=multi&groups=1&f1=5&hidden=6&activation=elu&drop_hidden=0.4",
         "channels=static&groups=2&f1=5&f2=4&activation=selu&drop_pooled=0.4&bias=no",
     };
-    weft_arena *mem = weft_arena_new();
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 2, mem), 0, 0.03);
-        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 3, mem), 0.4, 0.03);
+    for (size_t i = 0; i < LEN(options); i++) {
+        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 2), 0, 0.03);
+        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 3), 0.4, 0.03);
     }
-    weft_arena_free(mem);
 }
 
 /* ---- sizes ---- */
@@ -82,12 +78,10 @@ static void is_size(const char *options, int64_t weights)
                         .length = 20.4,
                         .vector = 300,
                         .vectors = none};
-    weft_arena *mem = weft_arena_new();
     void *self = bound(&weft_net_txtcnn, options, mem);
     ok(weft_net_txtcnn.setup(self, &shape) == WEFT_OK &&
            weft_net_txtcnn.nweight(self) == weights,
        "%s: %lld weights", options, (long long)weights);
-    weft_arena_free(mem);
 }
 
 /* Kim 2014, and the space of van Stein, Wang, Back 2019. */
@@ -107,12 +101,11 @@ static void test_sizes(void)
 /* A batch that is more than one piece of rows is seen in several. */
 static void test_pieces(void)
 {
-    weft_arena *mem = weft_arena_new();
     const char *options[] = {"channels=multi&f1=5&f2=4&f3=3",
                              "channels=multi&f1=5&f2=4&f3=3&drop_input=0.3"};
     for (int i = 0; i < 2; i++) {
         struct fixture fixture =
-            fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3, mem), 60);
+            fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3), 60);
         weft_batch all = fixture.b;
         weft_score score = grad(&fixture, 0, 5);
         real *whole = copy(&fixture, fixture.g),
@@ -142,16 +135,13 @@ static void test_pieces(void)
            "%s: ... every time", options[i]);
         fixture_free(&fixture);
     }
-    weft_arena_free(mem);
 }
 
 /* A sample alone is as it is among others, to the bit: its product does not depend on the
  * words of the rest. */
 static void test_alone(void)
 {
-    weft_arena *mem = weft_arena_new();
-    struct fixture fixture =
-        fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
+    struct fixture fixture = fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3), 20);
     weft_batch all = fixture.b;
     double sum = 0;
     for (int j = 0; j < all.n; j++) {
@@ -163,7 +153,6 @@ static void test_alone(void)
     }
     ok(sum == score(&fixture).loss, "the loss of a sample does not depend on its company");
     fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 /* Weights that have these rows alone, too, give the same gradient and score. */
@@ -192,10 +181,9 @@ static void test_compact(struct fixture *fixture, weft_table table)
  * whose other rows are zeros. */
 static void test_places(void)
 {
-    weft_arena *mem = weft_arena_new();
     struct fixture fixture =
         fixture_new(&weft_net_txtcnn, "channels=multi&f1=5&f2=4&f3=3&drop_input=0.2",
-                    documents(30, 200, 3, mem), 6);
+                    documents(30, 200, 3), 6);
     weft_table table = fixture.net->table(fixture.self);
     grad(&fixture, 0.3, 5);
     real *whole = copy(&fixture, fixture.g);
@@ -222,39 +210,32 @@ static void test_places(void)
     ok(fixture.g[table.at + count * table.d] == 7, "... and nothing else is written");
     test_compact(&fixture, table);
     fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 static void test_empty(void)
 {
-    weft_arena *mem = weft_arena_new();
     struct fixture fixture =
-        fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3, mem), 3);
+        fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3), 3);
     int length[3] = {0, fixture.b.length[1], fixture.b.length[2]};
     fixture.b.length = length;
     weft_score score = grad(&fixture, 0.5, 1);
     ok(isfinite(score.loss) && isfinite(norm(fixture.g, fixture.nw)) && score.count == 3,
        "a document without words has a score");
     fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 static void test_diverged(void)
 {
-    weft_arena *mem = weft_arena_new();
-    struct fixture fixture =
-        fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3, mem), 3);
+    struct fixture fixture = fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3), 3);
     fixture.w[0] = (real)NAN;
     ok(!isfinite(score(&fixture).loss), "a weight that is no number shows in the loss");
     fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 static void test_max_norm(void)
 {
-    weft_arena *mem = weft_arena_new();
-    struct fixture fixture = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
-                                         documents(9, 30, 3, mem), 1);
+    struct fixture fixture =
+        fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3", documents(9, 30, 3), 1);
     int64_t last = fixture.nw - 3 - 36;
     for (int64_t i = 0; i < fixture.nw; i++) fixture.w[i] = (real)(i < last + 24 ? 2 : 0.1);
     real *before = copy(&fixture, fixture.w);
@@ -265,47 +246,34 @@ static void test_max_norm(void)
            memcmp(fixture.w, before, (size_t)last * sizeof *before) == 0,
        "... and all others stay");
     fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 /* ---- refusals ---- */
 
 static void is_refused(const char *options, weft_shape shape, const char *part)
 {
-    weft_arena *mem = weft_arena_new();
     void *self = bound(&weft_net_txtcnn, options, mem);
     ok(weft_net_txtcnn.setup(self, &shape) == WEFT_ECONF && strstr(weft_error(), part) &&
            !strchr(weft_error(), '\n'),
        "%s: refused, with '%s'", options, part);
-    weft_arena_free(mem);
 }
 
 static void test_refusals(void)
 {
-    weft_arena *mem = weft_arena_new();
     is_refused("-", image(1, 4, 4, 3), "model = linear, mlp or cnn");
     is_refused("-", text(4, 40), "model = lstm");
-    is_refused("head=sigmoid", documents(9, 30, 3, mem), "head = softmax");
-    weft_shape shape = documents(9, 30, 3, mem);
+    is_refused("head=sigmoid", documents(9, 30, 3), "head = softmax");
+    weft_shape shape = documents(9, 30, 3);
     for (const weft_net *const *net = weft_nets; *net; net++)
         ok(*net == &weft_net_txtcnn ||
                ((*net)->setup(bound(*net, "-", mem), &shape) == WEFT_ECONF &&
                 strstr(weft_error(), "model = txtcnn")),
            "%s sends documents to txtcnn", (*net)->kind.name);
-    weft_arena_free(mem);
 }
 
 int main(void)
 {
-    test_gold();
-    test_all_slopes();
-    test_sizes();
-    test_pieces();
-    test_alone();
-    test_places();
-    test_empty();
-    test_diverged();
-    test_max_norm();
-    test_refusals();
-    return tap_done();
+    tap_begin();
+    return TESTS(test_gold, test_all_slopes, test_sizes, test_pieces, test_alone,
+                 test_places, test_empty, test_diverged, test_max_norm, test_refusals);
 }

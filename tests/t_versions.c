@@ -24,7 +24,7 @@ static void write_journal(const char *name, const char *head)
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_ABOUT, head, strlen(head) + 1);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_TABLES, "[metrics]\n", 11);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_JOB, "another form", 12);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     weft_journal_close(&journal);
 }
 
@@ -60,7 +60,7 @@ static void test_file(const char *name, const char *format, const char *version,
     if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "format", format);
     if (st == WEFT_OK && version) st = weft_h5_put_attr(&file, "/", "version", version);
     if (st == WEFT_OK) st = weft_h5_commit(&file);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     weft_h5_close(&file);
     fails(weft_winner_read(&winner, path, mem), WEFT_EFILE, path, says, "an evaluation");
     if (strncmp(format, "weft run", 8) == 0)
@@ -114,5 +114,5 @@ int main(int argc, char **argv)
        "WEFT_RECORD_FORMAT numbers the packed form of records: where "
        "that changed, count on "
        "and put its hash here");
-    return scratch_end();
+    return tap_end();
 }

@@ -4,8 +4,6 @@
 #include "tap.h"
 #include "weft/space/space.h"
 
-#include <unistd.h>
-
 struct map {
     int kind, order, stop, groups, s1, s2;
     double alpha, width;
@@ -39,8 +37,6 @@ static const weft_kind map_kind = {"map", "a map", sizeof(struct map), map_opts,
 static const weft_kind model_kind = {"model", "a model", sizeof(struct model), model_opts,
                                      NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
-
-static weft_arena *mem;
 
 static weft_status read_space(weft_space *space, const char *text)
 {
@@ -154,7 +150,7 @@ static void test_near(void)
 {
     weft_space space;
     int right = 1, same = 1, again = 1, born = 0, died = 0;
-    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
+    must(read_space(&space, nested));
     for (int c = 0; c < 200; c++) {
         double centre[DIM], x[DIM], y[DIM];
         weft_space_config(&space, c, centre);
@@ -180,7 +176,7 @@ static void test_near(void)
 static void test_settle(void)
 {
     weft_space space;
-    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
+    must(read_space(&space, nested));
     int right = 1, kept = 1, spread[4] = {0};
     for (int i = 0; i < 3000; i++) {
         double x[DIM];
@@ -250,7 +246,7 @@ static void test_list(void)
 static void test_put(void)
 {
     weft_space space;
-    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
+    must(read_space(&space, nested));
     const double x[DIM] = {NAN, 1, 3, 1, 0.5, NAN};
     struct map map = {.order = 8, .s2 = 5};
     struct model model = {.C = 1};
@@ -322,16 +318,7 @@ static void test_mistakes(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
-    test_draws();
-    test_order();
-    test_grid();
-    test_near();
-    test_settle();
-    test_list();
-    test_put();
-    test_fixed();
-    test_mistakes();
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_draws, test_order, test_grid, test_near, test_settle, test_list,
+                 test_put, test_fixed, test_mistakes);
 }

@@ -43,7 +43,7 @@ static void make(const char *name, int clients, const char *train, const char *v
     weft_status st = pack(&weft_reader_text, path, weft_arena_text(mem, "%s.h5", name),
                           weft_arena_text(mem, "clients=%d valid_file=%s test_file=%s",
                                           clients, own[0], own[1]));
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* `own` is what the winner is trained on; `more` has words besides. `long` and `short` have
@@ -84,7 +84,7 @@ static open_run *opened(const char *config, const char *name, const weft_likenes
     o->r.like = like;
     o->r.like_of = "own.h5";
     if (st == WEFT_OK) st = weft_run_open(&o->r, data);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     o->mix = weft_mix_new(1, 0, mem);
     o->job = weft_job_new(0, 0, &o->mix);
     return o;
@@ -244,7 +244,7 @@ static void test_vocabulary(void)
             if (st == WEFT_OK) st = weft_h5_commit(&f);
             weft_h5_close(&f);
         }
-        weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+        must(weft_agree(st, &world));
         st = weft_winner_read(&back, at(name), mem);
         if (i > 0) {
             fails(st, WEFT_EFILE, name, "not one after another", "a word beyond the text");
@@ -273,10 +273,8 @@ int main(int argc, char **argv)
         {"fed", "fed", "cohort = 3\n", "channels = nonstatic\n"},
         {"fed, two channels", "fed", "cohort = 3\n", "channels = multi\nk2 = 3\n"},
     };
-    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+    for (size_t i = 0; i < LEN(c); i++)
         test_words(c[i].what, weft_arena_text(mem, "task = %s\n[%s]\n" NETWORK, c[i].task,
                                               c[i].task, c[i].more, c[i].net));
-    test_refusals();
-    test_vocabulary();
-    return scratch_end();
+    return TESTS(test_refusals, test_vocabulary);
 }

@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "weft/base/base.h"
 #include "weft/base/random.h"
+#include "weft/par/par.h"
 #include "weft/registry.h"
 
 /* A sanitizer keeps what is freed. */
@@ -30,6 +32,12 @@
 #ifndef KEEPS_FREED
 #define KEEPS_FREED 0
 #endif
+
+/* What has to succeed, so that a test can go on. */
+#define must(status) weft_check((status) == WEFT_OK, "%s", weft_error())
+
+/* The members of an array. */
+#define LEN(array) (sizeof(array) / sizeof *(array))
 
 /* Processor time of this process, seconds: for limits on cost, as other programs may use
  * the processors, too. */
@@ -160,12 +168,80 @@ static inline void temporary(char path[TEMPORARY])
     snprintf(path, TEMPORARY, "%s/weft-test-XXXXXX", dir && *dir ? dir : "/tmp");
 }
 
-/* Ends the test; what main returns. To be called before MPI_Finalize. */
-static inline int tap_done(void)
+/* ---- begin and end ---- */
+
+static weft_arena *mem;         /* of the test */
+static weft_team world;         /* all its ranks */
+static char scratch[TEMPORARY]; /* its directory, or empty */
+
+/* Without MPI. */
+static inline void tap_begin(void)
 {
+    weft_par_alone(&world);
+    mem = weft_arena_new();
+    weft_log_set(WEFT_ERROR, 0);
+}
+
+/* With MPI. */
+static inline void ranks_begin(int *argc, char ***argv)
+{
+    weft_check(weft_par_start(argc, argv, &world) == WEFT_OK, "MPI does not start");
+    mem = weft_arena_new();
+    weft_log_set(WEFT_ERROR, world.rank);
+}
+
+/* The directory shall be in memory, for many small files, unless TMPDIR says where. 1: it
+ * is. */
+static inline int scratch_in_memory(void)
+{
+    int memory = access("/dev/shm", W_OK) == 0;
+    if (memory) setenv("TMPDIR", "/dev/shm", 0);
+    return memory;
+}
+
+/* Makes the directory, on rank 0. */
+static inline void scratch_new(void)
+{
+    temporary(scratch);
+    if (world.rank == 0) weft_check(mkdtemp(scratch) != NULL, "no scratch directory");
+    weft_bcast(&world, scratch, sizeof scratch, 0);
+}
+
+/* In it. */
+static inline const char *at(const char *name)
+{
+    return weft_arena_text(mem, "%s/%s", scratch, name);
+}
+
+/* With MPI and such a directory. */
+static inline void scratch_begin(int *argc, char ***argv)
+{
+    ranks_begin(argc, argv);
+    scratch_new();
+}
+
+/* Removes the directory and ends; what main returns. */
+static inline int tap_end(void)
+{
+    if (tap_parallel()) weft_sleep(&world);
+    if (*scratch && world.rank == 0 &&
+        system(weft_arena_text(mem, "rm -rf %s", scratch)) != 0)
+        fprintf(stderr, "# cannot remove %s\n", scratch);
     if (tap_rank() == 0) fprintf(tap_out(), "1..%d\n", tap_count);
     fflush(tap_out());
+    weft_arena_free(mem);
+    if (tap_parallel()) weft_par_end(&world);
     return tap_failures > 0;
 }
+
+typedef void tap_test(void);
+
+/* Runs the tests, the last of which is NULL, and ends. */
+static inline int tap_tests(tap_test *const *test)
+{
+    while (*test) (*test++)();
+    return tap_end();
+}
+#define TESTS(...) tap_tests((tap_test *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -83,7 +83,7 @@ static inline void toy_open(struct toy *toy)
     const char *name = weft_arena_text(mem, "toy%d.h5", ntoy - 1);
     weft_status st = pack(&toy_reader, "nowhere", name, "");
     if (st == WEFT_OK) st = weft_data_open(&toy->data, at(name), &world, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* Clients of count[n][3] samples. */
@@ -135,7 +135,7 @@ static inline weft_status stand_up(struct stand *stand, struct toy *toy,
                     .memory = toy->memory > 0 ? toy->memory : 1e9,
                     .mem = mem};
     TRY(weft_agree(open_task(fed, stand->self, conf, &stand->space, env), &world));
-    stand->mix = first_configs(&stand->space, k, mem);
+    stand->mix = first_configs(&stand->space, k);
     stand->job = weft_job_new(0, 0, &stand->mix);
     stand->state = weft_state_new(fed, stand->self, &stand->job, mem);
     stand->res = result_of(fed, k, mem);
@@ -151,16 +151,14 @@ static inline void units(struct stand *stand, int rounds, int first, int last)
     for (int u = first; u < last; u++) {
         double *row = stand->row[stand->rows++];
         memset(row, 0, sizeof stand->row[0]);
-        weft_check(fed->step(stand->self, &stand->job, u, &stand->state, row,
-                             &stand->res) == WEFT_OK,
-                   "%s", weft_error());
+        must(fed->step(stand->self, &stand->job, u, &stand->state, row, &stand->res));
     }
 }
 
 static inline struct stand *trained(struct toy *toy, const char *options, int k, int rounds)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    must(stand_up(stand, toy, options, k));
     units(stand, rounds, 0, rounds);
     return stand;
 }
