@@ -10,9 +10,21 @@
 
 #include "tap.h"
 
+/* Makes the directories on the way to a file. */
+static inline void make_way(const char *name)
+{
+    char *path = weft_arena_text(mem, "%s", at(name));
+    for (char *to = path + strlen(scratch) + 1; (to = strchr(to, '/')) != NULL;
+         *to++ = '/') {
+        *to = '\0';
+        mkdir(path, 0777);
+    }
+}
+
 /* Writes a file on rank 0. */
 static inline const char *write_bytes(const char *name, const void *bytes, size_t n)
 {
+    if (world.rank == 0) make_way(name);
     if (world.rank == 0) must(weft_file_put(at(name), bytes, n));
     return at(name);
 }

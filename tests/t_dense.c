@@ -1,7 +1,7 @@
 /* Tables of numbers as text: the bits of strtod for every spelling, and lines for the fast
  * parser among lines for libcsv.
  * RUN: np=1 */
-#include "scratch.h"
+#include "packing.h"
 
 #include "reader/dense.h"
 
@@ -83,54 +83,44 @@ static void test_random(void)
 
 /* ---- lines ---- */
 
-static weft_data data;
-
 /* The digest of a table's rows; "" where it is not packed. */
-static const char *packed(const char *text, const char *options)
+static const char *digest_of(const char *text, const char *options)
 {
-    const char *digest = "";
-    weft_status st = pack(&weft_reader_dense, write_text("t.csv", text), "t.h5",
-                          weft_arena_text(mem, "valid=0.25 test=0 %s", options));
-    if (st == WEFT_OK) st = weft_data_open(&data, at("t.h5"), &world, mem);
-    if (st != WEFT_OK) {
-        fprintf(stderr, "# %s\n", weft_error());
-        return digest;
-    }
-    digest = data.digest;
-    weft_data_close(&data);
-    return digest;
+    options = weft_arena_text(mem, "valid=0.25 test=0 %s", options);
+    return packed(&weft_reader_dense, write_text("t.csv", text), options) ? data.digest
+                                                                          : "";
 }
 
 static void test_lines(void)
 {
-    const char *plain = packed("1,2.5,a\n-3,40,b\n5,6,a\n7,8,b\n", "");
+    const char *plain = digest_of("1,2.5,a\n-3,40,b\n5,6,a\n7,8,b\n", "");
     ok(strlen(plain) == 32, "a table of plain lines is packed");
-    ok(strcmp(packed("1,2.5,a\r\n -3 ,\t40,b \r\n\r\n  \n5.0,6e0,a\n+7,8,b", ""), plain) ==
-           0,
-       "with blanks, empty lines, other line ends and spellings, and without the last end");
-    ok(strcmp(packed("\"x\",\"y,\n\"\"z\",c\n1,\"2.5\",a\n-3,40,\"b\"\n5,6,a\n\"7\",8,b\n",
-                     ""),
+    ok(strcmp(digest_of("1,2.5,a\r\n -3 ,\t40,b \r\n\r\n  \n5.0,6e0,a\n+7,8,b", ""),
               plain) == 0,
+       "with blanks, empty lines, other line ends and spellings, and without the last end");
+    ok(strcmp(
+           digest_of("\"x\",\"y,\n\"\"z\",c\n1,\"2.5\",a\n-3,40,\"b\"\n5,6,a\n\"7\",8,b\n",
+                     ""),
+           plain) == 0,
        "with lines in quotation marks, which may go on in the next one");
-    ok(strcmp(packed("1,2.5,a\r-3,40,b\r5,6,a\r7,8,b\r", ""), plain) == 0,
+    ok(strcmp(digest_of("1,2.5,a\r-3,40,b\r5,6,a\r7,8,b\r", ""), plain) == 0,
        "with the line ends of old");
-    ok(strcmp(packed("a,1,2.5\nb,-3,40\na,5,6\nb,7,8\n", "label=first"), plain) == 0 &&
-           strcmp(packed("1,a,2.5\n-3,b,40\n5,a,6\n7,b,8\n", "label=2"), plain) == 0,
+    ok(strcmp(digest_of("a,1,2.5\nb,-3,40\na,5,6\nb,7,8\n", "label=first"), plain) == 0 &&
+           strcmp(digest_of("1,a,2.5\n-3,b,40\n5,a,6\n7,b,8\n", "label=2"), plain) == 0,
        "wherever the label stands");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,\"4\n5,6,b\n7,8,a\n"),
-               "x.h5", ""),
-          WEFT_EDATA, "q.csv: line", "quotation mark", "a quotation that does not end");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,in\"ch\"\n5,6,b\n"),
-               "x.h5", ""),
-          WEFT_EDATA, "line 2 has a quotation mark", "place", "one within a text");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4\n5,6,b\n"), "x.h5", ""),
-          WEFT_EDATA, "line 2 has 2 columns", "3", "a short line among plain ones");
-    fails(
-        pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,b,\n5,6,b\n"), "x.h5", ""),
-        WEFT_EDATA, "line 2 has 4 columns", "3", "a long one");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,b\n5,1e39,b\n"), "x.h5",
-               ""),
-          WEFT_EDATA, "line 3, column 2 is '1e39'", "finite", "a number beyond floats");
+    static const char *const bad[][4] = {
+        {"1,2,a\n3,\"4\n5,6,b\n7,8,a\n", "q.csv: line", "quotation mark",
+         "a quotation that does not end"},
+        {"1,2,a\n3,4,in\"ch\"\n5,6,b\n", "line 2 has a quotation mark", "place",
+         "one within a text"},
+        {"1,2,a\n3,4\n5,6,b\n", "line 2 has 2 columns", "3",
+         "a short line among plain ones"},
+        {"1,2,a\n3,4,b,\n5,6,b\n", "line 2 has 4 columns", "3", "a long one"},
+        {"1,2,a\n3,4,b\n5,1e39,b\n", "line 3, column 2 is '1e39'", "finite",
+         "a number beyond floats"}};
+    for (size_t i = 0; i < LEN(bad); i++)
+        refuses(&weft_reader_dense, write_text("q.csv", bad[i][0]), "", WEFT_EDATA,
+                bad[i][1], bad[i][2], bad[i][3]);
 }
 
 /* A table as large as MNIST's first tenth. */
@@ -148,16 +138,14 @@ static void test_speed(void)
     }
     write_bytes("s.csv", text, (size_t)(to - text));
     double start = weft_now();
-    ok(pack(&weft_reader_dense, at("s.csv"), "s.h5", "") == WEFT_OK,
+    ok(packed(&weft_reader_dense, at("s.csv"), ""),
        "7,000 images of MNIST's size are packed");
     note("%.0f MB in %.2f s", (double)(to - text) * 1e-6, weft_now() - start);
-    must(weft_data_open(&data, at("s.h5"), &world, mem));
     int64_t wrong = 0;
     for (int p = 0; p < WEFT_NPART; p++)
         for (int64_t i = 0; i < data.part[p].n; i++)
             wrong += (int32_t)data.part[p].value[i * COLUMNS] != data.part[p].label[i];
     ok(wrong == 0, "each beside its label");
-    weft_data_close(&data);
 }
 
 int main(int argc, char **argv)

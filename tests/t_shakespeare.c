@@ -1,9 +1,7 @@
 /* Reader of Shakespeare's plays: roles, lines and samples by LEAF's rules, on a small text
  * and on the real one; no sample is in two parts; the one-line error for other texts.
  * RUN: np=1 */
-#include "scratch.h"
-
-static weft_data data;
+#include "packing.h"
 
 /* ---- a small text ---- */
 
@@ -55,20 +53,11 @@ static weft_data data;
 
 #define TAIL "*** END OF THIS PROJECT GUTENBERG EBOOK ***\n"
 
-static int opened(const char *name)
-{
-    weft_status st = weft_data_open(&data, at(name), &world, mem);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
-}
-
 /* Packs and opens the small text. */
 static int small(const char *options)
 {
-    weft_status st = pack(&weft_reader_shakespeare,
-                          write_text("s.txt", HEAD PLAY ODD ALONE TAIL), "s.h5", options);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK && opened("s.h5");
+    return packed(&weft_reader_shakespeare, write_text("s.txt", HEAD PLAY ODD ALONE TAIL),
+                  options);
 }
 
 /* The characters of a client's windows of a part. */
@@ -126,7 +115,6 @@ static void test_rules(void)
     ok(counts_are(0, 35 - 5, 0, 0) && counts_are(1, 9 - 5, 0, 0) &&
            data.part[WEFT_TRAIN].total == 30 + 4 + 11 + 28 + 30,
        "a text of n characters has n - 5 windows of 5 and the one that follows");
-    weft_data_close(&data);
 }
 
 static void test_options(void)
@@ -136,13 +124,11 @@ static void test_options(void)
        "a stride leaves windows out");
     ok(good && client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! "),
        "with the characters after the last");
-    weft_data_close(&data);
     good = small("length=5 most=11 least=5 valid=0 test=0");
     ok(good && data.clients->n == 4, "clients of few samples are left out");
     ok(good && counts_are(0, 11, 0, 0) &&
            client_is(0, "A_PLAY__IT_S_MINE_SIR_TOBY", "One two three fo"),
        "of others the first samples are kept");
-    weft_data_close(&data);
     good = small("length=5 valid=0.2 test=0.2");
     ok(good && data.clients->gap == 4 && counts_are(0, 14, 4, 4) && counts_are(1, 1, 1, 1),
        "parts share what two gaps leave");
@@ -150,13 +136,11 @@ static void test_options(void)
     ok(strcmp(characters(0, WEFT_VALID), " five six") == 0 &&
            strcmp(characters(0, WEFT_TEST), "x. seven ") == 0,
        "and begin after the gaps");
-    weft_data_close(&data);
     good = small("length=5 rule=leaf test=0.25");
     ok(good && data.clients->n == 3 && data.part[WEFT_VALID].total == 0,
        "by LEAF's rule there is no validation");
     ok(good && counts_are(0, 22, 0, 4) && counts_are(1, 21, 0, 3),
        "the test loses the gap");
-    weft_data_close(&data);
 }
 
 static void test_users(void)
@@ -171,17 +155,14 @@ static void test_users(void)
         }
     ok(good && parts[0] == 2 && parts[1] == 1 && parts[2] == 2 && mixed == 0,
        "users can be divided instead of samples");
-    weft_data_close(&data);
     good = small("length=5 fraction=0.5 valid=0 test=0");
     ok(good && data.clients->n < 5, "a fraction takes whole users");
     ok(good && data.part[WEFT_TRAIN].total == 103 / 2, "but for the last, which is cut");
-    weft_data_close(&data);
     good = small("length=5 vocabulary=fedex valid=0 test=0");
     ok(good && data.classes == 101 && strcmp(data.class_name[1], "unknown") == 0,
        "FedEx's symbols, 101 of them");
     ok(good && client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? "),
        "with them texts are the same");
-    weft_data_close(&data);
 }
 
 /* ---- parts that do not leak ---- */
@@ -242,7 +223,6 @@ static void test_leaks(void)
         ok(good && data.part[WEFT_TEST].total > 0, "there is a test (%s)", option[i]);
         ok(good && leaks() == 0, "no target stands in a window of an earlier part (%s)",
            option[i]);
-        weft_data_close(&data);
     }
 }
 
@@ -286,9 +266,8 @@ static void test_pool(void)
         for (int q = p + 1; q <= p + 4 && q < 5000; q++)
             bad += part_of[p] != 0 && part_of[q] != 0 && part_of[p] != part_of[q];
     ok(good && bad == 0, "and windows that overlap are of one part, whatever the client");
-    weft_data_close(&data);
-    fails(pack(&weft_reader_shakespeare, at("s.txt"), "x.h5", "sampling=iid split=user"),
-          WEFT_ECONF, "sampling = iid", "split = sample", "dividing users that are pooled");
+    refuses(&weft_reader_shakespeare, at("s.txt"), "sampling=iid split=user", WEFT_ECONF,
+            "sampling = iid", "split = sample", "dividing users that are pooled");
 }
 
 /* ---- copies without Project Gutenberg's last line ---- */
@@ -302,11 +281,10 @@ static void test_endless(void)
     char *whole = WEFT_NEW(mem, char, n + ALL_LINES + 1);
     memset(whole, '\n', n + ALL_LINES);
     memcpy(whole, text, n);
-    ok(pack(&weft_reader_shakespeare, write_text("e.txt", whole), "e.h5",
-            "length=5 valid=0 test=0") == WEFT_OK &&
-           opened("e.h5") && data.clients->n == 5,
+    ok(packed(&weft_reader_shakespeare, write_text("e.txt", whole),
+              "length=5 valid=0 test=0") &&
+           data.clients->n == 5,
        "a text of all lines that are read needs no last line of Project Gutenberg's");
-    weft_data_close(&data);
 }
 
 /* The real text without its last lines, the licence, as t8.shakespeare.txt is. */
@@ -320,58 +298,52 @@ static void test_real_endless(const char *source)
     char *end = strstr(text, "*** END OF THIS PROJECT");
     weft_check(end != NULL, "%s has no end", source);
     *end = '\0';
-    ok(pack(&weft_reader_shakespeare, write_text("endless.txt", text), "r.h5",
-            "valid=0 test=0") == WEFT_OK &&
-           opened("r.h5") && data.clients->n == 1129 &&
-           data.part[WEFT_TRAIN].total == 4226158,
+    ok(packed(&weft_reader_shakespeare, write_text("endless.txt", text),
+              "valid=0 test=0") &&
+           data.clients->n == 1129 && data.part[WEFT_TRAIN].total == 4226158,
        "Shakespeare without the licence has the same users and samples");
-    weft_data_close(&data);
 }
 
 /* ---- bad input ---- */
 
-static void refused(const char *text, const char *options, weft_status st, const char *a,
-                    const char *b, const char *what)
-{
-    fails(pack(&weft_reader_shakespeare, write_text("bad.txt", text), "x.h5", options), st,
-          a, b, what);
-}
-
 static void test_bad(void)
 {
-    const char *all = HEAD PLAY TAIL;
-    refused("To be, or not to be\n", "", WEFT_EDATA, "bad.txt", "on 0 lines",
-            "another text");
-    refused("", "", WEFT_EDATA, "bad.txt", "100.txt", "an empty text");
-    refused(HEAD PLAY, "", WEFT_EDATA, "cut short after line 30", "bad.txt",
-            "a text cut short");
-    refused(HEAD TAIL, "", WEFT_EDATA, "no role", "bad.txt", "a text without roles");
-    refused("\nby William Shakespeare\n\n\n\n\n\n\n\n\n\n\nby William Shakespeare\n" TAIL,
-            "", WEFT_EDATA, "line 13", "no title", "a play without title");
-    refused(HEAD PLAY "  MARIA. a curly {brace\n" TAIL, "length=5", WEFT_EDATA,
-            "bad.txt: line 31 has the character '{'", "unknown = SYMBOL",
-            "a character without symbol");
-    refused(HEAD PLAY "  MARIA. caf\xc3\xa9\n" TAIL, "length=5", WEFT_EDATA,
-            "line 31 has the character '\xc3\xa9'", "80 symbols",
-            "a letter with an accent");
-    refused(all, "length=5 unknown=~", WEFT_ECONF, "unknown = ~", "leaf",
-            "an unknown symbol for the unknown");
-    refused(all, "valid=0.6 test=0.5", WEFT_ECONF, "valid = 0.6", "test = 0.5",
-            "shares without rest");
-    refused(all, "length=80", WEFT_EDATA, "no client has training", "split",
-            "windows longer than all texts");
-    refused(all, "length=0", WEFT_ECONF, "length", "0", "windows of no characters");
-    fails(pack(&weft_reader_shakespeare, at("none.txt"), "x.h5", ""), WEFT_EFILE,
-          "none.txt", "cannot read", "a missing file");
-    fails(pack(&weft_reader_shakespeare, scratch, "x.h5", ""), WEFT_EFILE, scratch, "read",
-          "a directory");
-    weft_status st = pack(&weft_reader_shakespeare,
-                          write_text("bad.txt", HEAD PLAY "  MARIA. {\xc3\xa9}, \r\n" TAIL),
-                          "u.h5", "length=5 unknown=? valid=0 test=0");
-    ok(st == WEFT_OK && opened("u.h5") &&
+    static const struct {
+        const char *text, *options;
+        weft_status st;
+        const char *a, *b, *what;
+    } bad[] = {
+        {"To be, or not to be\n", "", WEFT_EDATA, "bad.txt", "on 0 lines", "another text"},
+        {"", "", WEFT_EDATA, "bad.txt", "100.txt", "an empty text"},
+        {HEAD PLAY, "", WEFT_EDATA, "cut short after line 30", "bad.txt",
+         "a text cut short"},
+        {HEAD TAIL, "", WEFT_EDATA, "no role", "bad.txt", "a text without roles"},
+        {"\nby William Shakespeare\n\n\n\n\n\n\n\n\n\n\nby William Shakespeare\n" TAIL, "",
+         WEFT_EDATA, "line 13", "no title", "a play without title"},
+        {HEAD PLAY "  MARIA. a curly {brace\n" TAIL, "length=5", WEFT_EDATA,
+         "bad.txt: line 31 has the character '{'", "unknown = SYMBOL",
+         "a character without symbol"},
+        {HEAD PLAY "  MARIA. caf\xc3\xa9\n" TAIL, "length=5", WEFT_EDATA,
+         "line 31 has the character '\xc3\xa9'", "80 symbols", "a letter with an accent"},
+        {HEAD PLAY TAIL, "length=5 unknown=~", WEFT_ECONF, "unknown = ~", "leaf",
+         "an unknown symbol for the unknown"},
+        {HEAD PLAY TAIL, "valid=0.6 test=0.5", WEFT_ECONF, "valid = 0.6", "test = 0.5",
+         "shares without rest"},
+        {HEAD PLAY TAIL, "length=80", WEFT_EDATA, "no client has training", "split",
+         "windows longer than all texts"},
+        {HEAD PLAY TAIL, "length=0", WEFT_ECONF, "length", "0", "windows of no characters"},
+    };
+    const weft_reader *reader = &weft_reader_shakespeare;
+    for (size_t i = 0; i < LEN(bad); i++)
+        refuses(reader, write_text("bad.txt", bad[i].text), bad[i].options, bad[i].st,
+                bad[i].a, bad[i].b, bad[i].what);
+    refuses(reader, at("none.txt"), "", WEFT_EFILE, "none.txt", "cannot read",
+            "a missing file");
+    refuses(reader, scratch, "", WEFT_EFILE, scratch, "read", "a directory");
+    ok(packed(reader, write_text("bad.txt", HEAD PLAY "  MARIA. {\xc3\xa9}, \r\n" TAIL),
+              "length=5 unknown=? valid=0 test=0") &&
            client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! C? ??}, "),
        "a symbol can stand for what has none, once for a character of several bytes");
-    weft_data_close(&data);
 }
 
 /* ---- the real text ---- */
@@ -410,13 +382,6 @@ static int all_users_agree(void)
     return good && c == data.clients->n;
 }
 
-static int packed(const char *source, const char *options)
-{
-    weft_status st = pack(&weft_reader_shakespeare, source, "r.h5", options);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK && opened("r.h5");
-}
-
 static void test_real(void)
 {
     const char *dir = getenv("WEFT_DATA");
@@ -428,27 +393,25 @@ static void test_real(void)
         return;
     }
     double start = processor_seconds();
-    int good = packed(source, "valid=0 test=0");
+    int good = packed(&weft_reader_shakespeare, source, "valid=0 test=0");
     double seconds = processor_seconds() - start;
     ok(good && data.clients->n == 1129, "Shakespeare has 1,129 users");
     ok(good && data.part[WEFT_TRAIN].total == 4226158, "of 4,226,158 samples");
     ok(good && all_users_agree(), "user by user those of an independent program");
-    ok(stat(at("r.h5"), &info) == 0 && info.st_size < 10000000, "in a file under 10 MB");
+    ok(stat(at("d.h5"), &info) == 0 && info.st_size < 10000000, "in a file under 10 MB");
     ok(seconds < 5, "within 5 seconds of a processor");
     note("packed and opened in %.2f s, %lld bytes", seconds, (long long)info.st_size);
-    weft_data_close(&data);
-    ok(packed(source, "rule=leaf") && data.clients->n == 660,
+    ok(packed(&weft_reader_shakespeare, source, "rule=leaf") && data.clients->n == 660,
        "LEAF's split keeps 660 users");
     ok(leaks() == 0, "it does not leak");
-    weft_data_close(&data);
-    ok(packed(source, "") && data.clients->gap == 79, "80/10/10 has two gaps");
+    ok(packed(&weft_reader_shakespeare, source, "") && data.clients->gap == 79,
+       "80/10/10 has two gaps");
     ok(leaks() == 0, "it does not leak either");
     note("%lld clients, %lld samples", (long long)data.clients->n,
          (long long)(data.part[0].total + data.part[1].total + data.part[2].total));
-    weft_data_close(&data);
-    ok(packed(source, "stride=80 most=64") && data.clients->gap == 0 && leaks() == 0,
+    ok(packed(&weft_reader_shakespeare, source, "stride=80 most=64") &&
+           data.clients->gap == 0 && leaks() == 0,
        "nor do windows side by side");
-    weft_data_close(&data);
     test_real_endless(source);
 }
 
