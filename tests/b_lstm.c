@@ -13,8 +13,8 @@ enum { STEPS = 80, SYMBOLS = 102 };
 static void bench(int hidden, int batch, double seconds)
 {
     weft_shape shape = {.form = WEFT_CHARS, .d = STEPS, .classes = SYMBOLS};
-    struct fixture fixture = fixture_new(
-        &weft_net_lstm, weft_arena_text(mem, "hidden=%d", hidden), shape, batch);
+    struct fixture fixture =
+        fixture_new(&weft_net_lstm, printed("hidden=%d", hidden), shape, batch);
     real *m = WEFT_NEW(mem, real, fixture.nw);
     weft_sgd sgd = {.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4};
     double best = INFINITY, peak = weft_cpu_peak(0.1);

@@ -25,8 +25,8 @@ int main(int argc, char **argv)
         int64_t trials = argc > 2 ? atoll(argv[2]) : rows[i].trials;
         double *regret = WEFT_NEW(mem, double, trials);
         const char *options =
-            weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n", rows[i].sampler,
-                            rows[i].sampler, argc > 3 ? argv[3] : rows[i].options);
+            printed("[run]\nsampler = %s\n[%s]\n%s\n", rows[i].sampler, rows[i].sampler,
+                    argc > 3 ? argv[3] : rows[i].options);
         clock_t start = clock();
         minimizer_run(function_named(rows[i].function), options, trials, 1, 1, regret,
                       NULL);

@@ -22,9 +22,9 @@ static void measure(int hidden, int words)
         target[i] = sentence(i + 3, words, &targets[i]);
         total += sources[i] + targets[i] + 1;
     }
-    struct fixture fixture = fixture_new(
-        &weft_net_seq2seq, weft_arena_text(mem, "hidden=%d&embedding=%d", hidden, hidden),
-        sentences(LONGEST, words), BATCH);
+    struct fixture fixture =
+        fixture_new(&weft_net_seq2seq, printed("hidden=%d&embedding=%d", hidden, hidden),
+                    sentences(LONGEST, words), BATCH);
     fixture.b = (weft_batch){.n = BATCH,
                              .word = source,
                              .length = sources,

@@ -16,8 +16,8 @@ static double time_of(const char *options, int64_t jobs)
 {
     mem = weft_arena_new();
     struct sim sim = {.tuner = &weft_tuner_asha,
-                      .options = weft_arena_text(mem, "trials = 0\njobs = %lld\n%s",
-                                                 (long long)jobs, options),
+                      .options =
+                          printed("trials = 0\njobs = %lld\n%s", (long long)jobs, options),
                       .configs = 1};
     if (sim_setup(&sim, NULL)) weft_die("%s", weft_error());
     weft_job *flying = WEFT_NEW(mem, weft_job, WORKERS);

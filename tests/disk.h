@@ -20,7 +20,7 @@ static inline void fails(weft_status st, const char *a, const char *b, const cha
 
 static inline int64_t entries(void)
 {
-    FILE *list = popen(weft_arena_text(mem, "ls %s | wc -l", scratch), "r");
+    FILE *list = popen(printed("ls %s | wc -l", scratch), "r");
     long n = -1;
     if (list != NULL && fscanf(list, "%ld", &n) != 1) n = -1;
     if (list != NULL) pclose(list);

@@ -65,7 +65,7 @@ static inline double loss_at(const char *options, double resource)
 
 static inline const char *flow_of(double step, const char *more)
 {
-    return weft_arena_text(mem, "[flow]\nstep = %.17g\n%s\n", step, more);
+    return printed("[flow]\nstep = %.17g\n%s\n", step, more);
 }
 
 /* The real numbers of a tensor of the state. */

@@ -32,16 +32,15 @@ static double drawn_number(int i, int j)
 /* Columns a to e, a number of the row, a weight, a class. */
 static const char *table(void)
 {
-    char *text = weft_arena_text(mem, "a,b,c,d,e,y,n,k\n");
+    char *text = printed("a,b,c,d,e,y,n,k\n");
     for (int i = 0; i < ROWS; i++) {
         double x[D];
         for (int j = 0; j < D; j++) x[j] = drawn_number(i, j);
-        text = weft_arena_text(mem, "%s%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%s\n", text, x[0],
-                               x[1], x[2], 100 * x[3], x[4],
-                               10 + 3 * sin(2 * x[0]) + x[1] * x[2], 1 + i % 3,
-                               x[0] + x[1] > 0 ? "up"
-                               : i % 2         ? "down"
-                                               : "left");
+        text = printed("%s%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%s\n", text, x[0], x[1], x[2],
+                       100 * x[3], x[4], 10 + 3 * sin(2 * x[0]) + x[1] * x[2], 1 + i % 3,
+                       x[0] + x[1] > 0 ? "up"
+                       : i % 2         ? "down"
+                                       : "left");
     }
     return write_text("table.csv", text);
 }

@@ -262,9 +262,9 @@ static inline weft_status minimizer_begin(struct minimizer *minimizer, const cha
     const weft_kind *kinds[] = {&argument_kind};
     *minimizer = (struct minimizer){.asked = 0};
     weft_conf_init(&conf, mem);
-    TRY(weft_conf_text(&conf, "minimizer.ini",
-                       weft_arena_text(mem, "[space]\nconfigs = %lld\n[f]\n%s%s\n",
-                                       (long long)trials, axes, options)));
+    TRY(weft_conf_text(
+        &conf, "minimizer.ini",
+        printed("[space]\nconfigs = %lld\n[f]\n%s%s\n", (long long)trials, axes, options)));
     TRY(weft_tuner_find(chosen(&conf, "tuner", "random"), &tuner));
     TRY(weft_space_read(&minimizer->space, &conf, kinds, 1, seed, mem));
     TRY(search_bind(&minimizer->search, tuner, &conf));

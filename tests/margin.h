@@ -4,7 +4,6 @@
 #define MARGIN_H
 
 #include "rows.h"
-#include "weft/base/conf.h"
 #include "weft/model/model.h"
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
@@ -65,14 +64,7 @@ static const char *const form_name[] = {"products", "rows", "groups of rows"};
 
 static void *model_new(const weft_model *model, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
-    if (weft_conf_text(&conf, "t_logistic", text) ||
-        weft_conf_bind(&conf, &model->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&model->kind, options, '\n');
 }
 
 static int64_t nweight(const weft_model *model, const struct problem *problem)

@@ -43,7 +43,7 @@ static inline weft_status read_input(weft_conf *conf, const char *text,
 {
     weft_conf_init(conf, mem);
     TRY(weft_conf_text(conf, "test", text));
-    char *rest = weft_arena_text(mem, "%s", settings);
+    char *rest = printed("%s", settings);
     for (char *word; (word = strtok_r(rest, " ", &rest));) TRY(weft_conf_set(conf, word));
     return WEFT_OK;
 }

@@ -3,7 +3,6 @@
 #ifndef TESTS_NETS_H
 #define TESTS_NETS_H
 
-#include "weft/base/conf.h"
 #include "weft/net/net.h"
 
 #include "tap.h"
@@ -77,15 +76,7 @@ static inline weft_shape text(int d, int classes)
 /* The instance with options "hidden=3", "k1=2&f1=5" or "-", not set up yet. */
 static inline void *bound(const weft_net *net, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, net->kind.size);
-    const char *lines = strcmp(options, "-") == 0 ? "" : options;
-    char *all = weft_arena_text(mem, "[%s]\n%s\n", net->kind.name, lines);
-    for (char *at = all; (at = strchr(at, '&')) != NULL;) *at = '\n';
-    if (weft_conf_text(&conf, "t_net", all) || weft_conf_bind(&conf, &net->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&net->kind, strcmp(options, "-") == 0 ? "" : options, '&');
 }
 
 /* Rows of numbers, or windows of symbols. Easy ones: number j is high where j % classes is

@@ -2,7 +2,6 @@
 #ifndef WEFT_TEST_NGRAM_MAPS_H
 #define WEFT_TEST_NGRAM_MAPS_H
 
-#include "weft/base/conf.h"
 #include "weft/data/data.h"
 #include "weft/feature/feature.h"
 
@@ -21,7 +20,7 @@ static inline void take_vocab(weft_data *data, int64_t n)
     uint64_t *hash = WEFT_NEW(mem, uint64_t, n), *low = WEFT_NEW(mem, uint64_t, n);
     uint8_t *stops = WEFT_NEW(mem, uint8_t, n);
     for (int64_t i = 0; i < n; i++) {
-        const char *w = i < WORDS ? word[i] : weft_arena_text(mem, "word%d", (int)i);
+        const char *w = i < WORDS ? word[i] : printed("word%d", (int)i);
         const char *l = i < WORDS ? lower[i] : w;
         hash[i] = weft_hash(w, strlen(w), 0);
         low[i] = weft_hash(l, strlen(l), 0);
@@ -64,13 +63,7 @@ static const weft_feature *const ngram = &weft_feature_ngram;
 
 static inline void *map_bound(const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, ngram->kind.size);
-    if (weft_conf_text(&conf, "t_ngram", weft_arena_text(mem, "[ngram]\n%s\n", options)) ||
-        weft_conf_bind(&conf, &ngram->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&ngram->kind, options, '\n');
 }
 
 static inline void *map_new(weft_data *data, const char *options)

@@ -63,8 +63,7 @@ static inline const char *name_of(const char *part, int i)
     const char **text = NULL;
     int64_t n = 0;
     weft_status st = weft_h5_open(&file, at("d.h5"), mem);
-    if (st == WEFT_OK)
-        st = weft_h5_read_texts(&file, weft_arena_text(mem, "/%s/name", part), &text, &n);
+    if (st == WEFT_OK) st = weft_h5_read_texts(&file, printed("/%s/name", part), &text, &n);
     weft_h5_close(&file);
     return st == WEFT_OK && i < n ? text[i] : "";
 }

@@ -13,7 +13,7 @@
 /* Makes the directories on the way to a file. */
 static inline void make_way(const char *name)
 {
-    char *path = weft_arena_text(mem, "%s", at(name));
+    char *path = printed("%s", at(name));
     for (char *to = path + strlen(scratch) + 1; (to = strchr(to, '/')) != NULL;
          *to++ = '/') {
         *to = '\0';
@@ -41,7 +41,7 @@ static inline weft_status pack(const weft_reader *reader, const char *source,
     enum { MAX_WORDS = 32 };
     const char *word[MAX_WORDS];
     int n = 0;
-    char *rest, *words = weft_arena_text(mem, "%s", options);
+    char *rest, *words = printed("%s", options);
     for (char *w = strtok_r(words, " ", &rest); w != NULL && n < MAX_WORDS;
          w = strtok_r(NULL, " ", &rest))
         word[n++] = w;
@@ -51,6 +51,14 @@ static inline weft_status pack(const weft_reader *reader, const char *source,
     if (st == WEFT_OK && world.rank == 0)
         st = weft_pack_file(reader, self, &over, source, at(out), mem);
     return weft_agree(st, &world);
+}
+
+/* Packs and opens what has to be there. */
+static inline void pack_to(weft_data *to, const weft_reader *reader, const char *source,
+                           const char *out, const char *options)
+{
+    must(pack(reader, source, out, options));
+    must(weft_data_open(to, at(out), &world, mem));
 }
 
 /* st is as expected, with one line on every rank that holds each of the two words. */

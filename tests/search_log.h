@@ -40,18 +40,17 @@ struct mixed {
 /* "sampler = NAME" of [run], and what else is said of a sampler as its section. */
 static const char *sampler_line(const struct mixed *mixed)
 {
-    return mixed->sampler
-               ? weft_arena_text(mem, "sampler = %.*s\n",
-                                 (int)strcspn(mixed->sampler, "\n"), mixed->sampler)
-               : "";
+    return mixed->sampler ? printed("sampler = %.*s\n", (int)strcspn(mixed->sampler, "\n"),
+                                    mixed->sampler)
+                          : "";
 }
 
 static const char *sampler_section(const struct mixed *mixed)
 {
     size_t name = mixed->sampler ? strcspn(mixed->sampler, "\n") : 0;
-    return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, mixed->sampler,
-                                      mixed->sampler + name)
-                    : "";
+    return name > 0
+               ? printed("[%.*s]%s\n", (int)name, mixed->sampler, mixed->sampler + name)
+               : "";
 }
 
 static const char *options_for(const struct schedule *schedule, const struct mixed *mixed,
@@ -64,13 +63,13 @@ static const char *options_for(const struct schedule *schedule, const struct mix
         for (; last >= schedule->reduction; last /= schedule->reduction) eliminations++;
         for (int i = 0, n = k; i < eliminations; i++, n /= schedule->reduction)
             budget += EACH * (n - last);
-        race = weft_arena_text(
-            mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
+        race = printed(
+            "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
             schedule->reduction, eliminations, MAX_RESOURCE, budget + last * MAX_RESOURCE);
     }
-    return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n", race,
-                           schedule->options, sampler_line(mixed), mixed->name,
-                           sampler_section(mixed), mixed->name, mixed->options);
+    return printed("%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n", race, schedule->options,
+                   sampler_line(mixed), mixed->name, sampler_section(mixed), mixed->name,
+                   mixed->options);
 }
 
 /* Of all but its number. */

@@ -82,11 +82,10 @@ static struct stand *stand_up(const char *model, int classes, double memory)
     weft_conf_init(&stand->conf, mem);
     weft_status st = weft_conf_text(
         &stand->conf, "test",
-        weft_arena_text(mem,
-                        "[fmap]\nfeature = ngram\nmodel = %s\n[ngram]\nbins = 512\n"
-                        "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
-                        "[space]\nconfigs = %d\n",
-                        model, K));
+        printed("[fmap]\nfeature = ngram\nmodel = %s\n[ngram]\nbins = 512\n"
+                "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
+                "[space]\nconfigs = %d\n",
+                model, K));
     if (st == WEFT_OK)
         st = open_task(task, stand->task, &stand->conf, &stand->space,
                        (weft_env){.team = &world,

@@ -3,7 +3,6 @@
  * RUN: np=1 np=2 np=3 */
 
 #include "rows.h"
-#include "weft/base/conf.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
 
@@ -84,13 +83,7 @@ static struct problem *repeated(int targets)
 static real *fit(const weft_model *model, const char *options,
                  const struct problem *problem, weft_fitted *out)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
-    if (weft_conf_text(&conf, "t_answers", text) ||
-        weft_conf_bind(&conf, &model->kind, self))
-        weft_die("%s", weft_error());
+    void *self = bound_with(&model->kind, options, '\n');
     real *w = WEFT_NEW(mem, real, model->outputs(problem->y.classes) * (D + 1));
     model->fit(self, &problem->f, &problem->y, 1, w, out, mem);
     return w;
@@ -266,10 +259,8 @@ static void test_repeated(int sparse)
         const char *key = ridge ? "alpha" : "C", *options = row[k].options;
         double share = ridge ? N / often : often / N;
         real *w =
-            fit(row[k].model, weft_arena_text(mem, "%s\n%s = %.17g", options, key, share),
-                few, &one);
-        real *v =
-            fit(row[k].model, weft_arena_text(mem, "%s\n%s = 1", options, key), many, &all);
+            fit(row[k].model, printed("%s\n%s = %.17g", options, key, share), few, &one);
+        real *v = fit(row[k].model, printed("%s\n%s = 1", options, key), many, &all);
         int outputs = row[k].model->outputs(row[k].targets > 0 ? row[k].targets : 3);
         double far = apart(outputs * (D + 1), w, v);
         ok(far < 1e-3 && !one.diverged,

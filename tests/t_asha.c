@@ -87,7 +87,7 @@ static struct sim sim_of(const struct known *known)
 {
     const char *options = strstr(known->options, "reduction") ? "" : "reduction = 3\n";
     return (struct sim){.tuner = &weft_tuner_asha,
-                        .options = weft_arena_text(mem, "%s%s", options, known->options),
+                        .options = printed("%s%s", options, known->options),
                         .configs = known->configs,
                         .workers = known->workers,
                         .max_jobs = 4000,
@@ -268,8 +268,8 @@ static void test_plain(void)
                 size_t mark = weft_arena_mark(mem);
                 int n = sizes[e], top = eta * eta * eta * eta;
                 struct sim a = {.tuner = &weft_tuner_asha,
-                                .options = weft_arena_text(
-                                    mem, "reduction = %d\nmax_resource = %d", eta, top),
+                                .options =
+                                    printed("reduction = %d\nmax_resource = %d", eta, top),
                                 .configs = n,
                                 .workers = workers[w],
                                 .max_jobs = 5 * n,
@@ -280,7 +280,7 @@ static void test_plain(void)
                 struct sim b = a;
                 b.tuner = &plain_tuner;
                 b.watch = 0;
-                b.options = weft_arena_text(mem, "reduction = %d\ntrials = %d", eta, n);
+                b.options = printed("reduction = %d\ntrials = %d", eta, n);
                 sim_run(&a, NULL);
                 sim_run(&b, NULL);
                 same &= same_jobs(&a, &b);
@@ -360,7 +360,7 @@ static const char *goes_on(const weft_tuner *tuner, const char *options,
     for (int i = 0; i < 9; i++) tell(&sim, i, error[i]);
     const char *text = "";
     while (sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.index == 1)
-        text = weft_arena_text(mem, "%s%lld", text, (long long)job.trial);
+        text = printed("%s%lld", text, (long long)job.trial);
     return text;
 }
 
@@ -488,7 +488,7 @@ static void test_time(void)
 {
     enum { RESULTS = 100000 };
     struct sim sim = {.tuner = &weft_tuner_asha,
-                      .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
+                      .options = printed("trials = 0\njobs = %d", RESULTS),
                       .configs = 1,
                       .workers = 1,
                       .max_jobs = RESULTS,

@@ -44,9 +44,9 @@ struct tally {
 /* Words between blanks as units. */
 static void add_words(weft_unit_counts *counts, const char *text)
 {
-    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    char *rest, *copy = printed("%s", text);
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        weft_unit_add(counts, weft_arena_text(mem, "%s ", word), 1);
+        weft_unit_add(counts, printed("%s ", word), 1);
 }
 
 static void add_text(struct set *set, char **field)
@@ -66,7 +66,7 @@ static const char *marked(const weft_bpe *bpe, uint32_t piece)
     const char *text = bpe->text + bpe->offset[piece];
     int n = (int)(bpe->offset[piece + 1] - bpe->offset[piece]);
     int blank = n > 0 && text[n - 1] == ' ';
-    return weft_arena_text(mem, "%.*s%s", n - blank, text, blank ? "</w>" : "");
+    return printed("%.*s%s", n - blank, text, blank ? "</w>" : "");
 }
 
 static int kind_of(const char *name)
@@ -115,7 +115,7 @@ static const char *shown(const weft_bpe *bpe, const uint32_t *piece, int64_t n,
 {
     for (int64_t i = 0; i < n; i++) {
         const char *one = marked(bpe, piece[i]);
-        text = weft_arena_text(mem, "%s%s%s", text, i == 0 ? "" : " ", one);
+        text = printed("%s%s%s", text, i == 0 ? "" : " ", one);
     }
     return text;
 }
@@ -123,11 +123,11 @@ static const char *shown(const weft_bpe *bpe, const uint32_t *piece, int64_t n,
 static const char *shown_words(const weft_bpe *bpe, const char *text)
 {
     uint32_t *piece = WEFT_NEW(mem, uint32_t, strlen(text) + 1);
-    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    char *rest, *copy = printed("%s", text);
     const char *made = "";
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        int64_t n = weft_bpe_encode_unit(bpe, weft_arena_text(mem, "%s ", word), piece);
-        made = shown(bpe, piece, n, *made != '\0' ? weft_arena_text(mem, "%s ", made) : "");
+        int64_t n = weft_bpe_encode_unit(bpe, printed("%s ", word), piece);
+        made = shown(bpe, piece, n, *made != '\0' ? printed("%s ", made) : "");
     }
     return made;
 }

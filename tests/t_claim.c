@@ -142,10 +142,10 @@ static void test_claims(const char *way)
     weft_claims_close(claims);
     if (world.rank == 0)
         for (int i = 0; i < JOBS; i++)
-            remove(weft_arena_text(mem, "%s/" WEFT_CLAIM_NAME, scratch, (long long)i));
+            remove(printed("%s/" WEFT_CLAIM_NAME, scratch, (long long)i));
     if (world.rank == 0)
         for (int i = 0; i < 5 + TICKETS * world.size; i++)
-            remove(weft_arena_text(mem, "%s/" WEFT_TICKET_NAME, scratch, (long long)i));
+            remove(printed("%s/" WEFT_TICKET_NAME, scratch, (long long)i));
 }
 
 int main(int argc, char **argv)

@@ -54,7 +54,7 @@ static void check_many(const weft_model *model, const char *loss, struct problem
 {
     size_t mark = weft_arena_mark(mem);
     double tol = 3e-3;
-    const char *options = weft_arena_text(mem, "%stol = %g", loss, tol);
+    const char *options = printed("%stol = %g", loss, tol);
     real *w[3];
     double found[3], best = 0;
     int hinge = strstr(loss, "hinge") != NULL, few = problem->classes < MAX_CLASSES;
@@ -65,8 +65,8 @@ static void check_many(const weft_model *model, const char *loss, struct problem
         w[k] = WEFT_NEW(mem, real, nweight(model, problem));
         weft_fitted out = fit(model, options, problem, (form)k, w[k]);
         found[k] = objective(model, options, problem, 1, w[k]);
-        const char *what = weft_arena_text(mem, "%s %s%d classes%s, %s", model->kind.name,
-                                           loss, problem->classes, which, form_name[k]);
+        const char *what = printed("%s %s%d classes%s, %s", model->kind.name, loss,
+                                   problem->classes, which, form_name[k]);
         ok(out.residual <= tol && !out.diverged, "%s: to the tolerance", what);
         is_near(out.objective * ROWS, found[k], 1e-4 * found[k], "%s: it is reported",
                 what);
@@ -115,9 +115,8 @@ static void test_alike(void)
         for (int64_t i = 0; i < problem->f.n; i++) problem->label[i] = 0;
         for (int k = 0; k < 3; k++) {
             for (int as = PRODUCTS; as <= GROUPED; as++) {
-                const char *what =
-                    weft_arena_text(mem, "%s %s, %d classes, %s", kind[k].m->kind.name,
-                                    kind[k].options, classes, form_name[as]);
+                const char *what = printed("%s %s, %d classes, %s", kind[k].m->kind.name,
+                                           kind[k].options, classes, form_name[as]);
                 real *w = WEFT_NEW(mem, real, nweight(kind[k].m, problem));
                 int n = kind[k].m->outputs(classes);
                 weft_fitted out = fit(kind[k].m, kind[k].options, problem, (form)as, w);

@@ -72,10 +72,9 @@ static void test_claims(void)
     if (st == WEFT_OK) st = weft_sched_run(&bench->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
     for (int64_t i = 0; i < bench->sched.queue.n; i++)
-        there +=
-            access(weft_arena_text(mem, "%s/" WEFT_CLAIM_NAME, bench->sched.rundir->dir,
-                                   (long long)bench->sched.queue.record[i].job.id),
-                   F_OK) == 0;
+        there += access(printed("%s/" WEFT_CLAIM_NAME, bench->sched.rundir->dir,
+                                (long long)bench->sched.queue.record[i].job.id),
+                        F_OK) == 0;
     int64_t jobs = bench->sched.queue.n;
     end_run(&bench->sched, 0);
     ok(st == WEFT_OK && (world.size == 1 || there == jobs),

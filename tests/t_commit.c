@@ -217,9 +217,9 @@ static void test_search(void)
 /* Writes n files and returns the calls of fsync by which they are written through. */
 static int calls_for(int n)
 {
-    const char *tree = weft_arena_text(mem, "%s/tree", scratch);
+    const char *tree = printed("%s/tree", scratch);
     weft_check(mkdir(tree, 0777) == 0, "%s", tree);
-    for (int i = 0; i < n; i++) make(weft_arena_text(mem, "tree/%d", i));
+    for (int i = 0; i < n; i++) make(printed("tree/%d", i));
     int before = calls();
     must(weft_tree_sync(tree));
     weft_tree_remove(tree);

@@ -3,8 +3,6 @@
 #include "says.h"
 #include "tap.h"
 
-#include "weft/base/conf.h"
-
 struct plugin {
     int order, kernel, binary;
     int64_t bins;
@@ -205,7 +203,7 @@ static void test_mistakes(void)
     ok(broken("[rf]\na = 1\n", "x.ini:2: rf.a = 1: ") && says("did you mean [rff]?"),
        "a wrong section: the nearest");
     const char *longer = "a123456789b123456789c123456789d123456789e123456789";
-    ok(broken(weft_arena_text(mem, "[rff]\n[%s]\na = 1\n", longer),
+    ok(broken(printed("[rff]\n[%s]\na = 1\n", longer),
               "x.ini:2: there is no section [a123456789b12345...]: names have at most 49"),
        "a section with a long name");
     ok(broken("[ridge]\na = 1\n", "x.ini:2: ridge.a = 1: nothing in this run reads it"),

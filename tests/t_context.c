@@ -10,8 +10,8 @@ enum { LANGUAGES = 3, PAIRS = 4, SENTENCES = 5 };
 static void *net_with(int hidden)
 {
     weft_shape shape = translating(13, 11);
-    void *self = bound(&weft_net_seq2seq,
-                       weft_arena_text(mem, "embedding=5&hidden=%d&smoothing=0.1", hidden));
+    void *self =
+        bound(&weft_net_seq2seq, printed("embedding=5&hidden=%d&smoothing=0.1", hidden));
     must(weft_net_seq2seq.setup(self, &shape));
     return self;
 }

@@ -38,7 +38,7 @@ static const char *section(const char *name)
 {
     for (size_t i = 0; i < LEN(settings); i++)
         if (strcmp(settings[i][0], name) == 0)
-            return weft_arena_text(mem, "[%s]\n%s\n", name, settings[i][1]);
+            return printed("[%s]\n%s\n", name, settings[i][1]);
     return "";
 }
 
@@ -54,15 +54,13 @@ static struct combo combo_of(const weft_tuner *tuner, const weft_sampler *sample
                              const weft_mixing *mixing)
 {
     return (struct combo){tuner, sampler, mixing,
-                          weft_arena_text(mem,
-                                          "[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
-                                          "n = 1 .. 5 when x = 0 .. 0.5\n%s"
-                                          "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
-                                          tuner->shared ? "" : "[server]\ny = 0 .. 1\n",
-                                          sampler->kind.name, mixing->kind.name,
-                                          section(tuner->kind.name),
-                                          section(sampler->kind.name),
-                                          tuner->shared ? "" : section(mixing->kind.name))};
+                          printed("[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
+                                  "n = 1 .. 5 when x = 0 .. 0.5\n%s"
+                                  "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
+                                  tuner->shared ? "" : "[server]\ny = 0 .. 1\n",
+                                  sampler->kind.name, mixing->kind.name,
+                                  section(tuner->kind.name), section(sampler->kind.name),
+                                  tuner->shared ? "" : section(mixing->kind.name))};
 }
 
 /* How a run is made; path NULL: without a trace. */
@@ -190,8 +188,8 @@ static struct outcome run(const struct combo *combo, const struct setting *how)
 /* What a kill leaves: the last record of the journal of a team is torn. */
 static void tear(const char *dir, int team)
 {
-    const char *name = team > 0 ? weft_arena_text(mem, "%s/journal-%d", dir, team)
-                                : weft_arena_text(mem, "%s/journal", dir);
+    const char *name =
+        team > 0 ? printed("%s/journal-%d", dir, team) : printed("%s/journal", dir);
     struct stat info;
     if (stat(name, &info) != 0 || info.st_size < HEADS) return;
     weft_check(truncate(name, info.st_size - TORN) == 0, "cannot cut %s", name);

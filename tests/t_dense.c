@@ -9,7 +9,7 @@
  * it is no plain number or beyond floats. */
 static int agrees(const char *text)
 {
-    char *end, *line = weft_arena_text(mem, "%s,5", text);
+    char *end, *line = printed("%s,5", text);
     double want = strtod(text, &end), x = 0;
     const char *stop = line + strlen(line),
                *next = weft_number_read(line, stop, ',', '.', &x);
@@ -56,7 +56,7 @@ static const char *spell(int64_t i)
     if (rng.v[0] & 32)
         n += (size_t)snprintf(text + n, 20, "e%d", (int)(rng.v[3] % 100) - 50);
     text[n] = '\0';
-    return weft_arena_text(mem, "%s", text);
+    return printed("%s", text);
 }
 
 static void test_random(void)
@@ -74,8 +74,8 @@ static void test_random(void)
         memcpy(&x, &rng.v[0], sizeof x);
         double middle = ((double)x + (double)nextafterf(x, INFINITY)) / 2;
         if (isfinite(middle))
-            bad += !agrees(weft_arena_text(mem, rng.v[1] & 1 ? "%.17g" : "%.9g",
-                                           rng.v[1] & 2 ? middle : (double)x));
+            bad += !agrees(printed(rng.v[1] & 1 ? "%.17g" : "%.9g",
+                                   rng.v[1] & 2 ? middle : (double)x));
         weft_arena_reset(mem, mark);
     }
     ok(bad == 0, "and of all floats and their middles");
@@ -86,7 +86,7 @@ static void test_random(void)
 /* The digest of a table's rows; "" where it is not packed. */
 static const char *digest_of(const char *text, const char *options)
 {
-    options = weft_arena_text(mem, "valid=0.25 test=0 %s", options);
+    options = printed("valid=0.25 test=0 %s", options);
     return packed(&weft_reader_dense, write_text("t.csv", text), options) ? data.digest
                                                                           : "";
 }

@@ -28,9 +28,8 @@ static struct toy *eight_clients(void)
 
 static void begin(struct played *played, struct toy *toy)
 {
-    struct stand *stand = played->stand = WEFT_NEW(mem, struct stand, 1);
     int k = played->arms > 0 ? played->arms : 1;
-    must(stand_up(stand, toy, played->input, k));
+    struct stand *stand = played->stand = standing(toy, played->input, k);
     for (int i = 0; i < played->arms; i++) stand->mix.conf[i] = played->arm[i];
     if (played->moves)
         stand->job.update = (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT,
@@ -205,6 +204,5 @@ int main(int argc, char **argv)
     struct toy *toy = eight_clients();
     test_cases(toy, 1);
     test_cases(toy, 0);
-    weft_data_close(&toy->data);
     return tap_end();
 }

@@ -96,12 +96,11 @@ static double power_method(const double *x, int64_t n, int64_t d)
 static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
 {
     weft_data data = make_data(n, d, form);
-    const char *options = weft_arena_text(
-        mem,
+    const char *options = printed(
         "[flow]\nspectrum = data\nstep = 0.7\nlambda = 0.01\nsigma = 1\nresponse = %s\n",
-        out < 0 ? "label" : weft_arena_text(mem, "%d", (int)out + 1));
-    const char *what = weft_arena_text(mem, "%d rows of %d %s, response %d", (int)n, (int)d,
-                                       form == WEFT_BYTES ? "bytes" : "reals", (int)out);
+        out < 0 ? "label" : printed("%d", (int)out + 1));
+    const char *what = printed("%d rows of %d %s, response %d", (int)n, (int)d,
+                               form == WEFT_BYTES ? "bytes" : "reals", (int)out);
     struct stand *stand = stand_up(options, &data);
     train(stand, 11);
     train(stand, 20);
@@ -164,12 +163,10 @@ static void test_draws(void)
     double sigma = 1.5;
     struct stand *stand[2];
     for (int k = 0; k < 2; k++) {
-        stand[k] =
-            stand_up(weft_arena_text(mem,
-                                     "[flow]\nspectrum = data\nnormalize = no\nstep = 0.4\n"
-                                     "sigma = %g\nloss = %s\n",
-                                     sigma, k ? "prediction" : "estimation"),
-                     &data);
+        stand[k] = stand_up(printed("[flow]\nspectrum = data\nnormalize = no\nstep = 0.4\n"
+                                    "sigma = %g\nloss = %s\n",
+                                    sigma, k ? "prediction" : "estimation"),
+                            &data);
         train(stand[k], STEPS);
     }
     double *x = WEFT_NEW(mem, double, 200 * 5), *y = WEFT_NEW(mem, double, 200);
@@ -211,7 +208,7 @@ static void test_data(void)
 static void refuses(const char *option, weft_data *data, const char *word)
 {
     struct stand stand;
-    weft_status st = set_up(&stand, weft_arena_text(mem, "[flow]\n%s\n", option), data);
+    weft_status st = set_up(&stand, printed("[flow]\n%s\n", option), data);
     const char *text = weft_error();
     ok(st != WEFT_OK && strstr(text, word) && !strchr(text, '\n'),
        "refused in one line with '%s'", word);

@@ -261,8 +261,7 @@ static void test_auto(void)
 static double work(const char *validation, int64_t valid)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    struct stand *stand =
-        stand_up(weft_arena_text(mem, "fmap.validation=%s", validation), even);
+    struct stand *stand = stand_up(printed("fmap.validation=%s", validation), even);
     stand->data.part[WEFT_VALID].total = valid;
     stand->data.part[WEFT_TRAIN].total = 100 * valid;
     weft_cost cost = {0};

@@ -255,8 +255,8 @@ static void test_fits(void)
  * their answers to what it says of them. */
 static void test_leave_one_out(void)
 {
-    struct stand *stand = stand_up("label=y drop=k,n valid=0.3 test=0.6",
-                                   weft_arena_text(mem, "fmap.folds=%d", 72), 1);
+    struct stand *stand =
+        stand_up("label=y drop=k,n valid=0.3 test=0.6", printed("fmap.folds=%d", 72), 1);
     const struct rows *rows = &stand->rows;
     static double inverse[M][M], w[M];
     const double *x[MOST], *all = features(stand, 0);

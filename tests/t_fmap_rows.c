@@ -26,17 +26,15 @@ static const char *line_of(int i, int document)
     weft_rng_normal(&rng, z);
     int other = (int)(rng.v[3] % CLASSES);
     if (document)
-        return weft_arena_text(mem, "%c\t%s %s w%d w%d\n", 'a' + k, word[k], word[other],
-                               (int)(rng.v[0] % 20), (int)(rng.v[1] % 20));
-    return weft_arena_text(mem, "%.4f,%.4f,%.4f,%c\n", z[0] + k, z[1] - k, 10 * z[2],
-                           'a' + k);
+        return printed("%c\t%s %s w%d w%d\n", 'a' + k, word[k], word[other],
+                       (int)(rng.v[0] % 20), (int)(rng.v[1] % 20));
+    return printed("%.4f,%.4f,%.4f,%c\n", z[0] + k, z[1] - k, 10 * z[2], 'a' + k);
 }
 
 static const char *file_of(const char *name, int document, int n, int first)
 {
-    char *text = weft_arena_text(mem, "%s", document ? "" : "u,v,w,k\n");
-    for (int i = 0; i < n; i++)
-        text = weft_arena_text(mem, "%s%s", text, line_of(first + i, document));
+    char *text = printed("%s", document ? "" : "u,v,w,k\n");
+    for (int i = 0; i < n; i++) text = printed("%s%s", text, line_of(first + i, document));
     return write_text(name, text);
 }
 
@@ -137,8 +135,8 @@ static void pack_rows(int document)
     const weft_reader *reader;
     const char *valid = file_of("valid", document, VALID, ROWS),
                *train = file_of("train", document, ROWS, 0);
-    const char *packing = weft_arena_text(mem, "valid_file=%s test_file=%s%s", valid, valid,
-                                          document ? "" : " label=k");
+    const char *packing =
+        printed("valid_file=%s test_file=%s%s", valid, valid, document ? "" : " label=k");
     weft_status st = weft_reader_find(document ? "text" : "dense", &reader);
     if (st == WEFT_OK)
         st = pack(reader, train, document ? "texts.h5" : "table.h5", packing);

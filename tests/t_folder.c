@@ -44,8 +44,8 @@ static void write_classes(const char *dir, int n)
     static const char *const class[] = {"cat", "dog"};
     for (int c = 0; c < 2; c++)
         for (int i = 0; i < n; i++)
-            write_text(weft_arena_text(mem, "%s/%s/%d", dir, class[c], 100 + i),
-                       weft_arena_text(mem, "the %s %d\n", class[c], i));
+            write_text(printed("%s/%s/%d", dir, class[c], 100 + i),
+                       printed("the %s %d\n", class[c], i));
 }
 
 static void test_layouts(void)
@@ -57,9 +57,8 @@ static void test_layouts(void)
        "a directory of classes is divided by shares");
     write_classes("news/news-train", 20);
     write_classes("news/news-test", 5);
-    ok(read_as(reader, weft_arena_text(mem, "%s//", at("news")), "") &&
-           parts_are(36, 4, 10) && strcmp(name_of("test", 5), "news-test/dog/100") == 0 &&
-           count(WEFT_TEST, 1) == 5,
+    ok(read_as(reader, printed("%s//", at("news")), "") && parts_are(36, 4, 10) &&
+           strcmp(name_of("test", 5), "news-test/dog/100") == 0 && count(WEFT_TEST, 1) == 5,
        "NAME-train and NAME-test are parts; documents stand by class and name");
     write_classes("ends/train", 20);
     write_classes("ends/latest", 5);
@@ -196,7 +195,7 @@ static void test_directories(void)
 
 static int decodes(weft_encoding encoding, const char *text, const char *want, int odd)
 {
-    char *x = weft_arena_text(mem, "%s", text);
+    char *x = printed("%s", text);
     size_t n = strlen(x);
     int found = weft_text_decode(encoding, &x, &n, mem);
     return found == odd && n == strlen(want) && memcmp(x, want, n) == 0;
@@ -238,7 +237,7 @@ static void test_encodings(void)
 
 static int strips(int flags, const char *text, const char *want)
 {
-    char *x = weft_arena_text(mem, "%s", text);
+    char *x = printed("%s", text);
     size_t n = strlen(x);
     weft_news_strip(flags, &x, &n);
     int good = n == strlen(want) && memcmp(x, want, n) == 0;
@@ -295,8 +294,8 @@ static void test_lines(void)
     write_text("sst.train", "1 a fine film\n0 a bad\tone\n1 good\n0 bad\n");
     write_text("sst.dev", "0 dull\n1 lively\n");
     write_text("sst.test", "1 \n0 poor\n");
-    const char *three = weft_arena_text(mem, "separator=blank valid_file=%s test_file=%s",
-                                        at("sst.dev"), at("sst.test"));
+    const char *three = printed("separator=blank valid_file=%s test_file=%s", at("sst.dev"),
+                                at("sst.test"));
     ok(read_as(&weft_reader_text, at("sst.train"), three) && parts_are(4, 2, 2) &&
            classes_are(2, "0", "1") && has_word("one") && tokens(WEFT_TRAIN) == 8,
        "lines may have a blank after their label, as SST's, in three files");
@@ -313,8 +312,8 @@ static int newsgroups_agree(const char *source, FILE *gold)
     if (fscanf(gold, "%63s %lld %lld %lld %lld %lld %lld", remove, &n[0], &words[0],
                &none[0], &n[1], &words[1], &none[1]) != 7)
         return 0;
-    const char *options = weft_arena_text(mem, "encoding=latin1 remove=%s",
-                                          strcmp(remove, "-") == 0 ? "" : remove);
+    const char *options =
+        printed("encoding=latin1 remove=%s", strcmp(remove, "-") == 0 ? "" : remove);
     if (!read_as(&weft_reader_folder, source, options)) return 0;
     int good = parts_are(n[0] - n[0] / 10, n[0] / 10, n[1]) &&
                classes_are(20, "alt.atheism", "talk.religion.misc") &&
@@ -333,8 +332,8 @@ static void test_real(void)
         skip(5, "WEFT_DATA names no archives");
         return;
     }
-    const char *news = weft_arena_text(mem, "%s/20news-bydate", dir);
-    const char *sst = weft_arena_text(mem, "%s/sst/stsa", dir);
+    const char *news = printed("%s/20news-bydate", dir);
+    const char *sst = printed("%s/sst/stsa", dir);
     FILE *gold = fopen("tests/gold/newsgroups.txt", "r");
     weft_check(gold != NULL, "tests/gold/newsgroups.txt: run tests in the top directory");
     double start = weft_now();
@@ -344,16 +343,15 @@ static void test_real(void)
     fclose(gold);
     for (int i = 0; i < 2; i++) {
         static const char *const kind[] = {"binary", "fine"};
-        const char *files = weft_arena_text(
-            mem, "separator=blank valid_file=%s.%s.dev test_file=%s.%s.test", sst, kind[i],
-            sst, kind[i]);
-        ok(read_as(&weft_reader_text, weft_arena_text(mem, "%s.%s.train", sst, kind[i]),
-                   files) &&
+        const char *files =
+            printed("separator=blank valid_file=%s.%s.dev test_file=%s.%s.test", sst,
+                    kind[i], sst, kind[i]);
+        ok(read_as(&weft_reader_text, printed("%s.%s.train", sst, kind[i]), files) &&
                (i == 0 ? parts_are(6920, 872, 1821) && classes_are(2, "0", "1")
                        : parts_are(8544, 1101, 2210) && classes_are(5, "0", "4")),
            "SST, %s, has its sentences", kind[i]);
     }
-    ok(read_as(&weft_reader_folder, weft_arena_text(mem, "%s/rt-polaritydata", dir),
+    ok(read_as(&weft_reader_folder, printed("%s/rt-polaritydata", dir),
                "documents=lines") &&
            parts_are(8530, 1066, 1066) && count(0, 0) + count(1, 0) + count(2, 0) == 5331,
        "MR is 5,331 sentences of each class");

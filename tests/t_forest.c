@@ -208,11 +208,9 @@ static void test_regrets(void)
     static const char *const scale[] = {"linear", "rank"};
     for (int i = 0; i < 12; i++) {
         const char *name = bounds[i / 2].name, *criterion = bounds[i / 2].criterion;
-        const char *options =
-            weft_arena_text(mem,
-                            "[run]\nsampler = forest\n[forest]\ntrees = 60\n"
-                            "generations = 40\ncriterion = %s\nscale = %s\n",
-                            criterion, scale[i % 2]);
+        const char *options = printed("[run]\nsampler = forest\n[forest]\ntrees = 60\n"
+                                      "generations = 40\ncriterion = %s\nscale = %s\n",
+                                      criterion, scale[i % 2]);
         double own[RUNS];
         last_regrets(name, options, TRIALS, 1, RUNS, 1000, own);
         double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i / 2].quartile;
@@ -283,8 +281,8 @@ static double apart(const char *options)
     double sum = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         double conf[ALL][2];
-        const char *text = weft_arena_text(
-            mem, "[run]\nsampler = forest\n[forest]\ngenerations = 100\n%s", options);
+        const char *text =
+            printed("[run]\nsampler = forest\n[forest]\ngenerations = 100\n%s", options);
         struct minimizer *minimizer =
             minimizer_new("x0 = 0 .. 1\nx1 = 0 .. 1\n", text, ALL, seed);
         for (int i = 0; i < ALL; i++) {

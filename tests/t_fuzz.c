@@ -111,7 +111,7 @@ static int replay(const struct target *target, const char *dir)
     DIR *d = opendir(dir);
     for (struct dirent *entry; d && (entry = readdir(d));) {
         struct stat info;
-        const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
+        const char *path = printed("%s/%s", dir, entry->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
         size_t bytes = (size_t)info.st_size;
         uint8_t *data = malloc(bytes > 0 ? bytes : 1); /* no byte more: sanitizers see */
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
     world = fuzz_world;
     for (const struct target *target = targets; target->name; target++) {
         target->run((struct input){NULL, 0});
-        int n = replay(target, weft_arena_text(mem, "tests/fuzz/corpus/%s", target->name));
+        int n = replay(target, printed("tests/fuzz/corpus/%s", target->name));
         ok(n > 0, "%s: %d inputs are read or refused", target->name, n);
     }
     fuzz_end();

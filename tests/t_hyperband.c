@@ -65,11 +65,11 @@ static const char *brackets_of(const struct sim *sim, double *restarting)
         while (i + n < sim->n && sim->sim_job[i + n].job.index == job->job.index &&
                !(fabs(sim->sim_job[i + n].resource - job->resource) > 0))
             n++;
-        text = weft_arena_text(mem, "%s%s%lldx%g", text,
-                               !*text  ? ""
-                               : fresh ? "; "
-                                       : " ",
-                               (long long)n, job->resource);
+        text = printed("%s%s%lldx%g", text,
+                       !*text  ? ""
+                       : fresh ? "; "
+                               : " ",
+                       (long long)n, job->resource);
     }
     return text;
 }
@@ -78,10 +78,9 @@ static void test_tables(void)
 {
     for (size_t i = 0; i < LEN(tables); i++) {
         int low = tables[i].max == 20 ? 2 : 1;
-        struct sim sim = sim_of(weft_arena_text(mem,
-                                                "reduction = %d\nmin_resource = %d\n"
-                                                "max_resource = %d",
-                                                tables[i].eta, low, tables[i].max),
+        struct sim sim = sim_of(printed("reduction = %d\nmin_resource = %d\n"
+                                        "max_resource = %d",
+                                        tables[i].eta, low, tables[i].max),
                                 1);
         if (tables[i].max == 20) sim.options = "min_resource = 2\nmax_resource = 20";
         sim_run(&sim, NULL);
@@ -127,16 +126,15 @@ static void test_repeats(void)
     enum { REPEATS = 3 };
     for (size_t i = 0; i < LEN(tables); i++) {
         const char *options =
-            weft_arena_text(mem, "reduction = %d\nmin_resource = %d\nmax_resource = %d\n",
-                            tables[i].eta, tables[i].max == 20 ? 2 : 1, tables[i].max);
+            printed("reduction = %d\nmin_resource = %d\nmax_resource = %d\n", tables[i].eta,
+                    tables[i].max == 20 ? 2 : 1, tables[i].max);
         struct sim once = sim_of(options, 1);
-        struct sim sim =
-            sim_of(weft_arena_text(mem, "%srepeats = %d\n", options, REPEATS), 1);
+        struct sim sim = sim_of(printed("%srepeats = %d\n", options, REPEATS), 1);
         sim_run(&once, NULL);
         sim_run(&sim, NULL);
         double restarting;
         const char *brackets = brackets_of(&sim, &restarting), *one = tables[i].brackets;
-        const char *all = weft_arena_text(mem, "%s; %s; %s", one, one, one);
+        const char *all = printed("%s; %s; %s", one, one, one);
         ok(!sim.fault && strcmp(brackets, all) == 0 && sim.trials == REPEATS * once.trials,
            "R = %d, eta = %d: %d times: %s", tables[i].max, tables[i].eta, REPEATS,
            sim.fault ? sim.fault : "all brackets");
@@ -262,8 +260,7 @@ static const char *went_on(const struct sim *sim, double resource)
                 next = job;
         }
         if (!next) return text;
-        text = weft_arena_text(mem, "%s%s%lld", text, *text ? " " : "",
-                               (long long)next->job.trial);
+        text = printed("%s%s%lld", text, *text ? " " : "", (long long)next->job.trial);
     }
 }
 
@@ -287,8 +284,7 @@ static void test_halving(void)
          60 + 50 + 390},
     };
     for (size_t i = 0; i < LEN(halvings); i++) {
-        struct sim sim =
-            sim_of(weft_arena_text(mem, "rungs = geometric\n%s", halvings[i].options), 3);
+        struct sim sim = sim_of(printed("rungs = geometric\n%s", halvings[i].options), 3);
         sim.tuner = &weft_tuner_sha;
         sim.configs = halvings[i].configs;
         sim.loss = crossing;

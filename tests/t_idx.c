@@ -41,12 +41,10 @@ static void write_set(const char *dir, const char *prefix, const char *suffix, i
         bytes[at++] = (uint8_t)(i % PIXELS == 0            ? i / PIXELS
                                 : i % PIXELS == PIXELS - 1 ? 255
                                                            : 7);
-    write_file(weft_arena_text(mem, "%s/%s-images-idx3-ubyte%s", dir, prefix, suffix),
-               bytes, at);
+    write_file(printed("%s/%s-images-idx3-ubyte%s", dir, prefix, suffix), bytes, at);
     at = head(bytes, 0x08, 1, &n);
     for (int i = 0; i < n; i++) bytes[at++] = (uint8_t)(1 + i % 3);
-    write_file(weft_arena_text(mem, "%s/%s-labels-idx1-ubyte%s", dir, prefix, suffix),
-               bytes, at);
+    write_file(printed("%s/%s-labels-idx1-ubyte%s", dir, prefix, suffix), bytes, at);
 }
 
 /* Rows that are not the image of their first pixel, or not with its label. */
@@ -161,7 +159,7 @@ static void refused(const char *name, const void *bytes, size_t n, weft_status s
 {
     write_set("bad", "train", "", 60);
     write_set("bad", "t10k", "", 9);
-    write_bytes(weft_arena_text(mem, "bad/%s", name), bytes, n);
+    write_bytes(printed("bad/%s", name), bytes, n);
     fails(pack(&weft_reader_idx, at("bad"), "x.h5", ""), st, a, b, what);
 }
 

@@ -68,11 +68,9 @@ static void test_bohb(void)
 {
     static const char *const schedule[] = {"hyperband", "asha"};
     for (int i = 0; i < 2; i++) {
-        const char *options =
-            weft_arena_text(mem,
-                            "[run]\nsampler = kde\ntuner = %s\n[kde]\nrandom = "
-                            "0\n[%s]\nmax_resource = 27\n",
-                            schedule[i], schedule[i]);
+        const char *options = printed("[run]\nsampler = kde\ntuner = %s\n[kde]\nrandom = "
+                                      "0\n[%s]\nmax_resource = 27\n",
+                                      schedule[i], schedule[i]);
         struct minimizer *minimizer =
             minimizer_new("x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1);
         double sum = 0;

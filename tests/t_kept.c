@@ -21,7 +21,7 @@ struct twin {
 
 static const char *name(const char *kind, int i)
 {
-    return weft_arena_text(mem, "%s/%s-%d", scratch, kind, i);
+    return printed("%s/%s-%d", scratch, kind, i);
 }
 
 static struct twin *twin_new(const char *files)
@@ -69,7 +69,7 @@ static int has(const weft_kept *kept, real (*x)[EACH])
 
 static double files_bytes(const char *files)
 {
-    FILE *list = popen(weft_arena_text(mem, "cat %s/* | wc -c", files), "r");
+    FILE *list = popen(printed("cat %s/* | wc -c", files), "r");
     double n = -1;
     if (list && fscanf(list, "%lf", &n) != 1) n = -1;
     if (list) pclose(list);
@@ -228,8 +228,8 @@ static void test_kill(void)
 static int layers(const char *files)
 {
     int n = 0;
-    while (weft_file_is(weft_arena_text(mem, "%s/layer-%d", files, n))) n++;
-    return n + weft_file_is(weft_arena_text(mem, "%s/top", files));
+    while (weft_file_is(printed("%s/layer-%d", files, n))) n++;
+    return n + weft_file_is(printed("%s/top", files));
 }
 
 /* A long line of copies, each with few changes, whose parents are removed. */
@@ -338,7 +338,7 @@ static void test_damage(void)
     write_some(twin, 3, 4);
     write_some(twin, 4, 6);
     struct version version = save(twin);
-    top = weft_arena_text(mem, "%s/top", files);
+    top = printed("%s/top", files);
     size_t n = size_of(top);
     char *bytes = WEFT_NEW(mem, char, n);
     must(weft_file_load(top, bytes, n));

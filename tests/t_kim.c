@@ -78,10 +78,8 @@ static void test_polarity(void)
     }
     weft_arena *tmp = weft_arena_new();
     struct counts counts = {.shortest = INT64_MAX, .mem = mem};
-    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.pos", data), &counts,
-               tmp);
-    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.neg", data), &counts,
-               tmp);
+    count_file(printed("%s/rt-polaritydata/rt-polarity.pos", data), &counts, tmp);
+    count_file(printed("%s/rt-polaritydata/rt-polarity.neg", data), &counts, tmp);
     qsort(counts.hash, (size_t)counts.tokens, sizeof *counts.hash, by_value);
     int64_t distinct = 0;
     for (int64_t i = 0; i < counts.tokens; i++)

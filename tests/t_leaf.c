@@ -63,21 +63,19 @@ static void test_many(void)
             to += sprintf(to, "]}");
         }
         sprintf(to, "}}");
-        write_text(weft_arena_text(mem, "many/data_%d.json", f), text);
+        write_text(printed("many/data_%d.json", f), text);
     }
     int good = taken(at("many"), "valid=0 test=0");
     good = good && data.clients->n == FILES * USERS && data.classes == 3;
     for (int c = 0; good && c < FILES * USERS; c++) {
         int f = c / USERS, u = c % USERS;
         weft_samples s = samples(c, WEFT_TRAIN);
-        good = s.n == u + 1 && named(c, weft_arena_text(mem, "}%d.%d", f, u));
+        good = s.n == u + 1 && named(c, printed("}%d.%d", f, u));
         for (int i = 0; good && i <= u; i++)
             for (int j = 0; good && j < D; j++)
-                good =
-                    s.label[i] == i % 3 &&
-                    s.x[i * D + j] ==
-                        (float)strtod(
-                            weft_arena_text(mem, "%.4g", (f * 7 + u + i + j) / 7.0), NULL);
+                good = s.label[i] == i % 3 &&
+                       s.x[i * D + j] ==
+                           (float)strtod(printed("%.4g", (f * 7 + u + i + j) / 7.0), NULL);
     }
     ok(good, "files of many users come back number by number");
 }
@@ -185,10 +183,9 @@ static void write_parts(const char *dir, int64_t slip)
     mkdir(at(dir), 0777);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (data.part[i].total == 0) continue;
-        const char *part = weft_arena_text(mem, "%s/%s", at(dir), weft_part_name[i]);
+        const char *part = printed("%s/%s", at(dir), weft_part_name[i]);
         mkdir(part, 0777);
-        write_part(weft_arena_text(mem, "%s/d.json", part), (weft_part)i,
-                   i == WEFT_TEST ? slip : 0);
+        write_part(printed("%s/d.json", part), (weft_part)i, i == WEFT_TEST ? slip : 0);
     }
 }
 
@@ -214,7 +211,7 @@ static void round_trip(const char *plays, const char *options, const char *again
     ok(good && data.clients->stride == stride, "the stride is found again (%s)", what);
     ok(good && (divided || strcmp(data.digest, digest) == 0),
        "and the packed file, where nothing was left out (%s)", what);
-    weft_check(system(weft_arena_text(mem, "rm -r %s", at("j"))) == 0, "cannot remove");
+    weft_check(system(printed("rm -r %s", at("j"))) == 0, "cannot remove");
 }
 
 static void test_text(void)
@@ -339,8 +336,7 @@ static void test_places(void)
 static void test_real(void)
 {
     const char *dir = getenv("WEFT_DATA");
-    const char *source =
-        weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
+    const char *source = printed("%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
     struct stat info;
     if (dir == NULL || stat(source, &info) != 0) {
         skip(6, "WEFT_DATA has no shakespeare/raw_data.txt");

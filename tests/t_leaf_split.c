@@ -20,11 +20,9 @@ static const char *sorted_user(const char *name)
 
 static void write_sorted(const char *file, const char *a, const char *b)
 {
-    write_text(file,
-               weft_arena_text(mem,
-                               "{\"users\": [\"%s\", \"%s\"], \"num_samples\": [%d, %d], "
-                               "\"user_data\": {%s, %s}}",
-                               a, b, SORTED, SORTED, sorted_user(a), sorted_user(b)));
+    write_text(file, printed("{\"users\": [\"%s\", \"%s\"], \"num_samples\": [%d, %d], "
+                             "\"user_data\": {%s, %s}}",
+                             a, b, SORTED, SORTED, sorted_user(a), sorted_user(b)));
 }
 
 /* 1: every class is in that part of client c, and rows have kept their labels. */
@@ -97,10 +95,10 @@ static const char *rare_user(const char *name)
 {
     const char *x = "", *y = "";
     for (int i = 0; i < 73; i++) {
-        x = weft_arena_text(mem, "%s%s[%d]", x, i ? "," : "", i);
-        y = weft_arena_text(mem, "%s%s%d", y, i ? "," : "", i < 60 ? 0 : i < 72 ? 1 : 2);
+        x = printed("%s%s[%d]", x, i ? "," : "", i);
+        y = printed("%s%s%d", y, i ? "," : "", i < 60 ? 0 : i < 72 ? 1 : 2);
     }
-    return weft_arena_text(mem, "\"%s\": {\"x\": [%s], \"y\": [%s]}", name, x, y);
+    return printed("\"%s\": {\"x\": [%s], \"y\": [%s]}", name, x, y);
 }
 
 static void test_classes(void)
@@ -108,11 +106,9 @@ static void test_classes(void)
     static const int sorted[] = {40, 40, 40, 40, 40}, rare[] = {60, 12, 1};
     static const double share[] = {0.5, 0.25, 0.25};
     const char *options = "valid=0.25 test=0.25 shares=class";
-    write_text("r.json",
-               weft_arena_text(mem,
-                               "{\"users\": [\"ann\", \"bob\"], \"num_samples\": [73, "
-                               "73], \"user_data\": {%s, %s}}",
-                               rare_user("ann"), rare_user("bob")));
+    write_text("r.json", printed("{\"users\": [\"ann\", \"bob\"], \"num_samples\": [73, "
+                                 "73], \"user_data\": {%s, %s}}",
+                                 rare_user("ann"), rare_user("bob")));
     if (!ok(taken(at("ab.json"), options), "rows are divided by class")) return;
     ok(is_even(0, CLASSES, sorted, share) && is_even(1, CLASSES, sorted, share),
        "each part has its share of each class");

@@ -8,8 +8,7 @@ static const char *options_of(const char *loss, double c, double tol)
 {
     int l1 = strcmp(loss, "l1") == 0, logistic = strcmp(loss, "logistic") == 0;
     const char *more = l1 ? "\npenalty = l1" : logistic ? "" : "\nloss = ";
-    return weft_arena_text(mem, "C = %g\ntol = %g%s%s", c, tol, more,
-                           l1 || logistic ? "" : loss);
+    return printed("C = %g\ntol = %g%s%s", c, tol, more, l1 || logistic ? "" : loss);
 }
 
 /* One problem in the three forms: the objective, what is reported of it, equal bits on any
@@ -29,9 +28,8 @@ static void check(const weft_model *model, const char *loss, double c,
         real *w = WEFT_NEW(mem, real, nweight(model, problem));
         weft_fitted out = fit(model, options, problem, (form)k, w);
         double found = objective(model, options, problem, c, w);
-        const char *what =
-            weft_arena_text(mem, "%s, %d columns, %d classes, C = %g, %s", loss,
-                            (int)problem->f.d, problem->classes, c, form_name[k]);
+        const char *what = printed("%s, %d columns, %d classes, C = %g, %s", loss,
+                                   (int)problem->f.d, problem->classes, c, form_name[k]);
         note("%s: %d iterations, %d passes, %.1e above", what, out.iterations, out.passes,
              (found - gold) / gain);
         is_near(found, gold, tol * gain + 2e-6 * gold, "%s: the objective is liblinear's",
@@ -89,8 +87,8 @@ static void test_lanes(void)
     double one = objective(model, "", problem, 1, w);
     double gain = constant(model, "", problem, 1) - one;
     for (int partitions = 2; partitions <= 8; partitions *= 2) {
-        weft_fitted out = fit(model, weft_arena_text(mem, "partitions = %d", partitions),
-                              problem, GROUPED, w);
+        weft_fitted out =
+            fit(model, printed("partitions = %d", partitions), problem, GROUPED, w);
         is_near(objective(model, "", problem, 1, w), one, 3e-4 * gain,
                 "%d partitions come to the objective of one", partitions);
         ok(out.residual <= 3e-4, "%d partitions end by the gap", partitions);

@@ -31,7 +31,7 @@ static void keep_files(const char *from)
     DIR *listing = opendir(from);
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
         struct stat info;
-        const char *path = weft_arena_text(mem, "%s/%s", from, entry->d_name);
+        const char *path = printed("%s/%s", from, entry->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
         struct kept *kept = &file[nfile++];
         *kept =

@@ -104,7 +104,7 @@ static void test_grams(void)
         const char *grams = all[i].grams;
         struct made made =
             make(&data, WEFT_TRAIN,
-                 weft_arena_text(mem, COUNTS "grams = %s\nbinary = no\nlower = no", grams));
+                 printed(COUNTS "grams = %s\nbinary = no\nlower = no", grams));
         ok(entries(&made.f, 0) == all[i].entries[0] &&
                entries(&made.f, 2) == all[i].entries[1] && entries(&made.f, 3) == 0,
            "grams %s", grams);
@@ -194,10 +194,9 @@ static void test_literal(void)
     const char *words = COUNTS "order = 1\ncolumns = vocabulary\nbins = 16";
     made = make(&data, WEFT_VALID, words);
     ok(entries(&made.f, S_THE) == 0, "a word of other parts only has no column");
-    made = make(&data, WEFT_VALID, weft_arena_text(mem, "%s\nliteral = yes", words));
+    made = make(&data, WEFT_VALID, printed("%s\nliteral = yes", words));
     ok(entries(&made.f, S_THE) == 1 && made.stat[2 * 16 + 1] == 4, "literal: it has one");
-    made = make(&data, WEFT_VALID,
-                weft_arena_text(mem, "%s\nliteral = yes\nmin_count = 3", words));
+    made = make(&data, WEFT_VALID, printed("%s\nliteral = yes\nmin_count = 3", words));
     ok(entries(&made.f, S_GOOD) == 1 && entries(&made.f, S_BAD) == 0 &&
            entries(&made.f, S_FILM) == 1 && entries(&made.f, S_THE) == 0,
        "and documents of all parts are those of min_count");
@@ -272,8 +271,7 @@ static void test_small_alpha(void)
     weft_data data = small(3);
     take_part(&data, WEFT_TRAIN, 4, document, label);
     for (int i = 0; i < 4; i++) {
-        const char *options =
-            weft_arena_text(mem, "order = 1\nbinary = no\nalpha = %g", alpha[i]);
+        const char *options = printed("order = 1\nbinary = no\nalpha = %g", alpha[i]);
         struct made made = make(&data, WEFT_VALID, options);
         is_near(value(&made.f, S_GOOD, &made.f, S_GOOD),
                 bayes(alpha[i], TIMES, TIMES, 0, 2, 3), 1e-5,
@@ -290,8 +288,7 @@ static void test_weights(void)
     /* 9 words in all: good 2, film 3, the 3, bad 1. */
     is_near(value(&made.f, 0, &alone.f, S_GOOD), 2 * 0.9 / (0.9 + 2), 1e-6, "SIF of good");
     is_near(value(&made.f, 0, &alone.f, S_FILM), 0.9 / (0.9 + 3), 1e-6, "SIF of film");
-    made =
-        make(&data, WEFT_TRAIN, weft_arena_text(mem, "%s\nnormalize = average", options));
+    made = make(&data, WEFT_TRAIN, printed("%s\nnormalize = average", options));
     is_near(value(&made.f, 0, &alone.f, S_GOOD), 2 * 0.9 / (0.9 + 2) / 3, 1e-6,
             "average divides by the number of words");
     ok(entries(&made.f, 3) == 0, "and an empty document by nothing");

@@ -2,7 +2,6 @@
  * kernels, products of the matrix against plain loops in double, the same bits on any
  * number of ranks. Data are a few hundred rows of numbers; every rank takes its share.
  * RUN: np=1 np=2 np=3 */
-#include "weft/base/conf.h"
 #include "weft/data/data.h"
 
 #include "products.h"
@@ -36,16 +35,7 @@ static void make_data(weft_data *data)
 
 static void *instance(const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    char *text = weft_arena_text(mem, "%s", options), *rest = text;
-    for (char *word; (word = strtok_r(rest, " ", &rest));)
-        weft_check(weft_conf_set(&conf, weft_arena_text(mem, "nystrom.%s", word)) ==
-                       WEFT_OK,
-                   "%s", word);
-    void *self = weft_arena_alloc(mem, 1, weft_feature_nystrom.kind.size);
-    must(weft_conf_bind(&conf, &weft_feature_nystrom.kind, self));
-    return self;
+    return bound_with(&weft_feature_nystrom.kind, options, ' ');
 }
 
 static void *set_up(weft_data *data, const char *options, double memory)

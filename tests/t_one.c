@@ -536,10 +536,9 @@ static void test_worse(void)
 static void test_small(void)
 {
     for (int resource = 1; resource < 30; resource++) {
-        struct sim *sim = run(weft_arena_text(mem,
-                                              "[client]\nlr = log 0.01 .. 1\n[one]\n"
-                                              "resource = %d\n",
-                                              resource),
+        struct sim *sim = run(printed("[client]\nlr = log 0.01 .. 1\n[one]\n"
+                                      "resource = %d\n",
+                                      resource),
                               near);
         ok(fabs(sim->spent - resource) < 1e-9 && fabs(sim->asked[0].set.lr - 0.1) < 1e-12,
            "a resource of %d begins with the defaults", resource);

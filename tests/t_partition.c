@@ -190,7 +190,7 @@ static void test_variance(double alpha, double *out)
 {
     struct counted counted = {.rows = 0};
     enum { N = 100, EACH = 200 };
-    make(weft_arena_text(mem, "clients=100 partition=dirichlet alpha=%g seed=5", alpha));
+    make(printed("clients=100 partition=dirichlet alpha=%g seed=5", alpha));
     struct found found = look(WEFT_TRAIN, 20000, &counted);
     double sum = 0;
     for (int64_t c = 0; c < N; c++)
@@ -238,8 +238,8 @@ static void test_sizes(const char *law, double slack)
 {
     struct counted counted = {.rows = 0};
     for (int rule = 0; rule < 2; rule++) {
-        make(weft_arena_text(mem, "clients=200 partition=%s sizes=%s deviation=0.5",
-                             rule ? "iid" : "dirichlet alpha=10", law));
+        make(printed("clients=200 partition=%s sizes=%s deviation=0.5",
+                     rule ? "iid" : "dirichlet alpha=10", law));
         struct found train = look(WEFT_TRAIN, 20000, &counted),
                      test = look(WEFT_TEST, TEST_ROWS, &counted);
         double mean, sd;
@@ -330,9 +330,9 @@ static void test_same_again(void)
 {
     static const char *const rule[] = {"iid", "dirichlet", "shards"};
     for (int i = 0; i < 3; i++) {
-        const char *words = weft_arena_text(mem, "clients=17 partition=%s", rule[i]);
+        const char *words = printed("clients=17 partition=%s", rule[i]);
         const char *a = digest_of(words), *b = digest_of(words),
-                   *c = digest_of(weft_arena_text(mem, "%s seed=1", words));
+                   *c = digest_of(printed("%s seed=1", words));
         ok(strcmp(a, b) == 0 && strcmp(a, c) != 0,
            "%s: the same at every packing, another by another seed", rule[i]);
     }

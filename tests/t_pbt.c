@@ -84,7 +84,7 @@ static void test_toy(void)
     const char *fault = NULL;
     for (size_t i = 0; i < LEN(ways); i++) {
         const char *options =
-            weft_arena_text(mem, "%s\ninterval = 4\nmax_resource = 200", ways[i].options);
+            printed("%s\ninterval = 4\nmax_resource = 200", ways[i].options);
         double q[SEEDS];
         for (int s = 0; s < SEEDS; s++) q[s] = toy_best(options, (uint64_t)s, 10, &fault);
         qsort(q, SEEDS, sizeof *q, by_value);
@@ -236,18 +236,18 @@ static void test_contract(void)
     for (int o = 0; o < 3; o++)
         for (int p = 0; p < 4; p++) {
             for (int w = 0; w < 3; w++) {
-                struct sim sim = {.tuner = &weft_tuner_pbt,
-                                  .options = weft_arena_text(mem, "%s\npopulation = %d",
-                                                             options[o], population[p]),
-                                  .configs = 1,
-                                  .workers = workers[w],
-                                  .max_jobs = 200,
-                                  .watch = 1,
-                                  .seed = (uint64_t)o,
-                                  .loss = random_loss,
-                                  .told = note_length,
-                                  .own = WEFT_NEW(mem, struct lengths, 1),
-                                  .cost = uneven};
+                struct sim sim = {
+                    .tuner = &weft_tuner_pbt,
+                    .options = printed("%s\npopulation = %d", options[o], population[p]),
+                    .configs = 1,
+                    .workers = workers[w],
+                    .max_jobs = 200,
+                    .watch = 1,
+                    .seed = (uint64_t)o,
+                    .loss = random_loss,
+                    .told = note_length,
+                    .own = WEFT_NEW(mem, struct lengths, 1),
+                    .cost = uneven};
                 sim_run(&sim, NULL);
                 if (sim.fault) fault = sim.fault;
                 most += (int)(sim.trials - population[p]);

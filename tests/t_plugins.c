@@ -2,7 +2,6 @@
  * one matrix, fits that improve, the same bits on any number of ranks. Each runs with its
  * default options on small data of every form that it takes.
  * RUN: np=1 np=3 */
-#include "weft/base/conf.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
 
@@ -46,7 +45,7 @@ static void make_words(weft_data *data)
     uint64_t *hash = WEFT_NEW(mem, uint64_t, WORDS + CLASSES);
     uint8_t *stop = WEFT_NEW(mem, uint8_t, WORDS + CLASSES);
     for (int i = 0; i < WORDS + CLASSES; i++) {
-        const char *text = weft_arena_text(mem, "word%d", i);
+        const char *text = printed("word%d", i);
         hash[i] = weft_hash(text, strlen(text), 0);
     }
     for (int k = 0; k < WEFT_NTOK; k++)
@@ -81,13 +80,7 @@ static weft_data make_data(weft_form form, int classes)
 
 static void *bound(const weft_kind *kind, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, kind->size);
-    const char *text = weft_arena_text(mem, "[%s]\n%s\n", kind->name, options);
-    if (weft_conf_text(&conf, "test", text) || weft_conf_bind(&conf, kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(kind, options, '\n');
 }
 
 /* ---- feature maps ---- */
@@ -231,7 +224,7 @@ static struct score score_of(const weft_model *model, const void *self,
 /* Returns the share of training samples that are wrong after the fit. */
 static double check_model(const weft_model *model, const struct made *made, const char *on)
 {
-    const char *what = weft_arena_text(mem, "%s on %s", model->kind.name, on);
+    const char *what = printed("%s on %s", model->kind.name, on);
     int classes = made->data->classes, outputs = model->outputs(classes);
     void *self = bound(&model->kind, "");
     weft_matrix matrix = matrix_of(made, WEFT_TRAIN, 1, 1);
@@ -273,8 +266,8 @@ static void test_feature(const weft_feature *feature, double *least)
             made.self = bound(&feature->kind, "");
             weft_source rows = weft_data_source(&data);
             weft_status st = feature->setup(made.self, &rows, 1e9, 2, 7, mem);
-            const char *what = weft_arena_text(mem, "%s of %s, %d classes",
-                                               feature->kind.name, name[form[e]], classes);
+            const char *what =
+                printed("%s of %s, %d classes", feature->kind.name, name[form[e]], classes);
             if (st != WEFT_OK) {
                 ok(strstr(weft_error(), data.path) != NULL, "%s: refused, naming the data",
                    what);

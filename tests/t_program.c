@@ -57,11 +57,10 @@ static weft_status set_up(struct stand *stand, const char *how)
     stand->conf = WEFT_NEW(mem, weft_conf, 1);
     weft_conf_init(stand->conf, mem);
     const char *text =
-        weft_arena_text(mem,
-                        "[command]\nrun = sh %s\n[parameters]\nhow = %s\nx = 1 .. 9\n"
-                        "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n"
-                        "list = '[1, 2] | 3'\nother = (4)\n",
-                        at("program"), how);
+        printed("[command]\nrun = sh %s\n[parameters]\nhow = %s\nx = 1 .. 9\n"
+                "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n"
+                "list = '[1, 2] | 3'\nother = (4)\n",
+                at("program"), how);
     TRY(weft_conf_text(stand->conf, "test", text));
     TRY(open_task(task, stand->self, stand->conf, &stand->space,
                   (weft_env){.team = &world,
@@ -119,8 +118,7 @@ static int there(const char *name)
 static int shell(const char *line)
 {
     int good = 1;
-    if (world.rank == 0)
-        good = system(weft_arena_text(mem, "cd %s && %s", scratch, line)) == 0;
+    if (world.rank == 0) good = system(printed("cd %s && %s", scratch, line)) == 0;
     weft_bcast(&world, &good, sizeof good, 0);
     return good;
 }
@@ -226,7 +224,7 @@ static const char lines[] = "loss=1 epoch\n--loss=2 xloss=3 loss=4s loss= =5\n"
 static const char *const wanted[] = {"loss", "error"};
 
 /* What was printed in pieces of that many bytes. */
-static weft_printed *printed(const char *text, size_t n, size_t piece)
+static weft_printed *printed_in(const char *text, size_t n, size_t piece)
 {
     weft_printed *printed = weft_printed_new(2, wanted, mem);
     for (size_t i = 0; i < n; i += piece)
@@ -244,7 +242,7 @@ static void test_lines(void)
 {
     int good = 1;
     for (size_t piece = 1; piece < sizeof lines; piece++) {
-        weft_printed *p = printed(lines, sizeof lines - 1, piece);
+        weft_printed *p = printed_in(lines, sizeof lines - 1, piece);
         good = good && found(p, "end") < 0;
         weft_printed_end(p);
         good = good && isnan(found(p, "loss")) && fabs(found(p, "xloss") - 3) < 1e-15 &&
@@ -257,7 +255,7 @@ static void test_lines(void)
     ok(good, "numbers are read from lines that come in pieces of any size");
     weft_printed *p = weft_printed_new(2, wanted, mem);
     for (int i = 0; i < 2000; i++) {
-        const char *text = weft_arena_text(mem, "v%d=%d%s", i, i, i % 100 ? "\r" : ", ");
+        const char *text = printed("v%d=%d%s", i, i, i % 100 ? "\r" : ", ");
         weft_printed_add(p, 0, text, strlen(text));
     }
     ok(p->left_out && fabs(found(p, "v1023") - 1023) < 1e-12 && found(p, "v1024") < 0,
@@ -270,7 +268,7 @@ static void test_lines(void)
     ok(p->left_out, "which an unknown name among the errors does not change");
     weft_printed_add(p, 1, "oh\a no\n\n", 8);
     ok(strcmp(weft_printed_last(p), "oh  no") == 0, "errors go before output");
-    p = printed("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 19, 1);
+    p = printed_in("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 19, 1);
     ok(strcmp(weft_printed_last(p), " 8%") == 0, "the last line of a progress bar is told");
 }
 
@@ -328,7 +326,7 @@ static void test_losses(void)
         const struct loss *loss = &losses[i];
         int good = 1;
         for (size_t piece = 1; piece < 9; piece++) {
-            weft_printed *p = printed(loss->text, strlen(loss->text), piece);
+            weft_printed *p = printed_in(loss->text, strlen(loss->text), piece);
             weft_printed_end(p);
             const weft_number *x = weft_printed_find(p, 0, "loss");
             int number = loss->said == WEFT_SAID_NUMBER;
@@ -338,19 +336,19 @@ static void test_losses(void)
         }
         ok(good, "case %d of a loss is read as a whole or not at all", (int)i);
     }
-    weft_printed *p = printed("loss=0.2\0005 \n", 12, 3);
+    weft_printed *p = printed_in("loss=0.2\0005 \n", 12, 3);
     ok(weft_printed_find(p, 0, "loss")->said == WEFT_SAID_BROKEN,
        "a byte of zero in a number makes it none");
     char *text = weft_arena_alloc(mem, 1, 9000);
     memset(text, '3', 8999);
     memcpy(text, "loss=0.", 7);
-    p = printed(text, 8999, 100);
+    p = printed_in(text, 8999, 100);
     weft_printed_add(p, 0, "\b\n", 2);
     const weft_number *x = weft_printed_find(p, 0, "loss");
     ok(x->said == WEFT_SAID_LONG && strncmp(x->text, text, 80) == 0,
        "a number without end is not cut to one");
     memset(text, ' ', 8999);
-    p = printed(text, 8999, 4096);
+    p = printed_in(text, 8999, 4096);
     weft_printed_add(p, 0, "loss=0.25 ", 10);
     ok(fabs(found(p, "loss") - 0.25) < 1e-15, "lines have any length");
 }
@@ -359,7 +357,7 @@ static void test_losses(void)
 static const char *log_of(int n, int piece)
 {
     weft_output output;
-    const char *name = weft_arena_text(mem, "log.%d", world.rank);
+    const char *name = printed("log.%d", world.rank);
     must(weft_output_open(&output, at(name), 20, mem));
     char *text = weft_arena_alloc(mem, 1, (size_t)n + 1);
     for (int i = 0; i < n; i++) text[i] = (char)('a' + i % 26);

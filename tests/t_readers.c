@@ -15,7 +15,7 @@ static void write_archive(const char *dir, int broken)
     static const char *const file[] = {"data_batch_1.bin", "data_batch_2.bin",
                                        "data_batch_3.bin", "data_batch_4.bin",
                                        "data_batch_5.bin", "test_batch.bin"};
-    write_text(weft_arena_text(mem, "%s/batches.meta.txt", dir),
+    write_text(printed("%s/batches.meta.txt", dir),
                "airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n");
     for (int f = 0; f < 6; f++) {
         memset(bytes, f, sizeof bytes);
@@ -24,10 +24,9 @@ static void write_archive(const char *dir, int broken)
         if (f == 3 && broken == 1) n -= 1;
         if (f == 3 && broken == 2) bytes[5 * IMAGE] = 10;
         if (f == 3 && broken == 3) continue;
-        write_bytes(weft_arena_text(mem, "%s/%s", dir, file[f]), bytes, n);
+        write_bytes(printed("%s/%s", dir, file[f]), bytes, n);
     }
-    if (broken == 4)
-        write_text(weft_arena_text(mem, "%s/batches.meta.txt", dir), "cat\ndog\n");
+    if (broken == 4) write_text(printed("%s/batches.meta.txt", dir), "cat\ndog\n");
 }
 
 static void test_cifar(void)
@@ -70,12 +69,12 @@ static void write_reviews(const char *dir)
 {
     static const char *const side[] = {"train", "test"}, *const class[] = {"neg", "pos"};
     for (int s = 0; s < 2; s++) {
-        write_text(weft_arena_text(mem, "%s/%s/unsup/0_0.txt", dir, side[s]), "unlabelled");
+        write_text(printed("%s/%s/unsup/0_0.txt", dir, side[s]), "unlabelled");
         for (int c = 0; c < 2; c++)
             for (int i = 0; i < 30; i++)
-                write_text(weft_arena_text(mem, "%s/%s/%s/%d_%d.txt", dir, side[s],
-                                           class[c], i, c ? 9 : 2),
-                           weft_arena_text(mem, "word%d %s", i, class[c]));
+                write_text(
+                    printed("%s/%s/%s/%d_%d.txt", dir, side[s], class[c], i, c ? 9 : 2),
+                    printed("word%d %s", i, class[c]));
     }
 }
 
@@ -102,7 +101,7 @@ static void test_imdb(void)
     refuses(reader, at("imdb"), "", WEFT_EDATA, "test/pos/3_9.txt: byte 5", "UTF-8",
             "ill-formed UTF-8");
     const char *imdb = at("imdb");
-    weft_check(unlink(weft_arena_text(mem, "%s/train/pos/7_9.txt", imdb)) == 0, "unlink");
+    weft_check(unlink(printed("%s/train/pos/7_9.txt", imdb)) == 0, "unlink");
     refuses(reader, imdb, "", WEFT_EDATA, "train/pos holds 29 reviews",
             "go to 29 where they should go to 28; unpack the archive again",
             "a class without one of its reviews");
@@ -110,8 +109,8 @@ static void test_imdb(void)
     write_text("imdb/train/neg/more.txt", "more");
     refuses(reader, imdb, "", WEFT_EDATA, "train/neg holds 31 reviews",
             "go to 29 where they should go to 30", "a text that is no review");
-    weft_check(unlink(weft_arena_text(mem, "%s/train/neg/more.txt", imdb)) == 0, "unlink");
-    weft_check(system(weft_arena_text(mem, "rm %s/test/neg/*", imdb)) == 0, "rm");
+    weft_check(unlink(printed("%s/train/neg/more.txt", imdb)) == 0, "unlink");
+    weft_check(system(printed("rm %s/test/neg/*", imdb)) == 0, "rm");
     refuses(reader, at("imdb"), "", WEFT_EDATA, "test/neg", "no reviews", "an empty class");
     refuses(reader, at("imdb/train"), "", WEFT_EFILE, "train/train/neg", "aclImdb",
             "another directory");
@@ -160,9 +159,8 @@ static void test_text(void)
     ok(vocab->hash[0] == weft_hash("and", 3, 0) &&
            vocab->hash[1] == weft_hash("more", 4, 0),
        "of words that are as frequent the first one has the lower number");
-    ok(packed(
-           reader, at("t.tsv"),
-           weft_arena_text(mem, "test_file=%s valid_file=%s", at("u.tsv"), at("u.tsv"))) &&
+    ok(packed(reader, at("t.tsv"),
+              printed("test_file=%s valid_file=%s", at("u.tsv"), at("u.tsv"))) &&
            parts_are(100, 3, 3) && strcmp(name_of("test", 1), "u.tsv:3") == 0 &&
            weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK &&
            data.part[WEFT_TEST].offset[WEFT_TOK_SPLIT][3] == 4,
@@ -198,8 +196,8 @@ static void test_text_errors(void)
     refuses(reader, at("t.tsv"), "valid=0 test=0", WEFT_EDATA, "validation", "valid",
             "no rows for validation");
     write_text("t7.tsv", "c\tx\n");
-    refuses(reader, at("t.tsv"), weft_arena_text(mem, "test_file=%s", at("t7.tsv")),
-            WEFT_EDATA, "'c'", "no training rows", "a class that is only in the test");
+    refuses(reader, at("t.tsv"), printed("test_file=%s", at("t7.tsv")), WEFT_EDATA, "'c'",
+            "no training rows", "a class that is only in the test");
     refuses(reader, at("none.tsv"), "", WEFT_EFILE, "none.tsv", "No such file",
             "a missing file");
     refuses(reader, scratch, "", WEFT_EFILE, scratch, "directory", "a directory");
@@ -309,7 +307,7 @@ static void test_dense_errors(void)
     for (size_t i = 0; i < LEN(bad); i++) {
         const char *name = write_text("bad.txt", bad[i][0]);
         refuses(reader, name, "missing=refuse", WEFT_EDATA, bad[i][1], bad[i][2],
-                weft_arena_text(mem, "bad table %zu", i));
+                printed("bad table %zu", i));
     }
     refuses(reader, at("e.csv"), "label=4", WEFT_ECONF, "label = 4", "3",
             "a label's column that is not there");
@@ -353,8 +351,7 @@ static void test_real(void)
         return;
     }
     int even = 1;
-    ok(packed(&weft_reader_cifar, weft_arena_text(mem, "%s/cifar-10-batches-bin", dir),
-              "") &&
+    ok(packed(&weft_reader_cifar, printed("%s/cifar-10-batches-bin", dir), "") &&
            parts_are(40000, 10000, 10000),
        "CIFAR-10 is 40,000, 10,000 and 10,000 images");
     for (int c = 0; c < 10; c++)
@@ -363,7 +360,7 @@ static void test_real(void)
     ok(even,
        "5,000 images a class, about 4,000 of them for training, and 1,000 for the test");
     double start = weft_now();
-    ok(packed(&weft_reader_imdb, weft_arena_text(mem, "%s/aclImdb", dir), "") &&
+    ok(packed(&weft_reader_imdb, printed("%s/aclImdb", dir), "") &&
            parts_are(25000, 12500, 12500),
        "IMDB is 25,000, 12,500 and 12,500 reviews");
     note("packed and opened in %.1f s", weft_now() - start);

@@ -2,7 +2,6 @@
  * against plain loops in double, the same bits on any number of ranks. Data are a few
  * hundred small random images; every rank takes its rows of them.
  * RUN: np=1 np=2 np=3 */
-#include "weft/base/conf.h"
 #include "weft/data/data.h"
 
 #include "products.h"
@@ -17,15 +16,7 @@ static float all_values[N + VALID][D];
 /* An instance with the options given as "key=value key=value". */
 static void *instance(const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    char *text = weft_arena_text(mem, "%s", options), *rest = text;
-    for (char *word; (word = strtok_r(rest, " ", &rest));)
-        weft_check(weft_conf_set(&conf, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK,
-                   "%s", word);
-    void *self = weft_arena_alloc(mem, 1, weft_feature_rff.kind.size);
-    must(weft_conf_bind(&conf, &weft_feature_rff.kind, self));
-    return self;
+    return bound_with(&weft_feature_rff.kind, options, ' ');
 }
 
 /* A copy of the instance with other options, as a task makes of it. */
@@ -313,7 +304,7 @@ static void test_long(void)
     static const int64_t column[] = {0, 2047, 2048, 16383, LONG - 1};
     weft_data data;
     make_data(&data, WEFT_BYTES);
-    const char *options = weft_arena_text(mem, "features=%d projection=structured", LONG);
+    const char *options = printed("features=%d projection=structured", LONG);
     uint64_t key[2];
     for (int i = 0; i < 2; i++) {
         size_t mark = weft_arena_mark(mem);
@@ -355,7 +346,7 @@ static void test_wide(void)
     weft_rows *rows = &data.part[WEFT_TRAIN];
     rows->total = ROWS;
     weft_deal(ROWS, world.rank, world.size, &rows->first, &rows->n);
-    void *self = set_up(&data, weft_arena_text(mem, "features=%d", WIDE), 1e9);
+    void *self = set_up(&data, printed("features=%d", WIDE), 1e9);
     const void *a = arm(self, GAUSSIAN, 0.05, NONE);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
     weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);

@@ -2,7 +2,6 @@
  * against the same matrix in double: the mean is the kernel for very small and large gamma
  * and for few inputs.
  * RUN: np=1 */
-#include "weft/base/conf.h"
 #include "weft/data/data.h"
 
 #include "feature/rff.h"
@@ -54,10 +53,10 @@ static void test_distribution(int family)
     double n = (double)COLUMNS * INPUTS;
     is_near(positive, n / 2, 2 * sqrt(n), "half of the %s entries are positive", name);
     for (int k = 0; k < CUTS; k++) {
-        check_tail(family, entries[k], n, cut[k], weft_arena_text(mem, "%s entries", name));
+        check_tail(family, entries[k], n, cut[k], printed("%s entries", name));
         if (COLUMNS * above_cut(family, cut[k]) > 5)
             check_tail(family, sums[k], COLUMNS, cut[k],
-                       weft_arena_text(mem, "sums of a column of %s entries", name));
+                       printed("sums of a column of %s entries", name));
     }
 }
 

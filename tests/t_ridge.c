@@ -2,7 +2,6 @@
  * (tests/gold/ridge.py). Features come from a small dense matrix; every rank takes its
  * rows of it.
  * RUN: np=1 np=2 np=3 np=4 */
-#include "weft/base/conf.h"
 
 #include "dense.h"
 
@@ -99,7 +98,7 @@ static void *ridge_new(const char *options)
     weft_conf conf;
     weft_conf_init(&conf, mem);
     void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[ridge]\n%s\n", options);
+    char *text = printed("[ridge]\n%s\n", options);
     if (weft_conf_text(&conf, "t_ridge", text) || weft_conf_bind(&conf, &model->kind, self))
         weft_die("%s", weft_error());
     return self;

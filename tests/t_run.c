@@ -265,8 +265,8 @@ static void test_refusals(void)
     end_run(&bench.sched, 0);
     st = run_to(&bench, &weft_tuner_ws_sha, path, 1, 1);
     const char *state =
-        weft_arena_text(mem, "%s/x.d/state-%d-1", scratch,
-                        st == WEFT_STOP ? (int)bench.sched.queue.record[1].job.trial : -1);
+        printed("%s/x.d/state-%d-1", scratch,
+                st == WEFT_STOP ? (int)bench.sched.queue.record[1].job.trial : -1);
     end_run(&bench.sched, 0);
     st = prepare(&bench, &weft_tuner_ws_sha, path, 1);
     ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume"),
@@ -326,7 +326,7 @@ static weft_status put_run(const char *path)
 /* A file of this name, as a kill can leave it. */
 static void leave_file(const char *dir, const char *name)
 {
-    const char *path = weft_arena_text(mem, "%s/%s", dir, name);
+    const char *path = printed("%s/%s", dir, name);
     int fd = open(path, O_WRONLY | O_CREAT, 0666);
     weft_check(fd >= 0, "cannot write %s", path);
     close(fd);
@@ -370,9 +370,9 @@ static void test_names(void)
     static const char *const others[] = {"state-1",   "journal.txt", "state-1-2.tmp",
                                          "claim-1.h", "1-2.log.1",   "files-1-2.tmp.x"};
     enum { OTHERS = 6 };
-    const char *run = weft_arena_text(mem, "%s/n%d.h5", scratch, world.rank);
-    const char *own = weft_arena_text(mem, "%s/n%d.d", scratch, world.rank);
-    const char *failed = weft_arena_text(mem, "%s/n%d.failed", scratch, world.rank);
+    const char *run = printed("%s/n%d.h5", scratch, world.rank);
+    const char *own = printed("%s/n%d.d", scratch, world.rank);
+    const char *failed = printed("%s/n%d.failed", scratch, world.rank);
     leave_all(own, weft_run_names);
     leave_all(failed, weft_failed_names);
     weft_place_remove(own);
@@ -384,7 +384,7 @@ static void test_names(void)
     weft_place_remove(own);
     int there = 0;
     for (int i = 0; i < OTHERS; i++) {
-        const char *path = weft_arena_text(mem, "%s/%s", own, others[i]);
+        const char *path = printed("%s/%s", own, others[i]);
         there += exists(path);
         unlink(path);
     }
@@ -402,18 +402,14 @@ static void test_sweep(void)
     waitid(P_PID, (id_t)child, &info,
            WEXITED | WNOWAIT); /* ended, and still has its number */
     unsigned host = weft_file_host();
-    const char *path = weft_arena_text(mem, "%s/s%d.h5", scratch, world.rank);
-    const char *of_ours =
-        weft_arena_text(mem, "%s" WEFT_TEMP_NAME, path, host, (long long)getppid());
-    const char *gone = weft_arena_text(mem, "%s" WEFT_ROWS_NAME WEFT_TEMP_NAME, path, host,
-                                       (long long)NONE, host, (long long)NONE);
-    const char *ended =
-        weft_arena_text(mem, "%s" WEFT_TEMP_NAME, path, host, (long long)child);
-    const char *own =
-        weft_arena_text(mem, "%s" WEFT_TEMP_NAME, path, host, (long long)getpid());
-    const char *elsewhere =
-        weft_arena_text(mem, "%s" WEFT_TEMP_NAME, path, host + 1, (long long)NONE);
-    const char *other = weft_arena_text(mem, "%s.tmp.1", path);
+    const char *path = printed("%s/s%d.h5", scratch, world.rank);
+    const char *of_ours = printed("%s" WEFT_TEMP_NAME, path, host, (long long)getppid());
+    const char *gone = printed("%s" WEFT_ROWS_NAME WEFT_TEMP_NAME, path, host,
+                               (long long)NONE, host, (long long)NONE);
+    const char *ended = printed("%s" WEFT_TEMP_NAME, path, host, (long long)child);
+    const char *own = printed("%s" WEFT_TEMP_NAME, path, host, (long long)getpid());
+    const char *elsewhere = printed("%s" WEFT_TEMP_NAME, path, host + 1, (long long)NONE);
+    const char *other = printed("%s.tmp.1", path);
     const char *const all[] = {of_ours, gone, ended, own, elsewhere, other};
     for (int i = 0; i < 6; i++) leave_file(scratch, strrchr(all[i], '/') + 1);
     weft_file_sweep(path, 0);

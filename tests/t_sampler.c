@@ -89,9 +89,9 @@ enum { ROWS = LEN(rows) };
 
 static const char *search_of(const struct row *row, int changed)
 {
-    return weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s%s%s%s\n", row->sampler,
-                           row->sampler, row->with, changed ? row->option : "",
-                           changed ? " = " : "", changed ? row->value : "");
+    return printed("[run]\nsampler = %s\n[%s]\n%s%s%s%s\n", row->sampler, row->sampler,
+                   row->with, changed ? row->option : "", changed ? " = " : "",
+                   changed ? row->value : "");
 }
 
 static void test_counts(void)
@@ -132,9 +132,9 @@ static int is_refused(const char *sampler, const char *option, const char *value
                       const char *allowed)
 {
     struct minimizer minimizer;
-    const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s = %s\n", sampler,
-                                       sampler, option, value);
-    const char *name = weft_arena_text(mem, "%s.%s = %s", sampler, option, value);
+    const char *text =
+        printed("[run]\nsampler = %s\n[%s]\n%s = %s\n", sampler, sampler, option, value);
+    const char *name = printed("%s.%s = %s", sampler, option, value);
     if (minimizer_begin(&minimizer, eight, text, TRIALS, 7) != WEFT_ECONF) return 0;
     const char *said = weft_error();
     return strstr(said, name) && strstr(said, allowed) && !strchr(said, '\n');
@@ -155,10 +155,9 @@ static void test_bounds(void)
                 refused &= is_refused(kind->name, name, "perhaps", allowed);
                 continue;
             }
-            const char *below = weft_arena_text(mem, "%.17g", opt->lo - 1);
-            const char *above = weft_arena_text(mem, "%.17g", opt->hi + 1);
-            const char *allowed =
-                weft_arena_text(mem, "from %.15g to %.15g", opt->lo, opt->hi);
+            const char *below = printed("%.17g", opt->lo - 1);
+            const char *above = printed("%.17g", opt->hi + 1);
+            const char *allowed = printed("from %.15g to %.15g", opt->lo, opt->hi);
             refused &= is_refused(kind->name, name, below, allowed) &&
                        is_refused(kind->name, name, above, allowed) &&
                        is_refused(kind->name, name, "nan", "is not a");
@@ -179,8 +178,8 @@ static void test_contradictions(void)
     };
     for (size_t i = 0; i < LEN(bad); i++) {
         struct minimizer minimizer;
-        const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n",
-                                           bad[i].sampler, bad[i].sampler, bad[i].options);
+        const char *text = printed("[run]\nsampler = %s\n[%s]\n%s\n", bad[i].sampler,
+                                   bad[i].sampler, bad[i].options);
         weft_status st = minimizer_begin(&minimizer, eight, text, TRIALS, 7);
         const char *said = st == WEFT_OK ? "nothing" : weft_error();
         ok(st == WEFT_ECONF && strstr(said, bad[i].message) && strstr(said, bad[i].remedy),
@@ -224,8 +223,8 @@ static double costly(const char *sampler, int told)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         weft_job job;
         const char *options =
-            weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\nper_cost = yes\n%s", sampler,
-                            sampler, strcmp(sampler, "forest") == 0 ? quick : "");
+            printed("[run]\nsampler = %s\n[%s]\nper_cost = yes\n%s", sampler, sampler,
+                    strcmp(sampler, "forest") == 0 ? quick : "");
         struct minimizer *minimizer =
             minimizer_new("x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL, seed);
         if (told) minimizer->search.operations = ten_times;
@@ -273,8 +272,8 @@ static const struct {
 
 static const char *run_of(size_t kind, const char *more)
 {
-    return weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s%s", kinds[kind].sampler,
-                           kinds[kind].sampler, kinds[kind].options, more);
+    return printed("[run]\nsampler = %s\n[%s]\n%s%s", kinds[kind].sampler,
+                   kinds[kind].sampler, kinds[kind].options, more);
 }
 
 static double diverged(const double *v)
@@ -350,13 +349,12 @@ static void test_rungs(void)
     for (size_t r = 0; r < LEN(all); r++) {
         weft_job job;
         int64_t late = 0, near = 0;
-        struct minimizer *minimizer = minimizer_new(
-            "x0 = 0 .. 1\n",
-            weft_arena_text(mem,
-                            "[run]\nsampler = %s\ntuner = asha\n[%s]\n%s\n[asha]\n"
-                            "reduction = 2\nmax_resource = 4\n",
-                            all[r].sampler, all[r].sampler, all[r].options),
-            300, 1);
+        struct minimizer *minimizer =
+            minimizer_new("x0 = 0 .. 1\n",
+                          printed("[run]\nsampler = %s\ntuner = asha\n[%s]\n%s\n[asha]\n"
+                                  "reduction = 2\nmax_resource = 4\n",
+                                  all[r].sampler, all[r].sampler, all[r].options),
+                          300, 1);
         while (weft_search_ask(&minimizer->search, &job) == WEFT_JOB) {
             double x = job.mix.conf[0], at = minimizer->search.trial[job.trial].resource;
             if (job.trial >= 200 && job.index == 0) {

@@ -1,7 +1,6 @@
 /* A fit with the default tolerance does not depend on the unit of the features: at every
  * scale its accuracy is that of a fit to the optimum, also in fits shared by several maps.
  * RUN: np=1 np=2 */
-#include "weft/base/conf.h"
 #include "weft/model/model.h"
 
 #include "rows.h"
@@ -116,13 +115,7 @@ static struct problem problem_new(double scale, int uneven, int classes)
 
 static void *model_new(const weft_model *model, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
-    if (weft_conf_text(&conf, "t_scale", text) || weft_conf_bind(&conf, &model->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&model->kind, options, '\n');
 }
 
 /* Percent of the validation rows that a fit gets right. */
@@ -130,8 +123,8 @@ static double accuracy(const struct problem *problem, const struct variant *vari
                        const char *options, double slack, weft_fitted *out)
 {
     size_t mark = weft_arena_mark(mem);
-    const void *self = model_new(variant->model,
-                                 weft_arena_text(mem, "%s\n%s", variant->options, options));
+    const void *self =
+        model_new(variant->model, printed("%s\n%s", variant->options, options));
     weft_matrix matrix = rows_matrix(&problem->x[0], TRAIN, D);
     if (variant->as != PRODUCTS) matrix.rows = &problem->x[0];
     if (variant->as == GROUPED) {
@@ -163,13 +156,13 @@ static void check(const struct problem *problem, const struct variant *variant,
                   const char *what)
 {
     weft_fitted tight, own, shared;
-    double exact = accuracy(problem, variant,
-                            weft_arena_text(mem, "tol = %s", variant->tight), 1, &tight),
+    double exact =
+               accuracy(problem, variant, printed("tol = %s", variant->tight), 1, &tight),
            found = accuracy(problem, variant, "", 1, &own),
            loose = accuracy(problem, variant, "", SLACK, &shared);
     const char *name =
-        weft_arena_text(mem, "%s %s, %s, %d classes, %s", variant->model->kind.name,
-                        variant->options, form_name[variant->as], problem->classes, what);
+        printed("%s %s, %s, %d classes, %s", variant->model->kind.name, variant->options,
+                form_name[variant->as], problem->classes, what);
     note("%s: %.2f %% to the optimum, %.2f, %.2f; iterations %d, %d, %d; passes %d, %d, %d",
          name, exact, found, loose, tight.iterations, own.iterations, shared.iterations,
          tight.passes, own.passes, shared.passes);
@@ -184,7 +177,7 @@ static void test_scales(void)
         for (int classes = 2; classes <= 3; classes++) {
             size_t mark = weft_arena_mark(mem);
             struct problem problem = problem_new(scales[s], 0, classes);
-            const char *what = weft_arena_text(mem, "features of %g", scales[s]);
+            const char *what = printed("features of %g", scales[s]);
             for (int v = 0; v < (classes == 2 ? VARIANTS : FEW); v++)
                 check(&problem, &variants[v], what);
             weft_arena_reset(mem, mark);

@@ -62,10 +62,10 @@ static void test_gold(void)
     weft_check(gold, "tests/gold/seq2seq.txt is missing: run tests in the top directory");
     for (int k = 0; k < 4; k++) {
         int feed = k / 2, tied = k % 2, line[2], wrong = 0, count = 0;
-        struct fixture problem = problem_new(
-            weft_arena_text(mem, "embedding=%d&hidden=6&feed=%d&tied=%d&smoothing=0.1",
-                            tied ? 6 : 5, feed, tied),
-            13, 11, 5);
+        struct fixture problem =
+            problem_new(printed("embedding=%d&hidden=6&feed=%d&tied=%d&smoothing=0.1",
+                                tied ? 6 : 5, feed, tied),
+                        13, 11, 5);
         double loss = 0, x = 0;
         int64_t n = 0;
         weft_check(
@@ -207,9 +207,8 @@ static double best_of_all(struct fixture *p, double penalty, uint32_t *best, int
 /* A beam that holds all translations finds the best. */
 static void test_beam(double penalty)
 {
-    struct fixture p = decided(
-        weft_arena_text(mem, "hidden=6&embedding=4&feed=1&beam=200&penalty=%g", penalty), 3,
-        12);
+    struct fixture p =
+        decided(printed("hidden=6&embedding=4&feed=1&beam=200&penalty=%g", penalty), 3, 12);
     int alike = 0;
     translate(&p);
     for (int i = 0; i < p.b.n; i++) {
@@ -231,8 +230,8 @@ enum { BEAM_WORDS = 11, BEAM_HIDDEN = 6, BEAM_SIZE = 5, BEAM_BATCH = 30 };
 static struct fixture beam_problem(int feed, int beam, double penalty)
 {
     struct fixture p =
-        problem_new(weft_arena_text(mem, "embedding=5&hidden=%d&feed=%d&beam=%d&penalty=%g",
-                                    BEAM_HIDDEN, feed, beam, penalty),
+        problem_new(printed("embedding=5&hidden=%d&feed=%d&beam=%d&penalty=%g", BEAM_HIDDEN,
+                            feed, beam, penalty),
                     13, BEAM_WORDS, BEAM_BATCH);
     weft_shape shape = {.form = WEFT_SENTENCES,
                         .d = LONGEST,

@@ -17,7 +17,7 @@ static const char *rungs(const job_log *jobs)
             done[jobs->job[i].trial] = at;
             trials++;
         }
-        text = weft_arena_text(mem, "%s%s%dx%g", text, *text ? " " : "", trials, until);
+        text = printed("%s%s%dx%g", text, *text ? " " : "", trials, until);
     }
     return text;
 }
@@ -35,8 +35,7 @@ static void spends(const weft_tuner *tuner, int k, const char *options,
 /* Options of a tuner with a mixing of that name, and the mixing's. */
 static const char *mixed(const char *tuner, const char *mixing, const char *options)
 {
-    return weft_arena_text(mem, "%s\n[run]\nmixing = %s\n[%s]\n%s", tuner, mixing, mixing,
-                           options);
+    return printed("%s\n[run]\nmixing = %s\n[%s]\n%s", tuner, mixing, mixing, options);
 }
 
 static void test_schedules(void)
@@ -65,8 +64,8 @@ static weft_status setup(const weft_tuner *tuner, int k, const char *axes,
 {
     test_search search;
     return test_search_read(&search, tuner,
-                            weft_arena_text(mem, "[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k,
-                                            axes, tuner->kind.name, options),
+                            printed("[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k, axes,
+                                    tuner->kind.name, options),
                             1, 0);
 }
 
@@ -295,7 +294,7 @@ static void test_list(void)
                    fclose(out) == 0,
                "cannot write %s", path);
     tuner_case example = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
-    example.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
+    example.axes = printed("[space]\nsource = list\nfile = %s\n", path);
     job_log l = all_jobs(&example);
     const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;
     ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&

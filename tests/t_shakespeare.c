@@ -254,7 +254,7 @@ static void test_pool(void)
             int64_t n = weft_client_count(data.clients, c, (weft_part)i);
             even = even && llabs(2 * n - data.part[i].total) <= 1;
             for (int64_t w = 0; w < n; w++, windows++) {
-                int64_t p = place(weft_arena_text(mem, "%.6s", text + 6 * w), user, 5);
+                int64_t p = place(printed("%.6s", text + 6 * w), user, 5);
                 good = good && p >= 0 && part_of[p] == 0;
                 if (p >= 0) part_of[p] = (uint8_t)(i + 1);
             }
@@ -385,8 +385,7 @@ static int all_users_agree(void)
 static void test_real(void)
 {
     const char *dir = getenv("WEFT_DATA");
-    const char *source =
-        weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
+    const char *source = printed("%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
     struct stat info;
     if (dir == NULL || stat(source, &info) != 0) {
         skip(11, "WEFT_DATA has no shakespeare/raw_data.txt");

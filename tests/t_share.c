@@ -11,8 +11,7 @@ static const char *schedule(int k, const char *options, int64_t train)
     job_log jobs = all_jobs(&example);
     const char *text = "";
     for (int i = 0; i < jobs.n; i++)
-        text = weft_arena_text(mem, "%s%s%d", text, i ? " " : "",
-                               weft_mix_alive(&jobs.job[i].mix));
+        text = printed("%s%s%d", text, i ? " " : "", weft_mix_alive(&jobs.job[i].mix));
     return text;
 }
 

@@ -24,15 +24,15 @@ static void test_types(void)
     for (int packed = 0; packed < 2; packed++) {
         weft_status st = weft_h5_create(&file, at("types.h5"), mem);
         for (int i = 0; i < 7 && st == WEFT_OK; i++)
-            st = weft_h5_put(&file, weft_arena_text(mem, "/a/b/%d", i), type[i], 2,
+            st = weft_h5_put(&file, printed("/a/b/%d", i), type[i], 2,
                              (const int64_t[]){ROWS, COLS}, in, packed, "random", "none");
         if (st == WEFT_OK) st = weft_h5_commit(&file);
         if (st == WEFT_OK) st = weft_h5_open(&file, at("types.h5"), mem);
         int same = st == WEFT_OK;
         for (int i = 0; i < 7 && same; i++) {
             memset(out, 0, sizeof out);
-            st = weft_h5_read_rows(&file, weft_arena_text(mem, "/a/b/%d", i), type[i], COLS,
-                                   0, ROWS, out);
+            st = weft_h5_read_rows(&file, printed("/a/b/%d", i), type[i], COLS, 0, ROWS,
+                                   out);
             same = st == WEFT_OK && memcmp(in, out, ROWS * COLS * size[i]) == 0;
         }
         ok(same, "all types come back as written%s", packed ? ", compressed" : "");

@@ -146,8 +146,8 @@ static void test_refused(void)
          "a partition of generated clients"},
         {"generated", "clents=5", "clents", "clients", "a key misspelt"}};
     for (size_t i = 0; i < LEN(bad); i++)
-        refuses(&weft_reader_synthetic, weft_arena_text(mem, "federated=%s", bad[i][0]),
-                bad[i][1], WEFT_ECONF, bad[i][2], bad[i][3], bad[i][4]);
+        refuses(&weft_reader_synthetic, printed("federated=%s", bad[i][0]), bad[i][1],
+                WEFT_ECONF, bad[i][2], bad[i][3], bad[i][4]);
 }
 
 int main(int argc, char **argv)

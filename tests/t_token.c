@@ -256,8 +256,8 @@ static void test_final_period(void)
     char room[MAX_CODE];
     for (size_t i = 0; i < LEN(sign); i++) {
         struct sink sink = {.text = room};
-        const char *text = weft_arena_text(mem, "a.b c.%s", sign[i]),
-                   *want = weft_arena_text(mem, "a.b c . %s", sign[i]);
+        const char *text = printed("a.b c.%s", sign[i]),
+                   *want = printed("a.b c . %s", sign[i]);
         weft_tokenize(WEFT_TOK_TREEBANK, text, strlen(text), add_text, &sink, mem);
         ok(sink.length == strlen(want) && memcmp(room, want, sink.length) == 0,
            "the last period is cut before %s", sign[i]);
@@ -365,7 +365,7 @@ static void test_imdb(void)
     check.gold = fopen("tests/gold/imdb_tokens.tsv", "r");
     weft_check(check.gold,
                "tests/gold/imdb_tokens.tsv is missing: run tests in the top directory");
-    each_review(weft_arena_text(mem, "%s/aclImdb", data), check_review, &check);
+    each_review(printed("%s/aclImdb", data), check_review, &check);
     fclose(check.gold);
     for (int k = 0; k < PYTHON; k++) {
         ok(check.good[k] == check.blocks && check.reviews == 50000,

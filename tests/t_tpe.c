@@ -90,8 +90,8 @@ static char level_after(const char *form, const char *levels, int in_flight)
 {
     double conf = 0;
     int64_t n = 0;
-    const char *options = weft_arena_text(
-        mem, "[run]\nsampler = tpe\n[tpe]\nform = %s\nstartup = 10\n", form);
+    const char *options =
+        printed("[run]\nsampler = tpe\n[tpe]\nform = %s\nstartup = 10\n", form);
     struct minimizer *minimizer = minimizer_new("b = p | q\n", options, 100, 1);
     for (; levels[n]; n++) {
         conf = levels[n] == 'q';

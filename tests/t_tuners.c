@@ -16,10 +16,10 @@ enum { NSIZE = LEN(sizes), NSMALL = NSIZE - 1 };
 
 static const char *title(const struct schedule *schedule, const struct mixed *mixed)
 {
-    char *name = weft_arena_text(
-        mem, "%s%s%s with %s%s%s%s%s", schedule->tuner, *schedule->options ? ": " : "",
-        schedule->options, mixed->name, *mixed->options ? ": " : "", mixed->options,
-        mixed->sampler ? ", sampler " : "", mixed->sampler ? mixed->sampler : "");
+    char *name =
+        printed("%s%s%s with %s%s%s%s%s", schedule->tuner, *schedule->options ? ": " : "",
+                schedule->options, mixed->name, *mixed->options ? ": " : "", mixed->options,
+                mixed->sampler ? ", sampler " : "", mixed->sampler ? mixed->sampler : "");
     for (char *c = name; *c; c++)
         if (*c == '\n') *c = ',';
     return name;

@@ -18,8 +18,7 @@ static void write_journal(const char *name, const char *head)
     int64_t n;
     const char *dir = at(name);
     mkdir(dir, 0777);
-    weft_status st =
-        weft_journal_open(&journal, weft_arena_text(mem, "%s/journal", dir), &rec, &n, mem);
+    weft_status st = weft_journal_open(&journal, printed("%s/journal", dir), &rec, &n, mem);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_CONF, "[run]\n", 7);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_ABOUT, head, strlen(head) + 1);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_TABLES, "[metrics]\n", 11);
@@ -31,8 +30,8 @@ static void write_journal(const char *name, const char *head)
 /* Resume, report and search beside it are refused. */
 static void test_journal(const char *name, const char *head, const char *says)
 {
-    const char *run = at(weft_arena_text(mem, "%s.h5", name));
-    const char *dir = weft_arena_text(mem, "%s.d", name);
+    const char *run = at(printed("%s.h5", name));
+    const char *dir = printed("%s.d", name);
     weft_rundir rundir;
     write_journal(dir, head);
     weft_status st = weft_rundir_open(&rundir, run, 0, &world, mem);

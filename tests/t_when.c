@@ -118,8 +118,7 @@ static int by_bytes(const void *a, const void *b)
 static void test_grid(void)
 {
     weft_space space;
-    const char *text =
-        weft_arena_text(mem, "[space]\nsource = grid\nlevels = 4\n%s", nested);
+    const char *text = printed("[space]\nsource = grid\nlevels = 4\n%s", nested);
     ok(read_space(&space, text) == WEFT_OK, "a grid with conditions: %s", weft_error());
     /* bag 1; tfidf: order 1, or 2 3 with groups 1, or groups 2 and three s2; nb: no s2 */
     int maps = 1 + (1 + 2 * (1 + 3)) + (1 + 2 * 2);
@@ -214,8 +213,8 @@ static const char *list_of(const char *text)
 
 static weft_status read_list(weft_space *space, const char *rows, const char *more)
 {
-    return read_space(space, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s",
-                                             list_of(rows), more));
+    return read_space(
+        space, printed("[space]\nsource = list\nfile = %s\n%s", list_of(rows), more));
 }
 
 static void test_list(void)

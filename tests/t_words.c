@@ -15,11 +15,11 @@ static const char *lines(const char *stem, int n, int length, int seed, int firs
     static const char *const label[] = {"bad", "fine", "good"};
     const char *text = "";
     for (int i = 0; i < n; i++) {
-        text = weft_arena_text(mem, "%s%s\t", text, label[(i + first) % 3]);
+        text = printed("%s%s\t", text, label[(i + first) % 3]);
         for (int k = 0; k < length + i % 3; k++)
-            text = weft_arena_text(mem, "%s %s%d", text, stem,
-                                   (seed * 31 + i * 7 + k * (k + i)) % KNOWN);
-        text = weft_arena_text(mem, "%s\n", text);
+            text =
+                printed("%s %s%d", text, stem, (seed * 31 + i * 7 + k * (k + i)) % KNOWN);
+        text = printed("%s\n", text);
     }
     return text;
 }
@@ -28,21 +28,21 @@ static const char *lines(const char *stem, int n, int length, int seed, int firs
 static const char *reversed(const char *text)
 {
     const char *all = "";
-    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    char *rest, *copy = printed("%s", text);
     for (char *l = strtok_r(copy, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
-        all = weft_arena_text(mem, "%s\n%s", l, all);
+        all = printed("%s\n%s", l, all);
     return all;
 }
 
 static void make(const char *name, int clients, const char *train, const char *valid,
                  const char *test)
 {
-    const char *path = write_text(weft_arena_text(mem, "%s.txt", name), train);
-    const char *own[] = {write_text(weft_arena_text(mem, "%s.valid", name), valid),
-                         write_text(weft_arena_text(mem, "%s.test", name), test)};
-    weft_status st = pack(&weft_reader_text, path, weft_arena_text(mem, "%s.h5", name),
-                          weft_arena_text(mem, "clients=%d valid_file=%s test_file=%s",
-                                          clients, own[0], own[1]));
+    const char *path = write_text(printed("%s.txt", name), train);
+    const char *own[] = {write_text(printed("%s.valid", name), valid),
+                         write_text(printed("%s.test", name), test)};
+    weft_status st =
+        pack(&weft_reader_text, path, printed("%s.h5", name),
+             printed("clients=%d valid_file=%s test_file=%s", clients, own[0], own[1]));
     must(st);
 }
 
@@ -53,7 +53,7 @@ static void make_files(void)
 {
     const char *valid = lines("old", DOCUMENTS, 5, 2, 0);
     const char *test = lines("old", DOCUMENTS, 6, 3, 1);
-    const char *odd = weft_arena_text(mem, "%sgood\told1 fresh0 old2\nbad\tfresh1\n", test);
+    const char *odd = printed("%sgood\told1 fresh0 old2\nbad\tfresh1\n", test);
     const char *train = lines("old", DOCUMENTS, 7, 1, 0);
     make("own", 3, train, valid, test);
     make("more", 3, train, valid, odd);
@@ -76,8 +76,8 @@ typedef struct open_run {
 static open_run *opened(const char *config, const char *name, const weft_likeness *like)
 {
     open_run *o = WEFT_NEW(mem, open_run, 1);
-    const char *data = at(weft_arena_text(mem, "%s.h5", name));
-    const char *text = weft_arena_text(mem, "[run]\ndata = %s\nseed = 5\n%s", data, config);
+    const char *data = at(printed("%s.h5", name));
+    const char *text = printed("[run]\ndata = %s\nseed = 5\n%s", data, config);
     weft_conf_init(&o->conf, mem);
     weft_status st = weft_conf_text(&o->conf, "test", text);
     if (st == WEFT_OK) st = weft_run_bind(&o->r, &o->conf, 0, &world, mem);
@@ -233,7 +233,7 @@ static void test_vocabulary(void)
                      .vocab = {.n = 2, .text = "onetwo"},
                      .origin = {"", "", "", ""}};
     for (int i = 0; i < 3; i++) {
-        const char *name = weft_arena_text(mem, "words%d.h5", i);
+        const char *name = printed("words%d.h5", i);
         weft_h5 f;
         weft_winner back;
         w.vocab.offset = offset[i];
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
         {"fed, two channels", "fed", "cohort = 3\n", "channels = multi\nk2 = 3\n"},
     };
     for (size_t i = 0; i < LEN(c); i++)
-        test_words(c[i].what, weft_arena_text(mem, "task = %s\n[%s]\n" NETWORK, c[i].task,
-                                              c[i].task, c[i].more, c[i].net));
+        test_words(c[i].what, printed("task = %s\n[%s]\n" NETWORK, c[i].task, c[i].task,
+                                      c[i].more, c[i].net));
     return TESTS(test_refusals, test_vocabulary);
 }

@@ -161,7 +161,7 @@ static void test_first_lines(void)
 static const char *column_is(const char *texts, const weft_csv *how, double *x)
 {
     weft_dense_column column = {.name = {.mem = mem}};
-    char *rest, *copy = weft_arena_text(mem, "%s", texts);
+    char *rest, *copy = printed("%s", texts);
     const char *first = NULL, *doubt;
     for (char *one = strtok_r(copy, "|", &rest); one; one = strtok_r(NULL, "|", &rest)) {
         if (weft_cell_number(how, one, x, mem)) {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "weft/base/base.h"
+#include "weft/base/conf.h"
 #include "weft/base/random.h"
 #include "weft/par/par.h"
 #include "weft/registry.h"
@@ -174,6 +175,28 @@ static weft_arena *mem;         /* of the test */
 static weft_team world;         /* all its ranks */
 static char scratch[TEMPORARY]; /* its directory, or empty */
 
+/* A text in the arena, printf-like. */
+#define printed(...) weft_arena_text(mem, __VA_ARGS__)
+
+/* An instance of a plug-in, of the options in the text of an input file. */
+static inline void *bound_by(const weft_kind *kind, const char *input)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    void *self = weft_arena_alloc(mem, 1, kind->size);
+    must(weft_conf_text(&conf, "test", input));
+    must(weft_conf_bind(&conf, kind, self));
+    return self;
+}
+
+/* Of its options alone, which stand before and behind that character. */
+static inline void *bound_with(const weft_kind *kind, const char *options, char between)
+{
+    char *input = printed("[%s]\n%s\n", kind->name, options);
+    for (char *to = input; (to = strchr(to, between)) != NULL; to++) *to = '\n';
+    return bound_by(kind, input);
+}
+
 /* Without MPI. */
 static inline void tap_begin(void)
 {
@@ -210,7 +233,7 @@ static inline void scratch_new(void)
 /* In it. */
 static inline const char *at(const char *name)
 {
-    return weft_arena_text(mem, "%s/%s", scratch, name);
+    return printed("%s/%s", scratch, name);
 }
 
 /* With MPI and such a directory. */
@@ -224,8 +247,7 @@ static inline void scratch_begin(int *argc, char ***argv)
 static inline int tap_end(void)
 {
     if (tap_parallel()) weft_sleep(&world);
-    if (*scratch && world.rank == 0 &&
-        system(weft_arena_text(mem, "rm -rf %s", scratch)) != 0)
+    if (*scratch && world.rank == 0 && system(printed("rm -rf %s", scratch)) != 0)
         fprintf(stderr, "# cannot remove %s\n", scratch);
     if (tap_rank() == 0) fprintf(tap_out(), "1..%d\n", tap_count);
     fflush(tap_out());

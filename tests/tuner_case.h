@@ -66,8 +66,8 @@ static inline weft_status test_search_read(test_search *search, const weft_tuner
 static inline test_search test_search_new(const tuner_case *example)
 {
     test_search search;
-    const char *text = weft_arena_text(
-        mem, "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n", example->k,
+    const char *text = printed(
+        "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n", example->k,
         example->axes ? example->axes : "", example->tuner->kind.name, example->options);
     must(test_search_read(&search, example->tuner, text, example->seed, example->train));
     return search;

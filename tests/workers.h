@@ -66,10 +66,9 @@ static inline weft_status sim_setup(struct sim *sim, const char *axes)
     sim->self = weft_arena_alloc(mem, 1, sim->tuner->kind.size);
     sim->space = WEFT_NEW(mem, weft_space, 1);
     TRY(weft_conf_text(&conf, "sim",
-                       weft_arena_text(mem, "[space]\nconfigs = %lld\n%s\n[%s]\n%s\n",
-                                       (long long)sim->configs,
-                                       axes ? axes : "[knobs]\nx = 0 .. 1",
-                                       sim->tuner->kind.name, sim->options)));
+                       printed("[space]\nconfigs = %lld\n%s\n[%s]\n%s\n",
+                               (long long)sim->configs, axes ? axes : "[knobs]\nx = 0 .. 1",
+                               sim->tuner->kind.name, sim->options)));
     TRY(weft_space_read(sim->space, &conf, kinds, 1, 7, mem));
     TRY(weft_conf_bind(&conf, &sim->tuner->kind, sim->self));
     sim->space->guess = sim->guess;
@@ -238,7 +237,7 @@ static inline const char *sim_rungs(const struct sim *sim, double low, double et
         long long n = 0;
         for (int64_t i = 0; i < sim->n; i++) n += fabs(sim->sim_job[i].resource - at) < 0.5;
         if (n == 0) return text;
-        text = weft_arena_text(mem, "%s%s%lld", text, *text ? "," : "", n);
+        text = printed("%s%s%lld", text, *text ? "," : "", n);
     }
 }
 
