@@ -7,9 +7,6 @@
  * RUN: np=1 */
 #include "functions.h"
 
-#include <stdio.h>
-#include <time.h>
-
 enum { SEEDS = 20, TRIALS = 100 };
 
 /* A whole number of the environment, or the other one. */
@@ -19,14 +16,14 @@ static int number_of(const char *name, int other)
 }
 
 static void runs(const char *name, const char *options, int workers,
-                 const char *function_name, weft_arena *mem)
+                 const char *function_name)
 {
     int first = number_of("FIRST", 1000), seeds = number_of("SEEDS", SEEDS);
     for (int s = first; s < first + seeds; s++) {
         double r[TRIALS];
         clock_t start = clock();
         minimizer_run(function_named(function_name), options, TRIALS, workers, (uint64_t)s,
-                      r, NULL, mem);
+                      r, NULL);
         double ms = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC / TRIALS;
         printf("%s\t%s\t%s\t%d\t%d\t%.6g\t%.6g\t%.6g\t%.3f\n", name, WEFT_VERSION,
                function_name, workers, s, r[24], r[49], r[99], ms);
@@ -35,9 +32,9 @@ static void runs(const char *name, const char *options, int workers,
 
 int main(int argc, char **argv)
 {
-    weft_arena *mem = weft_arena_new();
-    if (argc < 5) runs("random", "", 1, "branin", mem);
-    for (int i = 4; i < argc; i++) runs(argv[1], argv[2], atoi(argv[3]), argv[i], mem);
+    mem = weft_arena_new();
+    if (argc < 5) runs("random", "", 1, "branin");
+    for (int i = 4; i < argc; i++) runs(argv[1], argv[2], atoi(argv[3]), argv[i]);
     weft_arena_free(mem);
     return 0;
 }

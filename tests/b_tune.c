@@ -1,12 +1,7 @@
 /* Time of an ask and a tell of asynchronous halving: name,results,microseconds per job,
  * with 1,920 jobs in flight.
  * RUN: np=1 */
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 #include "workers.h"
-
-#include <stdio.h>
 
 enum { WORKERS = 1920 };
 
@@ -19,12 +14,12 @@ static double loss_of(int64_t trial, int index)
 /* Seconds that `jobs` jobs take, each told WORKERS jobs after it was asked. */
 static double time_of(const char *options, int64_t jobs)
 {
-    weft_arena *mem = weft_arena_new();
+    mem = weft_arena_new();
     struct sim sim = {.tuner = &weft_tuner_asha,
-                      .options = weft_arena_text(mem, "trials = 0\njobs = %lld\n%s",
-                                                 (long long)jobs, options),
+                      .options =
+                          printed("trials = 0\njobs = %lld\n%s", (long long)jobs, options),
                       .configs = 1};
-    if (sim_setup(&sim, NULL, mem)) weft_die("%s", weft_error());
+    if (sim_setup(&sim, NULL)) weft_die("%s", weft_error());
     weft_job *flying = WEFT_NEW(mem, weft_job, WORKERS);
     weft_result res = weft_result_new(1, 0, mem);
     double start = weft_now();

@@ -5,10 +5,6 @@
 
 #include "weft/tune/tune.h"
 
-#include <math.h>
-
-enum { MAX_TRIALS = 200 };
-
 typedef struct kept_trial {
     int64_t jobs, flying; /* asked, of these not told */
     int next;             /* index of its next job */
@@ -25,8 +21,16 @@ struct checker {
     int64_t jobs, trials, rounds;
     int may_win;       /* jobs that may */
     const char *fault; /* what is not kept, the first; NULL: all is */
-    kept_trial trial[MAX_TRIALS];
+    kept_trial *trial; /* [max_jobs] */
 };
+
+static inline struct checker checker_new(weft_shared shared, int64_t max_jobs,
+                                         weft_arena *own)
+{
+    return (struct checker){.shared = shared,
+                            .max_jobs = max_jobs,
+                            .trial = WEFT_NEW(own, kept_trial, max_jobs)};
+}
 
 static inline void checker_fault(struct checker *checker, int good, const char *what)
 {
@@ -62,9 +66,7 @@ static inline void checker_job(struct checker *checker, const weft_job *job,
 /* A job is asked. */
 static inline void checker_ask(struct checker *checker, const weft_job *job)
 {
-    checker_fault(checker,
-                  ++checker->jobs <= checker->max_jobs && checker->trials < MAX_TRIALS,
-                  "it ends");
+    checker_fault(checker, ++checker->jobs <= checker->max_jobs, "it ends");
     checker_fault(checker,
                   job->trial >= 0 && job->trial <= checker->trials &&
                       job->from < checker->trials && job->from != job->trial,

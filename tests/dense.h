@@ -5,7 +5,7 @@
 #include "weft/math/linear.h"
 #include "weft/model/model.h"
 
-#include <math.h>
+#include "tap.h"
 
 struct dense {
     int64_t first; /* this rank's rows of x */
@@ -91,19 +91,18 @@ static void dense_gram(const weft_matrix *matrix, int dual, int64_t r0, int64_t 
         }
 }
 
-static weft_matrix dense_new(weft_team *team, struct dense *dense, int64_t total, int64_t d,
-                             weft_arena *mem)
+static weft_matrix dense_new(struct dense *dense, int64_t total, int64_t d)
 {
     weft_matrix matrix = {.total = total,
                           .d = d,
-                          .team = team,
+                          .team = &world,
                           .times = dense_times,
                           .trans = dense_trans,
                           .normal = dense_normal,
                           .sums = dense_sums,
                           .gram = dense_gram,
                           .self = dense};
-    weft_deal(total, team->rank, team->size, &dense->first, &matrix.n);
+    weft_deal(total, world.rank, world.size, &dense->first, &matrix.n);
     dense->x = WEFT_NEW(mem, double, total *d);
     dense->mem = weft_arena_new();
     return matrix;

@@ -2,25 +2,11 @@
 #ifndef WEFT_DISK_H
 #define WEFT_DISK_H
 
-#include "weft/base/base.h"
-
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "tap.h"
-
-static char dir[TEMPORARY];
-static weft_arena *mem;
-
-static inline const char *at(const char *name)
-{
-    return weft_arena_text(mem, "%s/%s", dir, name);
-}
+#include "machine.h"
 
 /* The failure is EFILE with one line that holds each of the two words. */
 static inline void fails(weft_status st, const char *a, const char *b, const char *what)
@@ -34,7 +20,7 @@ static inline void fails(weft_status st, const char *a, const char *b, const cha
 
 static inline int64_t entries(void)
 {
-    FILE *list = popen(weft_arena_text(mem, "ls %s | wc -l", dir), "r");
+    FILE *list = popen(printed("ls %s | wc -l", scratch), "r");
     long n = -1;
     if (list != NULL && fscanf(list, "%ld", &n) != 1) n = -1;
     if (list != NULL) pclose(list);
@@ -57,31 +43,11 @@ static inline size_t size_of(const char *path)
     return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
 }
 
-/* A limit on the size of files does to write(2) what a full disk does. */
-static inline void limit(rlim_t bytes)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-    setrlimit(RLIMIT_FSIZE, &limit);
-}
-
 static inline void disk_begin(void)
 {
-    mem = weft_arena_new();
-    temporary(dir);
-    weft_check(mkdtemp(dir) != NULL, "no scratch directory");
+    tap_begin();
+    scratch_new();
     signal(SIGXFSZ, SIG_IGN);
-    weft_log_set(WEFT_ERROR, 0);
-}
-
-/* Removes it all; what main returns. */
-static inline int disk_end(void)
-{
-    int failed = system(weft_arena_text(mem, "rm -rf %s", dir));
-    weft_check(failed == 0, "cannot remove %s", dir);
-    weft_arena_free(mem);
-    return tap_done();
 }
 
 #endif

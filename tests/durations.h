@@ -1,13 +1,8 @@
-/* For tests of the scheduler: a toy task's jobs of very different durations and costs, and
- * what runs of it have in common. */
+/* For tests of the scheduler: a toy task's jobs of very different durations and costs. */
 #ifndef WEFT_TEST_DURATIONS_H
 #define WEFT_TEST_DURATIONS_H
 
-#include "rundir/rundir.h"
-#include "sched/sched.h"
-#include "weft/base/random.h"
-
-#include <math.h>
+#include "sched_runs.h"
 
 /* What a task knows of durations before a job is run. */
 enum { EXACT, HALF, NOTHING, NBOUND };
@@ -41,35 +36,6 @@ static double known_duration(const weft_job *job, int bound)
 {
     static const double share[NBOUND] = {1, 0.5, 0};
     return share[bound] * duration(job);
-}
-
-/* The team of this rank, of so many of the world; own: where it is put, if there are
- * several. */
-static weft_team *team_of(weft_team *world, int teams, weft_team *own)
-{
-    if (teams > 1) weft_team_split(world, teams, own);
-    return teams > 1 ? own : world;
-}
-
-/* Opens the trace of a run, if it has a path: fresh 2: replaces what is there; 0: goes on
- * with it. */
-static weft_status open_trace(weft_sched *sched, const char *path, int fresh,
-                              weft_rundir *trace)
-{
-    if (!path) return WEFT_OK;
-    TRY(weft_rundir_open(trace, path, fresh, sched->world, sched->mem));
-    sched->rundir = trace;
-    return fresh ? weft_rundir_begin(trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
-}
-
-/* Frees what a run had; done 1: to its end. */
-static void end_run(weft_sched *sched, int done)
-{
-    weft_cache_free(sched);
-    weft_sleep(sched->world); /* another team may be reading the winner's state */
-    if (sched->rundir) weft_rundir_close(sched->rundir, done);
-    if (sched->team != sched->world) weft_team_free(sched->team);
-    weft_arena_free(sched->mem);
 }
 
 /* Of jobs, states, and `order`, in which results were told. */

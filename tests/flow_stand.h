@@ -4,16 +4,8 @@
 
 #include "task/flow/flow.h"
 
-#include "weft/registry.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "measured.h"
-#include "tap.h"
 
-static weft_team team;
-static weft_arena *mem;
 static const weft_task *const task = &weft_task_flow;
 
 /* ---- the task ---- */
@@ -40,8 +32,8 @@ static inline weft_status set_up(struct stand *stand, const char *options, weft_
     TRY(weft_conf_text(&stand->conf, "test", options));
     TRY(open_task(
         task, stand->self, &stand->conf, &stand->space,
-        (weft_env){.team = &team, .data = data, .seed = 3, .memory = 1e9, .mem = mem}));
-    weft_mix mix = first_configs(&stand->space, 1, mem);
+        (weft_env){.team = &world, .data = data, .seed = 3, .memory = 1e9, .mem = mem}));
+    weft_mix mix = first_configs(&stand->space, 1);
     stand->job = weft_job_new(0, 0, &mix);
     stand->res = result_of(task, 1, mem);
     afresh(stand);
@@ -51,7 +43,7 @@ static inline weft_status set_up(struct stand *stand, const char *options, weft_
 static inline struct stand *stand_up(const char *options, weft_data *data)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(stand, options, data) == WEFT_OK, "%s", weft_error());
+    must(set_up(stand, options, data));
     return stand;
 }
 
@@ -73,7 +65,7 @@ static inline double loss_at(const char *options, double resource)
 
 static inline const char *flow_of(double step, const char *more)
 {
-    return weft_arena_text(mem, "[flow]\nstep = %.17g\n%s\n", step, more);
+    return printed("[flow]\nstep = %.17g\n%s\n", step, more);
 }
 
 /* The real numbers of a tensor of the state. */

@@ -2,21 +2,13 @@
 #ifndef WEFT_TEST_FMAP_STAND_H
 #define WEFT_TEST_FMAP_STAND_H
 
-#include "weft/base/random.h"
-#include "weft/registry.h"
-
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 #include "measured.h"
-#include "tap.h"
 
 enum { N = 400, VALID = 150, D = 9, C = 3, F = 20, K = 3, W = C * (F + 1), SEED = 11 };
 enum { TRIAL = 2, ROUND = 5 };
 
-static weft_team team;
-static weft_arena *mem;
 static int ntrain = N; /* training rows, of N */
 static float value[N + VALID][D];
 static int32_t label[N + VALID];
@@ -34,13 +26,13 @@ static inline void make_data(weft_data *data)
         }
     }
     *data = (weft_data){
-        .form = WEFT_REALS, .classes = C, .path = "test", .mem = mem, .team = &team};
+        .form = WEFT_REALS, .classes = C, .path = "test", .mem = mem, .team = &world};
     const int64_t total[2] = {ntrain, VALID};
     for (int p = 0; p < 2; p++) {
         weft_rows *rows = &data->part[p];
         rows->total = total[p];
         rows->d = D;
-        weft_deal(total[p], team.rank, team.size, &rows->first, &rows->n);
+        weft_deal(total[p], world.rank, world.size, &rows->first, &rows->n);
         rows->value = value[p * N + rows->first];
         rows->label = label + p * N + rows->first;
     }
@@ -68,12 +60,14 @@ static inline weft_status set_up(struct stand *stand, const char *options, const
 {
     make_data(&stand->data);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
-    TRY(read_input(&stand->conf, fixed, options, mem));
-    TRY(open_task(
-        task, stand->self, &stand->conf, &stand->space,
-        (weft_env){
-            .team = &team, .data = &stand->data, .seed = SEED, .memory = 1e9, .mem = mem}));
-    weft_mix mix = first_configs(&stand->space, K, mem);
+    TRY(read_input(&stand->conf, fixed, options));
+    TRY(open_task(task, stand->self, &stand->conf, &stand->space,
+                  (weft_env){.team = &world,
+                             .data = &stand->data,
+                             .seed = SEED,
+                             .memory = 1e9,
+                             .mem = mem}));
+    weft_mix mix = first_configs(&stand->space, K);
     for (int i = 0; i < K; i++) mix.logp[i] = log(p[i]);
     stand->job = weft_job_new(TRIAL, 1, &mix);
     stand->job.index = ROUND;
@@ -85,7 +79,7 @@ static inline weft_status set_up(struct stand *stand, const char *options, const
 static inline struct stand *stand_up(const char *options, const double *p)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(stand, options, p) == WEFT_OK, "%s", weft_error());
+    must(set_up(stand, options, p));
     return stand;
 }
 

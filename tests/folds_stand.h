@@ -5,10 +5,7 @@
 #include "measured.h"
 #include "results.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/feature/feature.h"
-#include "weft/registry.h"
 
 enum { ROWS = 180, D = 5, F = 20, K = 3, M = F + 1, MOST = ROWS, SEED = 11 };
 
@@ -35,16 +32,15 @@ static double drawn_number(int i, int j)
 /* Columns a to e, a number of the row, a weight, a class. */
 static const char *table(void)
 {
-    char *text = weft_arena_text(mem, "a,b,c,d,e,y,n,k\n");
+    char *text = printed("a,b,c,d,e,y,n,k\n");
     for (int i = 0; i < ROWS; i++) {
         double x[D];
         for (int j = 0; j < D; j++) x[j] = drawn_number(i, j);
-        text = weft_arena_text(mem, "%s%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%s\n", text, x[0],
-                               x[1], x[2], 100 * x[3], x[4],
-                               10 + 3 * sin(2 * x[0]) + x[1] * x[2], 1 + i % 3,
-                               x[0] + x[1] > 0 ? "up"
-                               : i % 2         ? "down"
-                                               : "left");
+        text = printed("%s%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%s\n", text, x[0], x[1], x[2],
+                       100 * x[3], x[4], 10 + 3 * sin(2 * x[0]) + x[1] * x[2], 1 + i % 3,
+                       x[0] + x[1] > 0 ? "up"
+                       : i % 2         ? "down"
+                                       : "left");
     }
     return write_text("table.csv", text);
 }
@@ -55,7 +51,7 @@ static void open_table(weft_data *data, const char *options)
     weft_status st = weft_reader_find("dense", &dense);
     if (st == WEFT_OK) st = pack(dense, table(), "table.h5", options);
     if (st == WEFT_OK) st = weft_data_open(data, at("table.h5"), &world, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* This rank's rows of a part, from row `at` on. */
@@ -118,14 +114,14 @@ static weft_status set_up(struct stand *stand, const char *packing, const char *
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
     const char *folds = strstr(options, "fmap.folds=");
     if (folds) stand->folds = atoi(folds + strlen("fmap.folds="));
-    TRY(read_input(&stand->conf, usual, options, mem));
+    TRY(read_input(&stand->conf, usual, options));
     TRY(open_task(task, stand->self, &stand->conf, &stand->space,
                   (weft_env){.team = &world,
                              .data = &stand->data,
                              .seed = SEED,
                              .memory = 1e9,
                              .mem = mem}));
-    weft_mix mix = first_configs(&stand->space, k, mem);
+    weft_mix mix = first_configs(&stand->space, k);
     stand->job = weft_job_new(0, 1, &mix);
     stand->res = result_of(task, k, mem);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
@@ -143,7 +139,7 @@ static void run(struct stand *stand)
 static struct stand *stand_up(const char *packing, const char *options, int k)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(stand, packing, options, k) == WEFT_OK, "%s", weft_error());
+    must(set_up(stand, packing, options, k));
     run(stand);
     digest(weft_hash(stand->state.x, (size_t)stand->state.nx * sizeof(real),
                      result_hash(&stand->res, 0)));

@@ -4,10 +4,7 @@
 #define WEFT_TEST_FUNCTIONS_H
 
 #include "parts.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tap.h"
 
 struct arguments {
     double x[20];
@@ -59,8 +56,7 @@ static const weft_opt argument_opts[] = {
     CHOICE_ARGUMENT(k, "a|b|c|d|e|f|g|h"),
     CHOICE_ARGUMENT(l, "a|b|c|d"),
     CHOICE_ARGUMENT(m, "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p"),
-    {0},
-};
+    {0}};
 static const weft_kind argument_kind = {"f", "arguments", sizeof(struct arguments),
                                         argument_opts, NULL};
 
@@ -81,41 +77,35 @@ static inline double branin(const double *v)
     return a * a + 10 * (1 - 1 / (8 * PI)) * cos(x) + 10;
 }
 
-static inline double hartmann3(const double *v)
+static inline double hartmann(int n, const double *v, const double *a, const double *p)
 {
     static const double alpha[4] = {1, 1.2, 3, 3.2};
-    static const double a[4][3] = {{3, 10, 30}, {.1, 10, 35}, {3, 10, 30}, {.1, 10, 35}};
-    static const double p[4][3] = {{.3689, .1170, .2673},
-                                   {.4699, .4387, .7470},
-                                   {.1091, .8732, .5547},
-                                   {.0381, .5743, .8828}};
     double sum = 0;
     for (int i = 0; i < 4; i++) {
         double e = 0;
-        for (int j = 0; j < 3; j++) e += a[i][j] * (v[j] - p[i][j]) * (v[j] - p[i][j]);
+        for (int j = 0; j < n; j++)
+            e += a[i * n + j] * (v[j] - p[i * n + j]) * (v[j] - p[i * n + j]);
         sum -= alpha[i] * exp(-e);
     }
     return sum;
 }
 
+static inline double hartmann3(const double *v)
+{
+    static const double a[12] = {3, 10, 30, .1, 10, 35, 3, 10, 30, .1, 10, 35};
+    static const double p[12] = {.3689, .1170, .2673, .4699, .4387, .7470,
+                                 .1091, .8732, .5547, .0381, .5743, .8828};
+    return hartmann(3, v, a, p);
+}
+
 static inline double hartmann6(const double *v)
 {
-    static const double alpha[4] = {1, 1.2, 3, 3.2};
-    static const double a[4][6] = {{10, 3, 17, 3.5, 1.7, 8},
-                                   {.05, 10, 17, .1, 8, 14},
-                                   {3, 3.5, 1.7, 10, 17, 8},
-                                   {17, 8, .05, 10, .1, 14}};
-    static const double p[4][6] = {{.1312, .1696, .5569, .0124, .8283, .5886},
-                                   {.2329, .4135, .8307, .3736, .1004, .9991},
-                                   {.2348, .1451, .3522, .2883, .3047, .6650},
-                                   {.4047, .8828, .8732, .5743, .1091, .0381}};
-    double sum = 0;
-    for (int i = 0; i < 4; i++) {
-        double e = 0;
-        for (int j = 0; j < 6; j++) e += a[i][j] * (v[j] - p[i][j]) * (v[j] - p[i][j]);
-        sum -= alpha[i] * exp(-e);
-    }
-    return sum;
+    static const double a[24] = {10, 3,   17,  3.5, 1.7, 8, .05, 10, 17,  .1, 8,  14,
+                                 3,  3.5, 1.7, 10,  17,  8, 17,  8,  .05, 10, .1, 14};
+    static const double p[24] = {.1312, .1696, .5569, .0124, .8283, .5886, .2329, .4135,
+                                 .8307, .3736, .1004, .9991, .2348, .1451, .3522, .2883,
+                                 .3047, .6650, .4047, .8828, .8732, .5743, .1091, .0381};
+    return hartmann(6, v, a, p);
 }
 
 static inline double ackley5(const double *v)
@@ -195,6 +185,15 @@ static inline double mixed8(const double *v)
            .5 * (v[0] - .3) * (v[4] - 40) / 50;
 }
 
+/* As many axes as of text CNNs. */
+static inline double fifteen(const double *v)
+{
+    double sum = 0;
+    for (int j = 0; j < 8; j++) sum += (v[j] - .1 * j) * (v[j] - .1 * j);
+    for (int j = 8; j < 11; j++) sum += 1e-4 * (v[j] - 40) * (v[j] - 40);
+    return sum + (v[11] > 0) * .1 + (v[12] > 0) * .1 + (v[13] < 1) * .1 + .1 * v[14];
+}
+
 static const struct function functions[] = {
     {"branin", "x0 = -5 .. 10\nx1 = 0 .. 15\n", branin, 0.39788735772973816, 0},
     {"hartmann3", "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\n", hartmann3, -3.862779787332660,
@@ -227,12 +226,16 @@ static const struct function functions[] = {
      "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = log 1e-6 .. 1\nx3 = log 1e-4 .. 10\n"
      "i0 = 1 .. 100\ni1 = 1 .. 12\nb = p | q\nd = p | q | r | s\n",
      mixed8, 0, 0},
+    {"fifteen",
+     "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\nx5 = 0 .. 1\n"
+     "x6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\ni1 = 1 .. 100\ni2 = 1 .. 15\n"
+     "a = p | q | r\nb = p | q\nc = p | q\nd = p | q | r | s\n",
+     fifteen, 0, 0},
     {"noisy", "x0 = -5 .. 10\nx1 = 0 .. 15\n", branin, 0.39788735772973816, 5},
 };
-enum { NFUNCTION = sizeof functions / sizeof *functions };
+enum { NFUNCTION = LEN(functions) };
 
 #include "functions_more.h"
-#include "weft/base/random.h"
 
 static inline const struct function *function_named(const char *name)
 {
@@ -252,37 +255,40 @@ struct minimizer {
 
 static inline weft_status minimizer_begin(struct minimizer *minimizer, const char *axes,
                                           const char *options, int64_t trials,
-                                          uint64_t seed, weft_arena *mem)
+                                          uint64_t seed)
 {
     weft_conf conf;
     const weft_tuner *tuner;
     const weft_kind *kinds[] = {&argument_kind};
     *minimizer = (struct minimizer){.asked = 0};
     weft_conf_init(&conf, mem);
-    TRY(weft_conf_text(&conf, "minimizer.ini",
-                       weft_arena_text(mem, "[space]\nconfigs = %lld\n[f]\n%s%s\n",
-                                       (long long)trials, axes, options)));
+    TRY(weft_conf_text(
+        &conf, "minimizer.ini",
+        printed("[space]\nconfigs = %lld\n[f]\n%s%s\n", (long long)trials, axes, options)));
     TRY(weft_tuner_find(chosen(&conf, "tuner", "random"), &tuner));
     TRY(weft_space_read(&minimizer->space, &conf, kinds, 1, seed, mem));
     TRY(search_bind(&minimizer->search, tuner, &conf));
     return weft_search_setup(&minimizer->search, &minimizer->space, seed, mem);
 }
 
+static inline struct minimizer *minimizer_new(const char *axes, const char *options,
+                                              int64_t trials, uint64_t seed)
+{
+    struct minimizer *minimizer = WEFT_NEW(mem, struct minimizer, 1);
+    must(minimizer_begin(minimizer, axes, options, trials, seed));
+    return minimizer;
+}
+
 static inline void minimizer_tell(struct minimizer *minimizer, const weft_job *job,
                                   double loss, double cost)
 {
-    double none[5] = {0};
-    weft_result res = {.job = job->id,
-                       .trial = job->trial,
-                       .resource = job->resource,
-                       .loss = loss,
-                       .cost = cost,
-                       .k = 1,
-                       .arm_loss = none,
-                       .arm_wrong = none + 1,
-                       .arm_count = none + 2,
-                       .arm_score = none + 3,
-                       .logp = none + 4};
+    double arm[WEFT_ARM_COLUMNS] = {0};
+    weft_result res = weft_result_in(1, arm);
+    res.job = job->id;
+    res.trial = job->trial;
+    res.resource = job->resource;
+    res.loss = loss;
+    res.cost = cost;
     weft_search_tell(&minimizer->search, &res);
 }
 
@@ -307,20 +313,17 @@ static inline void sampler_proposes(struct minimizer *minimizer, int64_t n, doub
  * asked for, then all of them are told, and so on. conf  [trials][dim] or NULL. */
 static inline void minimizer_run(const struct function *function, const char *options,
                                  int64_t trials, int workers, uint64_t seed, double *regret,
-                                 double *conf, weft_arena *mem)
+                                 double *conf)
 {
     size_t mark = weft_arena_mark(mem);
-    struct minimizer minimizer;
-    weft_check(minimizer_begin(&minimizer, function->axes, options, trials, seed, mem) ==
-                   WEFT_OK,
-               "%s", weft_error());
-    int dim = minimizer.space.dim;
+    struct minimizer *minimizer = minimizer_new(function->axes, options, trials, seed);
+    int dim = minimizer->space.dim;
     weft_job *job = WEFT_NEW(mem, weft_job, workers);
     double *value = WEFT_NEW(mem, double, 2 * workers), *seen = value + workers;
     double best = INFINITY, worth = INFINITY;
     for (int64_t i = 0; i < trials;) {
         int n = 0;
-        while (n < workers && weft_search_ask(&minimizer.search, &job[n]) == WEFT_JOB) {
+        while (n < workers && weft_search_ask(&minimizer->search, &job[n]) == WEFT_JOB) {
             const double *v = job[n].mix.conf;
             double z[4];
             weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
@@ -336,7 +339,7 @@ static inline void minimizer_run(const struct function *function, const char *op
                 best = seen[j];
                 worth = value[j];
             }
-            minimizer_tell(&minimizer, &job[j], seen[j], job[j].resource);
+            minimizer_tell(minimizer, &job[j], seen[j], job[j].resource);
             regret[i++] = worth;
         }
     }
@@ -364,13 +367,12 @@ static inline double quantile(int n, double *x, double q)
  * last[runs].
  */
 static inline void last_regrets(const char *name, const char *options, int trials,
-                                int workers, int runs, uint64_t first, double *last,
-                                weft_arena *mem)
+                                int workers, int runs, uint64_t first, double *last)
 {
     double *regret = WEFT_NEW(mem, double, trials);
     for (int s = 0; s < runs; s++) {
         minimizer_run(function_named(name), options, trials, workers, first + (uint64_t)s,
-                      regret, NULL, mem);
+                      regret, NULL);
         last[s] = regret[trials - 1];
     }
 }

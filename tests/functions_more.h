@@ -201,4 +201,4 @@ static const struct function more_functions[] = {
      arms16, 0.0073746005073189735, 0},
     {"forrester1", "x0 = 0 .. 1\n", forrester1, -6.020740055767083, 0},
 };
-enum { NMORE = sizeof more_functions / sizeof *more_functions };
+enum { NMORE = LEN(more_functions) };

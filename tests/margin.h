@@ -3,11 +3,7 @@
 #ifndef MARGIN_H
 #define MARGIN_H
 
-#include <string.h>
-
 #include "rows.h"
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/model/model.h"
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
@@ -36,11 +32,11 @@ static int64_t row_columns(int64_t i, int64_t d, uint32_t *column)
     return n;
 }
 
-static struct problem *rows_new(weft_team *team, int64_t d, int classes, weft_arena *mem)
+static struct problem *rows_new(int64_t d, int classes)
 {
     struct problem *problem = WEFT_NEW(mem, struct problem, 1);
     int64_t from, n, at = 0;
-    weft_deal(ROWS, team->rank, team->size, &from, &n);
+    weft_deal(ROWS, world.rank, world.size, &from, &n);
     int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
     uint32_t *column = WEFT_NEW(mem, uint32_t, n * 32);
     float *value = WEFT_NEW(mem, float, n * 32);
@@ -57,7 +53,7 @@ static struct problem *rows_new(weft_team *team, int64_t d, int classes, weft_ar
     }
     problem->classes = classes;
     problem->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
-    problem->f = rows_matrix(team, &problem->x, ROWS, d);
+    problem->f = rows_matrix(&problem->x, ROWS, d);
     return problem;
 }
 
@@ -66,16 +62,9 @@ static struct problem *rows_new(weft_team *team, int64_t d, int classes, weft_ar
 typedef enum form { PRODUCTS, SPARSE, GROUPED } form;
 static const char *const form_name[] = {"products", "rows", "groups of rows"};
 
-static void *model_new(const weft_model *model, const char *options, weft_arena *mem)
+static void *model_new(const weft_model *model, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
-    if (weft_conf_text(&conf, "t_logistic", text) ||
-        weft_conf_bind(&conf, &model->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&model->kind, options, '\n');
 }
 
 static int64_t nweight(const weft_model *model, const struct problem *problem)
@@ -84,22 +73,21 @@ static int64_t nweight(const weft_model *model, const struct problem *problem)
 }
 
 static weft_fitted fit_to(const weft_model *model, const char *options,
-                          struct problem *problem, form as, double slack, real *w,
-                          weft_arena *mem)
+                          struct problem *problem, form as, double slack, real *w)
 {
     weft_fitted out;
     problem->f.rows = as == PRODUCTS ? NULL : &problem->x;
     problem->f.group = as == GROUPED ? problem->group : NULL;
     problem->f.ngroup = GROUPS;
     weft_answers answers = {.classes = problem->classes, .label = problem->label};
-    model->fit(model_new(model, options, mem), &problem->f, &answers, slack, w, &out, mem);
+    model->fit(model_new(model, options), &problem->f, &answers, slack, w, &out, mem);
     return out;
 }
 
 static weft_fitted fit(const weft_model *model, const char *options,
-                       struct problem *problem, form as, real *w, weft_arena *mem)
+                       struct problem *problem, form as, real *w)
 {
-    return fit_to(model, options, problem, as, 1, w, mem);
+    return fit_to(model, options, problem, as, 1, w);
 }
 
 /* Penalty on a weight. */
@@ -110,10 +98,9 @@ static double penalty(const char *options, double w)
 
 /* The objective of w, from the definition. Collective. */
 static double objective(const weft_model *model, const char *options,
-                        const struct problem *problem, double c, const real *w,
-                        weft_arena *mem)
+                        const struct problem *problem, double c, const real *w)
 {
-    const void *self = model_new(model, options, mem);
+    const void *self = model_new(model, options);
     int outputs = model->outputs(problem->classes), wrong;
     double sum = 0, score[MAX_CLASSES], half = 0;
     for (int64_t i = 0; i < problem->f.n; i++) {
@@ -135,9 +122,9 @@ static uint64_t bits(const real *w, int64_t n)
 
 /* Objective of the best constant scores, over all outputs: by trisection. Collective. */
 static double constant(const weft_model *model, const char *options,
-                       const struct problem *problem, double c, weft_arena *mem)
+                       const struct problem *problem, double c)
 {
-    const void *self = model_new(model, options, mem);
+    const void *self = model_new(model, options);
     double sum = 0;
     for (int k = 0; k < model->outputs(problem->classes); k++) {
         int one = problem->classes == 2 ? 1 : k;

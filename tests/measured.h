@@ -4,7 +4,7 @@
 
 #include "weft/task/task.h"
 
-#include <string.h>
+#include "tap.h"
 
 static inline double number_of(const weft_metric *table, const double *x, const char *name)
 {
@@ -39,11 +39,11 @@ static inline weft_result result_of(const weft_task *task, int k, weft_arena *ar
 
 /* Reads the input `text`, and "SECTION.KEY=VALUE ..." after it. */
 static inline weft_status read_input(weft_conf *conf, const char *text,
-                                     const char *settings, weft_arena *mem)
+                                     const char *settings)
 {
     weft_conf_init(conf, mem);
     TRY(weft_conf_text(conf, "test", text));
-    char *rest = weft_arena_text(mem, "%s", settings);
+    char *rest = printed("%s", settings);
     for (char *word; (word = strtok_r(rest, " ", &rest));) TRY(weft_conf_set(conf, word));
     return WEFT_OK;
 }
@@ -64,7 +64,7 @@ static inline weft_status open_task(const weft_task *task, void *self, weft_conf
 }
 
 /* A mixture of the first k configurations, of equal probability. */
-static inline weft_mix first_configs(const weft_space *space, int k, weft_arena *mem)
+static inline weft_mix first_configs(const weft_space *space, int k)
 {
     weft_mix mix = weft_mix_new(k, space->dim, mem);
     for (int i = 0; i < k; i++) weft_space_config(space, i, mix.conf + i * space->dim);

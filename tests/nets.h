@@ -1,18 +1,15 @@
 /* Networks that are set up on made-up data, and their gradients against central
- * differences. Included by the tests of networks after tap.h. */
+ * differences. */
 #ifndef TESTS_NETS_H
 #define TESTS_NETS_H
 
-#include "weft/base/conf.h"
 #include "weft/net/net.h"
-
-#include <string.h>
 
 #include "tap.h"
 
 /* ---- made-up rows and weights, by the same formula in gold/net.py ---- */
 
-static uint32_t hash(int group, int64_t i)
+static inline uint32_t hash(int group, int64_t i)
 {
     uint32_t x = (uint32_t)(((uint64_t)i + ((uint64_t)group << 26)) * 2654435761u);
     x ^= x >> 15;
@@ -20,7 +17,7 @@ static uint32_t hash(int group, int64_t i)
     return x ^ x >> 13;
 }
 
-static double unit(int group, int64_t i)
+static inline double unit(int group, int64_t i)
 {
     return (hash(group, i) >> 8) * 0x1p-24;
 }
@@ -32,13 +29,12 @@ struct fixture {
     weft_shape shape;
     weft_batch b;
     int64_t nw;
-    real *w, *g;            /* [nw] */
-    weft_arena *mem, *kept; /* kept: of the shape, or NULL */
+    real *w, *g; /* [nw] */
 };
 
 enum { SIZE = 7 }; /* of a word's vector */
 
-static weft_shape documents(int d, int words, int classes, weft_arena *mem)
+static inline weft_shape documents(int d, int words, int classes)
 {
     float *vectors = WEFT_NEW(mem, float, words *SIZE);
     for (int i = 0; i < words * SIZE; i++) vectors[i] = (float)unit(9, i) - 0.5f;
@@ -62,7 +58,7 @@ static inline weft_shape sentences(int d, int words)
                         .replies = d / 2.0};
 }
 
-static weft_shape image(int channels, int height, int width, int classes)
+static inline weft_shape image(int channels, int height, int width, int classes)
 {
     return (weft_shape){.form = WEFT_REALS,
                         .d = (int64_t)channels * height * width,
@@ -72,29 +68,21 @@ static weft_shape image(int channels, int height, int width, int classes)
                         .classes = classes};
 }
 
-static weft_shape text(int d, int classes)
+static inline weft_shape text(int d, int classes)
 {
     return (weft_shape){.form = WEFT_CHARS, .d = d, .classes = classes};
 }
 
 /* The instance with options "hidden=3", "k1=2&f1=5" or "-", not set up yet. */
-static void *bound(const weft_net *net, const char *options, weft_arena *mem)
+static inline void *bound(const weft_net *net, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, net->kind.size);
-    const char *lines = strcmp(options, "-") == 0 ? "" : options;
-    char *all = weft_arena_text(mem, "[%s]\n%s\n", net->kind.name, lines);
-    for (char *at = all; (at = strchr(at, '&')) != NULL;) *at = '\n';
-    if (weft_conf_text(&conf, "t_net", all) || weft_conf_bind(&conf, &net->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&net->kind, strcmp(options, "-") == 0 ? "" : options, '&');
 }
 
 /* Rows of numbers, or windows of symbols. Easy ones: number j is high where j % classes is
  * the label, a window repeats the symbol before the label. */
-static void fill_row(const weft_shape *shape, int i, int label, int easy, float *row,
-                     uint8_t *window)
+static inline void fill_row(const weft_shape *shape, int i, int label, int easy, float *row,
+                            uint8_t *window)
 {
     int64_t d = shape->d;
     int c = shape->classes;
@@ -110,13 +98,13 @@ static void fill_row(const weft_shape *shape, int i, int label, int easy, float 
 
 /* Documents of 1 to d words, the first and the second the shortest and the longest. Easy
  * ones hold a word of their class among others. */
-static void fill_words(struct fixture *fixture, int easy)
+static inline void fill_words(struct fixture *fixture, int easy)
 {
     int n = fixture->b.n, d = (int)fixture->shape.d;
-    const uint32_t **word = WEFT_NEW(fixture->mem, const uint32_t *, n);
-    int *length = WEFT_NEW(fixture->mem, int, n);
+    const uint32_t **word = WEFT_NEW(mem, const uint32_t *, n);
+    int *length = WEFT_NEW(mem, int, n);
     for (int i = 0; i < n; i++) {
-        uint32_t *w = WEFT_NEW(fixture->mem, uint32_t, d);
+        uint32_t *w = WEFT_NEW(mem, uint32_t, d);
         length[i] = i < 2 ? 1 + i * (d - 1) : 1 + (int)(hash(8, i) % (uint32_t)d);
         for (int j = 0; j < length[i]; j++)
             w[j] = hash(7, i * d + j) % (uint32_t)fixture->shape.words;
@@ -128,7 +116,7 @@ static void fill_words(struct fixture *fixture, int easy)
 }
 
 /* Translations: sentences of such words; easy ones are the word of the class. */
-static void fill_translations(struct fixture *fixture, int easy)
+static inline void fill_translations(struct fixture *fixture, int easy)
 {
     int n = fixture->b.n;
     const uint32_t *const *word;
@@ -137,10 +125,10 @@ static void fill_translations(struct fixture *fixture, int easy)
     fixture->b.reply = word;
     fixture->b.replies = fixture->b.length;
     if (!easy) return;
-    const uint32_t **one = WEFT_NEW(fixture->mem, const uint32_t *, n);
-    int *length = WEFT_NEW(fixture->mem, int, n);
+    const uint32_t **one = WEFT_NEW(mem, const uint32_t *, n);
+    int *length = WEFT_NEW(mem, int, n);
     for (int i = 0; i < n; i++) {
-        uint32_t *said = WEFT_NEW(fixture->mem, uint32_t, 1);
+        uint32_t *said = WEFT_NEW(mem, uint32_t, 1);
         *said = (uint32_t)fixture->b.label[i];
         one[i] = said;
         length[i] = 1;
@@ -150,14 +138,14 @@ static void fill_translations(struct fixture *fixture, int easy)
     fixture->b.replies = length;
 }
 
-static void fill_batch(struct fixture *fixture, int n, int easy)
+static inline void fill_batch(struct fixture *fixture, int n, int easy)
 {
-    const float **x = WEFT_NEW(fixture->mem, const float *, n);
-    const uint8_t **chars = WEFT_NEW(fixture->mem, const uint8_t *, n);
-    int32_t *label = WEFT_NEW(fixture->mem, int32_t, n);
+    const float **x = WEFT_NEW(mem, const float *, n);
+    const uint8_t **chars = WEFT_NEW(mem, const uint8_t *, n);
+    int32_t *label = WEFT_NEW(mem, int32_t, n);
     for (int i = 0; i < n; i++) {
-        float *row = WEFT_NEW(fixture->mem, float, fixture->shape.d);
-        uint8_t *window = WEFT_NEW(fixture->mem, uint8_t, fixture->shape.d + 1);
+        float *row = WEFT_NEW(mem, float, fixture->shape.d);
+        uint8_t *window = WEFT_NEW(mem, uint8_t, fixture->shape.d + 1);
         label[i] = (int32_t)(hash(2, i) % (uint32_t)fixture->shape.classes);
         fill_row(&fixture->shape, i, label[i], easy, row, window);
         x[i] = row;
@@ -172,43 +160,43 @@ static void fill_batch(struct fixture *fixture, int n, int easy)
     if (form == WEFT_SENTENCES) fill_translations(fixture, easy);
 }
 
-static struct fixture fixture_new(const weft_net *net, const char *options,
-                                  weft_shape shape, int n)
+static inline struct fixture fixture_new(const weft_net *net, const char *options,
+                                         weft_shape shape, int n)
 {
-    struct fixture fixture = {.net = net, .shape = shape, .mem = weft_arena_new()};
-    fixture.self = bound(net, options, fixture.mem);
+    struct fixture fixture = {.net = net, .shape = shape};
+    fixture.self = bound(net, options);
     if (net->setup(fixture.self, &shape)) weft_die("%s", weft_error());
     fill_batch(&fixture, n, 0);
     fixture.nw = net->nweight(fixture.self);
-    fixture.w = WEFT_NEW(fixture.mem, real, fixture.nw);
-    fixture.g = WEFT_NEW(fixture.mem, real, fixture.nw);
-    fixture.work = net->work(fixture.self, n, fixture.mem);
+    fixture.w = WEFT_NEW(mem, real, fixture.nw);
+    fixture.g = WEFT_NEW(mem, real, fixture.nw);
+    fixture.work = net->work(fixture.self, n, mem);
     net->init(fixture.self, 7, fixture.w);
     return fixture;
 }
 
-static void fixture_free(struct fixture *fixture)
-{
-    weft_arena_free(fixture->mem);
-    weft_arena_free(fixture->kept);
-}
-
-static weft_score grad(const struct fixture *fixture, double dropout, uint64_t key)
+static inline weft_score grad_into(const struct fixture *fixture, double dropout,
+                                   uint64_t key, real *g)
 {
     weft_score score = {0};
     fixture->net->grad(fixture->self, fixture->work, fixture->w, &fixture->b, dropout, key,
-                       fixture->g, &score);
+                       g, &score);
     return score;
 }
 
-static weft_score score(const struct fixture *fixture)
+static inline weft_score grad(const struct fixture *fixture, double dropout, uint64_t key)
+{
+    return grad_into(fixture, dropout, key, fixture->g);
+}
+
+static inline weft_score score(const struct fixture *fixture)
 {
     weft_score score = {0};
     fixture->net->score(fixture->self, fixture->work, fixture->w, &fixture->b, &score);
     return score;
 }
 
-static double norm(const real *x, int64_t n)
+static inline double norm(const real *x, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += (double)x[i] * (double)x[i];
@@ -216,7 +204,7 @@ static double norm(const real *x, int64_t n)
 }
 
 /* |x - y| / |x|. */
-static double apart(const real *x, const real *y, int64_t n)
+static inline double apart(const real *x, const real *y, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -224,11 +212,82 @@ static double apart(const real *x, const real *y, int64_t n)
     return sqrt(sum) / norm(x, n);
 }
 
-static real *copy(const struct fixture *fixture, const real *x)
+static inline real *copy(const struct fixture *fixture, const real *x)
 {
-    real *y = WEFT_NEW(fixture->mem, real, fixture->nw);
+    real *y = WEFT_NEW(mem, real, fixture->nw);
     memcpy(y, x, (size_t)fixture->nw * sizeof *y);
     return y;
+}
+
+/* 1: as many numbers have the same bits. */
+static inline int same(const real *x, const real *y, int64_t n)
+{
+    return memcmp(x, y, (size_t)n * sizeof *x) == 0;
+}
+
+/* The weights of tests/gold/lstm.py and seq2seq.py. */
+static inline void weights_by_rule(struct fixture *fixture)
+{
+    for (int64_t i = 0; i < fixture->nw; i++)
+        fixture->w[i] = (real)((i * i * 7 + i * 31) % 101 - 50) / 128;
+}
+
+/* The first number behind tensor i of n. */
+static inline int64_t end_of(const struct fixture *fixture, const weft_tensor *tensor,
+                             int i, int n)
+{
+    return i + 1 < n ? tensor[i + 1].at : fixture->nw;
+}
+
+/* The largest |a - b| / |b| of a tensor of two gradients. */
+static inline double worst(const struct fixture *fixture, const real *a, const real *b)
+{
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = fixture->net->tensors(fixture->self, tensor);
+    double most = 0;
+    for (int k = 0; k < n; k++) {
+        int64_t at = tensor[k].at;
+        most = worse(most, apart(b + at, a + at, end_of(fixture, tensor, k, n) - at));
+    }
+    return most;
+}
+
+/* The result depends on the arguments alone, not on what a batch before it left. */
+static inline void test_again(struct fixture p)
+{
+    real *again = copy(&p, p.g);
+    weft_score a = grad(&p, 0.3, 5);
+    struct fixture q = p;
+    q.b.n = 4;
+    grad_into(&q, 0, 0, again);
+    weft_score b = grad_into(&p, 0.3, 5, again);
+    ok(memcmp(&a, &b, sizeof a) == 0 && same(p.g, again, p.nw),
+       "the result depends on the arguments alone");
+    weft_score c = grad_into(&p, 0.3, 6, again);
+    ok(a.loss != c.loss, "dropout depends on the key");
+    ok(isfinite(grad(&p, 1, 1).loss), "all may be dropped");
+}
+
+/* Each derivative of a loss that is the sum over so many answers, which needs doubles. */
+static inline void test_differences(struct fixture p, double answers, double dropout)
+{
+    if (sizeof(real) == 4) {
+        skip(1, "central differences need REAL=double");
+        return;
+    }
+    real *g = copy(&p, p.g);
+    double step = 1e-5, most = 0;
+    grad_into(&p, dropout, 7, g);
+    for (int64_t i = 0; i < p.nw; i++) {
+        real w = p.w[i];
+        p.w[i] = w + (real)step;
+        double up = grad(&p, dropout, 7).loss;
+        p.w[i] = w - (real)step;
+        double down = grad(&p, dropout, 7).loss;
+        p.w[i] = w;
+        most = worse(most, fabs((up - down) / (2 * step * answers) - (double)g[i]));
+    }
+    is_near(most, 0, 1e-8, "gradient is that of central differences, dropout %g", dropout);
 }
 
 static const double eps = sizeof(real) == 4 ? 0x1p-23 : 0x1p-52;
@@ -236,8 +295,8 @@ static const double eps = sizeof(real) == 4 ? 0x1p-23 : 0x1p-52;
 /* ---- central differences ---- */
 
 /* Mean loss at w + step v under that dropout. */
-static double moved(struct fixture *fixture, const real *w, const real *v, double step,
-                    double dropout)
+static inline double moved(struct fixture *fixture, const real *w, const real *v,
+                           double step, double dropout)
 {
     for (int64_t i = 0; i < fixture->nw; i++)
         fixture->w[i] = (real)((double)w[i] + step * (double)v[i]);
@@ -246,8 +305,8 @@ static double moved(struct fixture *fixture, const real *w, const real *v, doubl
 }
 
 /* |derivative along v - central difference| / |derivative|. */
-static double wrong_along(struct fixture *fixture, const real *w, const real *g,
-                          const real *v, double step, double dropout)
+static inline double wrong_along(struct fixture *fixture, const real *w, const real *g,
+                                 const real *v, double step, double dropout)
 {
     double slope = 0;
     for (int64_t i = 0; i < fixture->nw; i++) slope += (double)g[i] * (double)v[i];
@@ -259,8 +318,8 @@ static double wrong_along(struct fixture *fixture, const real *w, const real *g,
 /* Along the gradient of each tensor, which no error of it leaves as it is: a derivative is
  * |g|^2 there. Third derivatives and kinks bound the step from above, rounding of the loss
  * from below; `share` is of the usual step. */
-static void test_slopes(const weft_net *net, const char *options, weft_shape shape,
-                        double dropout, double share)
+static inline void test_slopes(const weft_net *net, const char *options, weft_shape shape,
+                               double dropout, double share)
 {
     struct fixture fixture = fixture_new(net, options, shape, 4);
     weft_tensor tensor[WEFT_MAX_TENSORS];
@@ -269,11 +328,11 @@ static void test_slopes(const weft_net *net, const char *options, weft_shape sha
         fixture.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
     grad(&fixture, dropout, 3);
     real *g = copy(&fixture, fixture.g), *w = copy(&fixture, fixture.w),
-         *v = WEFT_NEW(fixture.mem, real, fixture.nw);
+         *v = WEFT_NEW(mem, real, fixture.nw);
     double length = share * (sizeof(real) == 4 ? 1e-2 : 1e-5);
     double worst = 0;
     for (int i = 0; i < n; i++) {
-        int64_t from = tensor[i].at, to = i + 1 < n ? tensor[i + 1].at : fixture.nw;
+        int64_t from = tensor[i].at, to = end_of(&fixture, tensor, i, n);
         /* the gradient of one tensor, and a direction of no meaning beside it */
         double scale = norm(g + from, to - from);
         double one = 1 / sqrt((double)(to - from));
@@ -287,13 +346,13 @@ static void test_slopes(const weft_net *net, const char *options, weft_shape sha
     ok(worst < (sizeof(real) == 4 ? 5e-2 : 1e-6),
        "%s %s, dropout %g: slopes are central differences", net->kind.name, options,
        dropout);
-    fixture_free(&fixture);
 }
 
 enum { SUMS = 16 };
 
 /* The relative error of a tensor's gradient that its norm and its sums under signs show. */
-static double gold_error(FILE *file, const weft_tensor *tensor, const real *g, int64_t n)
+static inline double gold_error(FILE *file, const weft_tensor *tensor, const real *g,
+                                int64_t n)
 {
     char name[32];
     double size, sum[SUMS] = {0}, gold, square = 0;
@@ -308,6 +367,38 @@ static double gold_error(FILE *file, const weft_tensor *tensor, const real *g, i
     }
     weft_check(strcmp(name, tensor->name) == 0, "%s is not %s", name, tensor->name);
     return worse(sqrt(square), fabs(norm(g, n) - size)) / size;
+}
+
+/* The largest such error of a tensor, all of which the file has. */
+static inline double gold_errors(FILE *file, const struct fixture *fixture)
+{
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = fixture->net->tensors(fixture->self, tensor);
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most = worse(most, gold_error(file, &tensor[i], fixture->g + tensor[i].at,
+                                      end_of(fixture, tensor, i, n) - tensor[i].at));
+    return most;
+}
+
+/* ---- sizes and refusals ---- */
+
+static inline void is_size(const weft_net *net, const char *options, weft_shape shape,
+                           int64_t weights)
+{
+    void *self = bound(net, options);
+    ok(net->setup(self, &shape) == WEFT_OK && net->nweight(self) == weights,
+       "%s %s has %d weights", net->kind.name, options, (int)weights);
+}
+
+static inline void is_refused(const weft_net *net, const char *options, weft_shape shape,
+                              weft_status st, const char *part)
+{
+    void *self = bound(net, options);
+    weft_status found = net->setup(self, &shape);
+    ok(found == st && strstr(weft_error(), part) && !strchr(weft_error(), '\n'),
+       "%s %s: refused, with '%s'", net->kind.name, options, part);
+    if (found != st || !strstr(weft_error(), part)) note("found: %s", weft_error());
 }
 
 #endif

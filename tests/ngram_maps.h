@@ -2,20 +2,10 @@
 #ifndef WEFT_TEST_NGRAM_MAPS_H
 #define WEFT_TEST_NGRAM_MAPS_H
 
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/feature/feature.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "tap.h"
-
-static weft_team world;
-static weft_arena *mem;
 
 /* ---- corpora ---- */
 
@@ -30,7 +20,7 @@ static inline void take_vocab(weft_data *data, int64_t n)
     uint64_t *hash = WEFT_NEW(mem, uint64_t, n), *low = WEFT_NEW(mem, uint64_t, n);
     uint8_t *stops = WEFT_NEW(mem, uint8_t, n);
     for (int64_t i = 0; i < n; i++) {
-        const char *w = i < WORDS ? word[i] : weft_arena_text(mem, "word%d", (int)i);
+        const char *w = i < WORDS ? word[i] : printed("word%d", (int)i);
         const char *l = i < WORDS ? lower[i] : w;
         hash[i] = weft_hash(w, strlen(w), 0);
         low[i] = weft_hash(l, strlen(l), 0);
@@ -73,20 +63,14 @@ static const weft_feature *const ngram = &weft_feature_ngram;
 
 static inline void *map_bound(const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, ngram->kind.size);
-    if (weft_conf_text(&conf, "t_ngram", weft_arena_text(mem, "[ngram]\n%s\n", options)) ||
-        weft_conf_bind(&conf, &ngram->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&ngram->kind, options, '\n');
 }
 
 static inline void *map_new(weft_data *data, const char *options)
 {
     void *self = map_bound(options);
     weft_source rows = weft_data_source(data);
-    if (ngram->setup(self, &rows, 1e9, 2, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
+    must(ngram->setup(self, &rows, 1e9, 2, 1, mem));
     return self;
 }
 
@@ -110,22 +94,6 @@ static inline struct made make(weft_data *data, weft_part part, const char *opti
         ngram->matrix(made.map, &request, k == WEFT_TRAIN, made.stat, &made.f, mem);
     }
     return made;
-}
-
-/* Starts MPI for a test; 1 if that failed. */
-static inline int maps_begin(int *argc, char ***argv)
-{
-    if (weft_par_start(argc, argv, &world) != WEFT_OK) return 1;
-    mem = weft_arena_new();
-    return 0;
-}
-
-static inline int maps_end(void)
-{
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
 }
 
 #endif

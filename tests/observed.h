@@ -5,12 +5,8 @@
 
 #include "checker.h"
 #include "durations.h"
-#include "sched/sched.h"
-#include "weft/base/base.h"
-#include "whole.h"
 
 #include <signal.h>
-#include <string.h>
 
 enum { NSTATE = 8, MAX_JOBS = 100 };
 
@@ -143,8 +139,7 @@ static weft_status observed_setup(void *self, const weft_space *space, uint64_t 
 {
     struct observed *observed = self;
     TRY(observed->own->setup(observed->self, space, seed, own));
-    observed->checked =
-        (struct checker){.shared = observed->own->shared, .max_jobs = MAX_JOBS};
+    observed->checked = checker_new(observed->own->shared, MAX_JOBS, own);
     if (observed->own->extent)
         observed->own->extent(observed->self, &observed->checked.extent);
     for (const weft_opt *opt = observed->own->kind.opts; opt && opt->name; opt++)

@@ -2,10 +2,7 @@
 #ifndef WEFT_TEST_PRODUCTS_H
 #define WEFT_TEST_PRODUCTS_H
 
-#include "weft/base/random.h"
 #include "weft/feature/feature.h"
-
-#include <string.h>
 
 #include "tap.h"
 
@@ -25,8 +22,7 @@ typedef struct product_test {
 /* Sums of d or total terms below sqrt(2/d), each rounded like a real; in double the loops
  * here round in the same way, and exact sums are in units of 2^-51 of their bound. */
 static inline product_test product_test_new(const weft_matrix *matrix, const double *x,
-                                            int64_t first, int c, const char *what,
-                                            weft_arena *mem)
+                                            int64_t first, int c, const char *what)
 {
     int64_t d = matrix->d, n = matrix->n, total = matrix->total;
     product_test test = {.f = matrix, .x = x, .c = c, .mem = mem, .what = what};

@@ -4,14 +4,9 @@
 #define WEFT_TEST_PROMOTER_H
 
 #include "durations.h"
-#include "host/host.h"
-#include "sched/sched.h"
 #include "scratch.h"
-#include "weft/base/base.h"
-#include "whole.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 enum { NSTATE = 40, NTRIAL = 14, TOP = 3, MAX_JOBS = 100, NEVER = -1 };
 
@@ -306,9 +301,7 @@ static weft_status run_until(const struct setting *how, int at)
     struct bench bench;
     weft_status st = prepare(&bench, how);
     bench.task.stop = at;
-    weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-    weft_signals_free();
+    st = run_prepared(st, &bench.sched);
     end_run(&bench.sched, st == WEFT_OK);
     return st;
 }

@@ -3,10 +3,10 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include <math.h>
-
 #include "weft/feature/feature.h"
 #include "weft/math/linear.h"
+
+#include "tap.h"
 
 static void rows_times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
@@ -36,13 +36,12 @@ static void rows_trans(const weft_matrix *matrix, int c, const real *z, double *
 }
 
 /* x has `total` rows over the team, of d columns. */
-static weft_matrix rows_matrix(weft_team *team, const weft_sparse *x, int64_t total,
-                               int64_t d)
+static weft_matrix rows_matrix(const weft_sparse *x, int64_t total, int64_t d)
 {
     return (weft_matrix){.n = x->n,
                          .total = total,
                          .d = d,
-                         .team = team,
+                         .team = &world,
                          .times = rows_times,
                          .trans = rows_trans,
                          .normal = weft_matrix_normal,

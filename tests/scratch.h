@@ -1,54 +1,31 @@
-/* A temporary directory for a test, and files in it. Made on rank 0, known on all ranks. */
+/* Files of a test, packed ones too, in its directory. */
 #ifndef WEFT_SCRATCH_H
 #define WEFT_SCRATCH_H
 
-#include "weft/base/base.h"
+#include "weft/data/data.h"
 #include "weft/pack/pack.h"
-#include "weft/par/par.h"
 #include "weft/store/file.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "tap.h"
 
-static char scratch[TEMPORARY];
-static weft_arena *mem;
-static weft_team world;
-
-static inline const char *at(const char *name)
+/* Makes the directories on the way to a file. */
+static inline void make_way(const char *name)
 {
-    return weft_arena_text(mem, "%s/%s", scratch, name);
-}
-
-static inline void scratch_begin(int *argc, char ***argv)
-{
-    weft_check(weft_par_start(argc, argv, &world) == WEFT_OK, "MPI does not start");
-    weft_log_set(WEFT_ERROR, world.rank);
-    mem = weft_arena_new();
-    temporary(scratch);
-    if (world.rank == 0) weft_check(mkdtemp(scratch) != NULL, "no scratch directory");
-    weft_bcast(&world, scratch, sizeof scratch, 0);
-}
-
-/* Removes it all; what main returns. */
-static inline int scratch_end(void)
-{
-    weft_sleep(&world);
-    if (world.rank == 0 && system(weft_arena_text(mem, "rm -rf %s", scratch)) != 0)
-        fprintf(stderr, "# cannot remove %s\n", scratch);
-    int status = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&world);
-    return status;
+    char *path = printed("%s", at(name));
+    for (char *to = path + strlen(scratch) + 1; (to = strchr(to, '/')) != NULL;
+         *to++ = '/') {
+        *to = '\0';
+        mkdir(path, 0777);
+    }
 }
 
 /* Writes a file on rank 0. */
 static inline const char *write_bytes(const char *name, const void *bytes, size_t n)
 {
-    if (world.rank == 0)
-        weft_check(weft_file_put(at(name), bytes, n) == WEFT_OK, "%s", weft_error());
+    if (world.rank == 0) make_way(name);
+    if (world.rank == 0) must(weft_file_put(at(name), bytes, n));
     return at(name);
 }
 
@@ -64,7 +41,7 @@ static inline weft_status pack(const weft_reader *reader, const char *source,
     enum { MAX_WORDS = 32 };
     const char *word[MAX_WORDS];
     int n = 0;
-    char *rest, *words = weft_arena_text(mem, "%s", options);
+    char *rest, *words = printed("%s", options);
     for (char *w = strtok_r(words, " ", &rest); w != NULL && n < MAX_WORDS;
          w = strtok_r(NULL, " ", &rest))
         word[n++] = w;
@@ -74,6 +51,14 @@ static inline weft_status pack(const weft_reader *reader, const char *source,
     if (st == WEFT_OK && world.rank == 0)
         st = weft_pack_file(reader, self, &over, source, at(out), mem);
     return weft_agree(st, &world);
+}
+
+/* Packs and opens what has to be there. */
+static inline void pack_to(weft_data *to, const weft_reader *reader, const char *source,
+                           const char *out, const char *options)
+{
+    must(pack(reader, source, out, options));
+    must(weft_data_open(to, at(out), &world, mem));
 }
 
 /* st is as expected, with one line on every rank that holds each of the two words. */

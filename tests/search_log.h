@@ -4,11 +4,8 @@
 #ifndef WEFT_TEST_SEARCH_LOG_H
 #define WEFT_TEST_SEARCH_LOG_H
 
+#include "checker.h"
 #include "tuner_case.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "results.h"
 
@@ -41,24 +38,23 @@ struct mixed {
 };
 
 /* "sampler = NAME" of [run], and what else is said of a sampler as its section. */
-static const char *sampler_line(const struct mixed *mixed, weft_arena *mem)
+static const char *sampler_line(const struct mixed *mixed)
 {
-    return mixed->sampler
-               ? weft_arena_text(mem, "sampler = %.*s\n",
-                                 (int)strcspn(mixed->sampler, "\n"), mixed->sampler)
+    return mixed->sampler ? printed("sampler = %.*s\n", (int)strcspn(mixed->sampler, "\n"),
+                                    mixed->sampler)
+                          : "";
+}
+
+static const char *sampler_section(const struct mixed *mixed)
+{
+    size_t name = mixed->sampler ? strcspn(mixed->sampler, "\n") : 0;
+    return name > 0
+               ? printed("[%.*s]%s\n", (int)name, mixed->sampler, mixed->sampler + name)
                : "";
 }
 
-static const char *sampler_section(const struct mixed *mixed, weft_arena *mem)
-{
-    size_t name = mixed->sampler ? strcspn(mixed->sampler, "\n") : 0;
-    return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, mixed->sampler,
-                                      mixed->sampler + name)
-                    : "";
-}
-
 static const char *options_for(const struct schedule *schedule, const struct mixed *mixed,
-                               int k, weft_arena *mem)
+                               int k)
 {
     enum { MAX_RESOURCE = 40, EACH = 3 };
     const char *race = "";
@@ -67,13 +63,13 @@ static const char *options_for(const struct schedule *schedule, const struct mix
         for (; last >= schedule->reduction; last /= schedule->reduction) eliminations++;
         for (int i = 0, n = k; i < eliminations; i++, n /= schedule->reduction)
             budget += EACH * (n - last);
-        race = weft_arena_text(
-            mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
+        race = printed(
+            "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
             schedule->reduction, eliminations, MAX_RESOURCE, budget + last * MAX_RESOURCE);
     }
-    return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n", race,
-                           schedule->options, sampler_line(mixed, mem), mixed->name,
-                           sampler_section(mixed, mem), mixed->name, mixed->options);
+    return printed("%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n", race, schedule->options,
+                   sampler_line(mixed), mixed->name, sampler_section(mixed), mixed->name,
+                   mixed->options);
 }
 
 /* Of all but its number. */
@@ -86,35 +82,28 @@ static inline uint64_t job_hash(const weft_job *job)
 
 enum { MAX_IDS = 100000 };
 
-/* What the search has said of a trial so far. */
 typedef struct trial_log {
-    int64_t jobs;        /* asked */
-    int next;            /* index of the next one */
-    int open;            /* asked and not told */
-    int closed;          /* 1: its last job was asked, or it is ended */
-    double resource;     /* asked for, in all */
     double own[MAX_DIM]; /* its configuration, where it has one */
     const double *z;     /* log-probabilities that the task left, or NULL */
 } trial_log;
 
+/* What the search has said so far. */
 struct past {
-    int64_t trials;
+    struct checker checked;
     trial_log *trial; /* [trials] */
-    int rounds;       /* jobs of several configurations asked */
     int *eliminated;  /* [id] */
     uint64_t *conf;   /* [id] hash of the configuration it stands for; 0: not seen */
     weft_eligibility eligibility; /* of the first job */
-    weft_extent extent;
 };
 
-static inline struct past past_new(const test_search *search, int64_t max_jobs,
-                                   weft_arena *mem)
+static inline struct past past_new(const test_search *search, int64_t max_jobs)
 {
-    struct past past = {.trial = WEFT_NEW(mem, trial_log, max_jobs),
+    const weft_search *s = &search->search;
+    struct past past = {.checked = checker_new(s->tuner->shared, max_jobs, mem),
+                        .trial = WEFT_NEW(mem, trial_log, max_jobs),
                         .eliminated = WEFT_NEW(mem, int, MAX_IDS),
                         .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
-    const weft_search *s = &search->search;
-    if (s->tuner->extent) s->tuner->extent(s->tuner_self, &past.extent);
+    if (s->tuner->extent) s->tuner->extent(s->tuner_self, &past.checked.extent);
     return past;
 }
 
@@ -238,60 +227,25 @@ static inline int eligibility_is_sound(const weft_job *job, const test_search *s
     return job->eligibility != WEFT_WINS_LAST && job->eligibility == past->eligibility;
 }
 
-/* What is added, up to what the schedule says that a trial may have: all of it at its end.
- */
-static inline int resource_is_sound(const weft_job *job, const test_search *search,
-                                    const struct past *past)
-{
-    double all = past->trial[job->trial].resource, max_resource = past->extent.resource;
-    if (search->search.tuner->shared == WEFT_SHARES_SPACE)
-        return job->resource == 1 || (job->resource == 0 && job->mix.k == 1);
-    if (!(job->resource > 0)) return 0;
-    if (!(max_resource > 0)) return 1;
-    return job->last ? all == max_resource : all < max_resource;
-}
-
-static inline int index_is_sound(const weft_job *job, const test_search *search,
-                                 const struct past *past)
-{
-    const trial_log *trials = &past->trial[job->trial];
-    int shared = search->search.tuner->shared == WEFT_SHARES_SPACE;
-    if (trials->jobs > 0) return job->index == trials->next;
-    return job->index == 0 || (shared && job->index == past->rounds);
-}
-
 /* Which rule the job breaks; NULL: none. */
 static inline const char *job_fault(const weft_job *job, const test_search *search,
                                     struct past *past)
 {
+    int begins = job->trial == past->checked.trials;
+    weft_shared shared = search->search.tuner->shared;
     if (!(job->feature_fraction > 0 && job->feature_fraction <= 1))
         return "a share of the features is above 0 and at most 1";
-    if (job->trial < 0 || job->trial > past->trials || job->from >= past->trials)
-        return "trials are numbered in the order asked for";
-    trial_log *trials = &past->trial[job->trial];
-    int begins = job->trial == past->trials;
-    int own = search->search.tuner->shared == WEFT_SHARES_NOTHING;
+    checker_ask(&past->checked, job);
+    if (past->checked.fault) return past->checked.fault;
     if (begins) begin_own(job, search, past);
-    past->trials += begins;
-    trials->resource += job->resource;
     const char *fault = NULL;
-    if (!begins && trials->closed) fault = "a trial that has ended does not go on";
-    if (!begins && job->from >= 0) fault = "only a new trial is a copy";
-    if (job->from >= 0 && past->trial[job->from].closed)
-        fault = "a trial that has ended is not copied";
-    if (own && trials->open > 0) fault = "a trial goes on once its last job is told";
-    if (own && job->feature_fraction < 1) fault = "a trial of its own has all features";
-    if (!index_is_sound(job, search, past))
-        fault = "index counts the jobs of a trial that train";
-    if (!resource_is_sound(job, search, past))
-        fault = "a trial has less than extent.resource before its last job, then all of it";
+    if (shared == WEFT_SHARES_NOTHING && job->feature_fraction < 1)
+        fault = "a trial of its own has all features";
+    if (shared == WEFT_SHARES_SPACE && job->resource != 1 &&
+        (job->resource != 0 || job->mix.k > 1))
+        fault = "a round that is shared is one";
     if (!eligibility_is_sound(job, search, past))
         fault = "the eligibility is as tune.h says";
-    past->rounds += job->mix.k > 1;
-    trials->jobs++;
-    trials->next = job->index + (job->resource > 0);
-    trials->closed = job->last;
-    trials->open++;
     return mix_is_sound(job, search, past) ? fault
                                            : "the mixture is of living configurations";
 }
@@ -304,21 +258,20 @@ struct flight {
 
 static inline void take(test_search *search, struct past *past, const struct flight *flight)
 {
-    trial_log *trials = &past->trial[flight->res.trial];
-    trials->z = flight->res.logp;
-    trials->open--;
+    past->trial[flight->res.trial].z = flight->res.logp;
+    checker_tell(&past->checked, &flight->res);
     tell(search, &flight->res);
-    for (int64_t i = 0; i < past->trials; i++) past->trial[i].closed |= ended(search, i);
+    for (int64_t i = 0; i < past->checked.trials; i++)
+        past->checked.trial[i].closed |= ended(search, i);
 }
 
 /* Runs to the end. The first `from->n / 2` results are those of an earlier search, if any.
  */
-static inline search_log run_search(const tuner_case *example, const search_log *from,
-                                    weft_arena *mem)
+static inline search_log run_search(const tuner_case *example, const search_log *from)
 {
     int64_t max_jobs = 20 * (int64_t)example->k + 1000;
-    test_search search = test_search_new(example, mem);
-    struct past past = past_new(&search, max_jobs, mem);
+    test_search search = test_search_new(example);
+    struct past past = past_new(&search, max_jobs);
     search_log record = {.best = -1, .waits = weft_search_waits(&search.search)};
     record.job = WEFT_NEW(mem, uint64_t, max_jobs);
     record.told = WEFT_NEW(mem, weft_result, max_jobs);
@@ -332,7 +285,7 @@ static inline search_log run_search(const tuner_case *example, const search_log 
             const char *fault = job_fault(&job, &search, &past);
             if (!record.fault) record.fault = fault;
             record.job[record.n] = job_hash(&job);
-            weft_result res = answer(example, &job, mem);
+            weft_result res = answer(example, &job);
             if (from && record.n < from->n / 2) result_copy(&res, &from->told[record.n]);
             if (job.mix.k == 1 && res.loss < best) {
                 best = res.loss;
@@ -351,9 +304,11 @@ static inline search_log run_search(const tuner_case *example, const search_log 
         take(&search, &past, &flight);
     }
     record.closed = 1;
-    for (int64_t t = 0; t < past.trials; t++) record.closed &= past.trial[t].closed;
+    for (int64_t t = 0; t < past.checked.trials; t++)
+        record.closed &= past.checked.trial[t].closed;
     if (!record.fault && past.eligibility == WEFT_WINS_LAST) record.fault = "a job may win";
-    if (!record.fault && past.extent.trials != 0 && past.extent.trials != past.trials)
+    if (!record.fault && past.checked.extent.trials != 0 &&
+        past.checked.extent.trials != past.checked.trials)
         record.fault = "there are as many trials as extent.trials says";
     record.planned = weft_search_jobs(&search.search);
     return record;

@@ -5,10 +5,6 @@
 
 #include "measured.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
-
-#include <math.h>
 
 enum { TRAIN = 300, VALID = 97, TEST = 60, ALL = TRAIN + VALID + TEST, D = 4, EPOCHS = 24 };
 
@@ -75,13 +71,13 @@ static inline void set_up(struct training *training, const char *options)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     *training = (struct training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
-    weft_status st = read_input(conf, usual, options, mem);
+    weft_status st = read_input(conf, usual, options);
     if (st == WEFT_OK)
         st = open_task(
             sgd, training->self, conf, &training->space,
             (weft_env){
                 .team = &world, .data = &data, .seed = 3, .memory = 1e9, .mem = mem});
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     training->mix = weft_mix_new(1, training->space.dim, mem);
     for (int a = 0; a < training->space.dim; a++)
         training->mix.conf[a] = training->space.axis[a].hi;
@@ -98,9 +94,8 @@ static inline void go_on(struct training *training, int epochs)
     weft_result_begin(&training->res, &training->job);
     for (int64_t u = 0; u < sgd->units(training->self, &training->job); u++) {
         double row[WEFT_MAX_METRICS] = {0};
-        weft_check(sgd->step(training->self, &training->job, u, &training->state, row,
-                             &training->res) == WEFT_OK,
-                   "%s", weft_error());
+        must(sgd->step(training->self, &training->job, u, &training->state, row,
+                       &training->res));
         if (u < epochs) training->loss[training->epochs++] = in_row(sgd, row, "valid_loss");
         training->train_loss = in_row(sgd, row, "train_loss");
     }
@@ -123,9 +118,8 @@ static inline double of(const struct training *training, const char *metric)
 static inline double scored(struct training *training, weft_part part, const char *metric)
 {
     weft_scores scores;
-    weft_check(sgd->winner.score(training->self, &training->job, &training->state, part,
-                                 &scores) == WEFT_OK,
-               "%s", weft_error());
+    must(
+        sgd->winner.score(training->self, &training->job, &training->state, part, &scores));
     return score_of(sgd, &scores, metric);
 }
 
@@ -133,9 +127,8 @@ static inline double scored(struct training *training, weft_part part, const cha
 static inline void open_rows(void)
 {
     make_rows();
-    weft_check(pack(&rows_reader, "nowhere", "rows.h5", "") == WEFT_OK, "%s", weft_error());
-    weft_check(weft_data_open(&data, at("rows.h5"), &world, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(pack(&rows_reader, "nowhere", "rows.h5", ""));
+    must(weft_data_open(&data, at("rows.h5"), &world, mem));
 }
 
 #endif

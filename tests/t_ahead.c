@@ -3,21 +3,12 @@
  * early.
  * RUN: np=1 np=2 np=3 */
 #include "task/fmap/fmap.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "measured.h"
 #include "results.h"
-#include "tap.h"
 
 enum { DOCS = 240, VALID = 60, LONG = 30, WORDS = 90, K = 6, SEED = 3 };
 
-static weft_team team;
-static weft_arena *mem;
 static const weft_task *const task = &weft_task_fmap;
 
 /* ---- documents ---- */
@@ -33,7 +24,7 @@ static void take_part(weft_data *data, weft_part part, int64_t from, int64_t n)
 {
     weft_rows *rows = &data->part[part];
     rows->total = n;
-    weft_deal(n, team.rank, team.size, &rows->first, &rows->n);
+    weft_deal(n, world.rank, world.size, &rows->first, &rows->n);
     int32_t *label = WEFT_NEW(mem, int32_t, rows->n);
     int64_t *offset = WEFT_NEW(mem, int64_t, rows->n + 1);
     uint32_t *token = WEFT_NEW(mem, uint32_t, rows->n * LONG);
@@ -57,8 +48,11 @@ static void take_part(weft_data *data, weft_part part, int64_t from, int64_t n)
 
 static void make_data(weft_data *data, int classes)
 {
-    *data = (weft_data){
-        .form = WEFT_TOKENS, .classes = classes, .path = "test", .mem = mem, .team = &team};
+    *data = (weft_data){.form = WEFT_TOKENS,
+                        .classes = classes,
+                        .path = "test",
+                        .mem = mem,
+                        .team = &world};
     uint64_t *hash = WEFT_NEW(mem, uint64_t, WORDS);
     uint8_t *stop = WEFT_NEW(mem, uint8_t, WORDS);
     for (int i = 0; i < WORDS; i++) hash[i] = weft_hash(&i, sizeof i, 0);
@@ -88,19 +82,18 @@ static struct stand *stand_up(const char *model, int classes, double memory)
     weft_conf_init(&stand->conf, mem);
     weft_status st = weft_conf_text(
         &stand->conf, "test",
-        weft_arena_text(mem,
-                        "[fmap]\nfeature = ngram\nmodel = %s\n[ngram]\nbins = 512\n"
-                        "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
-                        "[space]\nconfigs = %d\n",
-                        model, K));
+        printed("[fmap]\nfeature = ngram\nmodel = %s\n[ngram]\nbins = 512\n"
+                "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
+                "[space]\nconfigs = %d\n",
+                model, K));
     if (st == WEFT_OK)
         st = open_task(task, stand->task, &stand->conf, &stand->space,
-                       (weft_env){.team = &team,
+                       (weft_env){.team = &world,
                                   .data = &stand->data,
                                   .seed = SEED,
                                   .memory = memory,
                                   .mem = mem});
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     for (int i = 0; i < K; i++) {
         weft_mix mix = weft_mix_new(1, stand->space.dim, mem);
         stand->job[i] = weft_job_new(i, 1, &mix);
@@ -118,7 +111,7 @@ static int owners(const struct stand *stand)
     int has[64] = {0}, n = 0;
     for (const fmap_early *early = stand->task->early; early; early = early->next)
         if (early->job >= 0) has[early->owner] = 1;
-    for (int r = 0; r < team.size; r++) n += has[r];
+    for (int r = 0; r < world.size; r++) n += has[r];
     return n;
 }
 
@@ -128,8 +121,7 @@ static uint64_t run(struct stand *stand, int i)
     const weft_job *job = &stand->job[i];
     weft_state state = weft_state_new(task, stand->task, job, mem);
     weft_result res = result_of(task, 1, mem);
-    weft_check(task->step(stand->task, job, 0, &state, NULL, &res) == WEFT_OK, "%s",
-               weft_error());
+    must(task->step(stand->task, job, 0, &state, NULL, &res));
     return result_hash(&res, weft_state_hash(&state));
 }
 
@@ -161,10 +153,10 @@ static void test_same(const char *model, int classes)
     ok(same, "%s, %d classes: a fit ahead of its job has the bits of one in its turn",
        model, classes);
     digest(key);
-    ok(early == (team.size > 1 ? K : 0) && once,
+    ok(early == (world.size > 1 ? K : 0) && once,
        "%s, %d classes: several ranks fit all %d maps ahead, one none; each is taken once",
        model, classes, K);
-    ok(team.size == 1 || ranks == team.size, "%s, %d classes: every rank has some", model,
+    ok(world.size == 1 || ranks == world.size, "%s, %d classes: every rank has some", model,
        classes);
 }
 
@@ -182,7 +174,7 @@ static void test_memory(void)
         same &= run(turn, i) == run(ahead, i);
     }
     ok(same && waiting(ahead) == 0, "with little memory the bits are the same");
-    ok(team.size == 1 || (most > 1 && most < K),
+    ok(world.size == 1 || (most > 1 && most < K),
        "and fewer fits are done at once (%d of %d)", most, K);
 }
 
@@ -200,22 +192,15 @@ static void test_others(void)
     ok(waiting(stand) == 0, "nor one job alone");
     stand->job[2].resource = 0;
     task->ahead(stand->task, K - 1, stand->line + 1);
-    ok(waiting(stand) == (team.size > 1 ? K - 2 : 0),
+    ok(waiting(stand) == (world.size > 1 ? K - 2 : 0),
        "a job that does not fit is passed over");
 }
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     test_same("logistic", 2);
     test_same("logistic", 5);
     test_same("svm", 2);
-    test_memory();
-    test_others();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    return TESTS(test_memory, test_others);
 }

@@ -2,7 +2,6 @@
  * clients keep is the same on any number of ranks and after any stop. Their arithmetic is
  * compared in t_fed_rounds.
  * RUN: np=1 np=2 np=3 np=4 */
-#include "results.h"
 #include "toy.h"
 
 enum { N = 6, ROUNDS = 5, MAX_ROUNDS = 12 };
@@ -13,8 +12,8 @@ static const char usual[] = "lr = 0.1\nbatch = 4\nepochs = 2\n";
 static const char *options(const char *algorithm, int cohort, const char *client,
                            const char *more)
 {
-    return weft_arena_text(mem, "[fed]\nalgorithm = %s\ncohort = %d\n%s[client]\n%s",
-                           algorithm, cohort, more, client);
+    return printed("[fed]\nalgorithm = %s\ncohort = %d\n%s[client]\n%s", algorithm, cohort,
+                   more, client);
 }
 
 static const char *with(const char *algorithm, const char *more)
@@ -34,9 +33,7 @@ static const real *kept(const struct stand *stand, int64_t c, int each)
 {
     real *row = WEFT_NEW(mem, real, each);
     weft_check(weft_kept_each(stand->state.kept) == each, "%d numbers", each);
-    if (world.rank == 0)
-        weft_check(weft_kept_read(stand->state.kept, 1, &c, row) == WEFT_OK, "%s",
-                   weft_error());
+    if (world.rank == 0) must(weft_kept_read(stand->state.kept, 1, &c, row));
     weft_bcast(&world, row, (size_t)each * sizeof *row, 0);
     return row + 1;
 }
@@ -176,11 +173,9 @@ static struct stand *far_away(struct toy *toy, const char *model, int steps)
 {
     return trained(
         toy,
-        options("ditto", N,
-                weft_arena_text(mem, "lr = 0.1\nbatch = 50\nepochs = %d\n", steps),
-                weft_arena_text(
-                    mem, "model = %s\nscore = loss\n[ditto]\nlambda = 1e6\nlr = %s\n",
-                    model, WIDE ? "1e5" : "1e6")),
+        options("ditto", N, printed("lr = 0.1\nbatch = 50\nepochs = %d\n", steps),
+                printed("model = %s\nscore = loss\n[ditto]\nlambda = 1e6\nlr = %s\n", model,
+                        WIDE ? "1e5" : "1e6")),
         1, 1);
 }
 
@@ -226,33 +221,18 @@ static const char *const algorithms[] = {"scaffold", "feddyn", "fednova", "fedex
                                          "deltasgd", "ditto",  "fedper",  "fedrep",
                                          "apfl",     "local",  "cpg"};
 
-static uint64_t hash_of(const struct stand *stand)
-{
-    uint64_t h = weft_state_hash(&stand->state);
-    h = result_hash(&stand->res, h);
-    return weft_hash(stand->row, sizeof stand->row[0] * (size_t)stand->rows, h);
-}
-
-static struct stand *standing(struct toy *toy, const char *text, int k)
-{
-    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, text, k) == WEFT_OK, "%s", weft_error());
-    return stand;
-}
-
 /* Own layers are one tensor, so that both parts exist. */
 static const char *mixed(const char *algorithm)
 {
-    return weft_arena_text(
-        mem,
-        "[fed]\nalgorithm = %s\ncohort = 4\nscore_both = yes\n"
-        "eval_clients = 5\neval_every = 3\nscore = loss\n"
-        "[client]\nlr = log 0.01 .. 0.5\nbatch = 2 .. 9\nmu = 0 .. 1\n"
-        "[server]\nmomentum = 0.5\n[fedper]\nown = fc1.bias\n"
-        "[fedrep]\nown = fc1.bias\n"
-        "[device]\navailability = 0.8\ndropout = 0.1\n%s",
-        algorithm,
-        strcmp(algorithm, "knn") == 0 ? "[knn]\nk = 1 .. 5\nlambda = 0 .. 1\n" : "");
+    return printed("[fed]\nalgorithm = %s\ncohort = 4\nscore_both = yes\n"
+                   "eval_clients = 5\neval_every = 3\nscore = loss\n"
+                   "[client]\nlr = log 0.01 .. 0.5\nbatch = 2 .. 9\nmu = 0 .. 1\n"
+                   "[server]\nmomentum = 0.5\n[fedper]\nown = fc1.bias\n"
+                   "[fedrep]\nown = fc1.bias\n"
+                   "[device]\navailability = 0.8\ndropout = 0.1\n%s",
+                   algorithm,
+                   strcmp(algorithm, "knn") == 0 ? "[knn]\nk = 1 .. 5\nlambda = 0 .. 1\n"
+                                                 : "");
 }
 
 static void test_same(struct toy *toy, const char *algorithm)
@@ -263,26 +243,10 @@ static void test_same(struct toy *toy, const char *algorithm)
     units(whole, MAX_ROUNDS, 0, MAX_ROUNDS);
     digest(hash_of(whole));
     ok(isfinite(whole->res.loss), "%s: it has a loss", algorithm);
-    int equal = 1;
-    for (int stop = 1; stop < MAX_ROUNDS; stop += 3) {
-        struct stand *before = standing(toy, text, K), *after = standing(toy, text, K);
-        units(before, MAX_ROUNDS, 0, stop);
-        weft_check(weft_state_copy(&after->state, &before->state) == WEFT_OK, "%s",
-                   weft_error());
-        result_copy(&after->res, &before->res);
-        memcpy(after->row, before->row, sizeof after->row);
-        after->rows = before->rows;
-        units(after, MAX_ROUNDS, stop, MAX_ROUNDS);
-        equal &= hash_of(after) == hash_of(whole);
-    }
-    ok(equal, "stopped after any round it goes on to the same bits");
-    weft_scores once, again;
+    ok(goes_on_alike(toy, text, K, (weft_mix_update){0}, MAX_ROUNDS, 3, hash_of(whole)),
+       "stopped after any round it goes on to the same bits");
     uint64_t hash = weft_state_hash(&whole->state);
-    weft_status st =
-        fed->winner.score(whole->self, &whole->job, &whole->state, WEFT_TEST, &once);
-    if (st == WEFT_OK)
-        st = fed->winner.score(whole->self, &whole->job, &whole->state, WEFT_TEST, &again);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    weft_scores once = scored(whole, WEFT_TEST), again = scored(whole, WEFT_TEST);
     ok(memcmp(once.metric, again.metric, sizeof once.metric) == 0 &&
            hash == weft_state_hash(&whole->state),
        "its score changes nothing that clients keep");
@@ -304,13 +268,6 @@ static void test_turns(struct toy *toy)
     ok(never > 0, "some client was never drawn");
 }
 
-static void test_refused(struct toy *toy, const char *text, const char *word)
-{
-    struct stand stand;
-    weft_status st = stand_up(&stand, toy, text, 1);
-    ok(st != WEFT_OK && strstr(weft_error(), word), "%s: %s", word, weft_error());
-}
-
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
@@ -325,17 +282,16 @@ int main(int argc, char **argv)
     test_beyond(toy);
     test_one_hot(toy);
     struct toy *forty = forty_clients(); /* some without samples of a part */
-    for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++) {
+    for (int i = 0; i < (int)LEN(algorithms); i++) {
         test_same(toy, algorithms[i]);
         test_same(forty, algorithms[i]);
     }
     test_turns(toy);
-    test_refused(toy, with("ditto", "replacement = yes\n"), "fed.replacement");
-    test_refused(toy, with("fedper", "[fedper]\nown = fc9\n"), "fc1.weight");
-    test_refused(toy, with("cpg", "[cpg]\ngenerate = none\n"), "cpg.generate");
-    test_refused(toy, with("dito", ""), "ditto");
+    stand_refused(toy, with("ditto", "replacement = yes\n"), "fed.replacement");
+    stand_refused(toy, with("fedper", "[fedper]\nown = fc9\n"), "fc1.weight");
+    stand_refused(toy, with("cpg", "[cpg]\ngenerate = none\n"), "cpg.generate");
+    stand_refused(toy, with("dito", ""), "ditto");
     toy->memory = 2000;
-    test_refused(toy, with("ditto", ""), "run.memory");
-    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    stand_refused(toy, with("ditto", ""), "run.memory");
+    return tap_end();
 }

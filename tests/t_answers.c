@@ -1,22 +1,12 @@
 /* Models that learn numbers, or rows of different weights: against normal equations
  * (tests/gold/answers.py), and against fits to rows that are there as often as they weigh.
  * RUN: np=1 np=2 np=3 */
-#include <string.h>
 
 #include "rows.h"
-#include "tap.h"
-#include "weft/base/base.h"
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
 
 enum { N = 300, D = 12, TARGETS = 3, MOST = 4 * N };
-
-static weft_team world;
-static weft_arena *mem;
 
 /* Rows of this rank, and what is to be said of them. */
 struct problem {
@@ -66,7 +56,7 @@ static struct problem *made(int64_t total, const int64_t *row, int targets, int 
         weight[i] = (double)(real)((double)weight_of(r) * (double)total / (double)sum);
     }
     problem->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
-    problem->f = rows_matrix(&world, &problem->x, total, D);
+    problem->f = rows_matrix(&problem->x, total, D);
     problem->y = (weft_answers){.classes = targets > 0 ? targets : 3,
                                 .label = label,
                                 .target = targets > 0 ? target : NULL,
@@ -93,13 +83,7 @@ static struct problem *repeated(int targets)
 static real *fit(const weft_model *model, const char *options,
                  const struct problem *problem, weft_fitted *out)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
-    if (weft_conf_text(&conf, "t_answers", text) ||
-        weft_conf_bind(&conf, &model->kind, self))
-        weft_die("%s", weft_error());
+    void *self = bound_with(&model->kind, options, '\n');
     real *w = WEFT_NEW(mem, real, model->outputs(problem->y.classes) * (D + 1));
     model->fit(self, &problem->f, &problem->y, 1, w, out, mem);
     return w;
@@ -264,7 +248,7 @@ static void test_repeated(int sparse)
      * share. */
     double often = 0;
     for (int64_t i = 0; i < N; i++) often += (double)weight_of(i);
-    for (int k = 0; k < (int)(sizeof row / sizeof *row); k++) {
+    for (int k = 0; k < (int)LEN(row); k++) {
         struct problem *few = plain(row[k].targets, 1), *many = repeated(row[k].targets),
                        *equal = plain(row[k].targets, 0);
         if (sparse) few->f.rows = &few->x;
@@ -275,10 +259,8 @@ static void test_repeated(int sparse)
         const char *key = ridge ? "alpha" : "C", *options = row[k].options;
         double share = ridge ? N / often : often / N;
         real *w =
-            fit(row[k].model, weft_arena_text(mem, "%s\n%s = %.17g", options, key, share),
-                few, &one);
-        real *v =
-            fit(row[k].model, weft_arena_text(mem, "%s\n%s = 1", options, key), many, &all);
+            fit(row[k].model, printed("%s\n%s = %.17g", options, key, share), few, &one);
+        real *v = fit(row[k].model, printed("%s\n%s = 1", options, key), many, &all);
         int outputs = row[k].model->outputs(row[k].targets > 0 ? row[k].targets : 3);
         double far = apart(outputs * (D + 1), w, v);
         ok(far < 1e-3 && !one.diverged,
@@ -293,17 +275,12 @@ static void test_repeated(int sparse)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, world.rank);
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     test_gold();
     test_objective();
     test_class_weights();
     test_doubled();
     test_repeated(0);
     test_repeated(1);
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
+    return tap_end();
 }

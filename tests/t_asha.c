@@ -1,9 +1,6 @@
 /* Asynchronous successive halving: traces worked out by hand from the published algorithm,
  * the same jobs as a direct implementation of it, when trials end, and the cost of a call.
  * RUN: np=1 */
-#include "tap.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 #include "workers.h"
 
 /* ---- losses ---- */
@@ -20,36 +17,17 @@ static double best_first(struct sim *sim, const sim_job *job)
     return (double)(job->job.trial + 1) / 100;
 }
 
-static double crossing(struct sim *sim, const sim_job *job)
-{
-    (void)sim;
-    int64_t i = job->job.trial;
-    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / job->resource;
-}
-
 static double shuffled(struct sim *sim, const sim_job *job)
 {
     (void)sim;
     return (double)((37 * job->job.trial + 11) % 101) / 101;
 }
 
-static double noise(const struct sim *sim, const sim_job *job, uint64_t what)
-{
-    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
-                                (uint64_t)job->job.index, what);
-    return weft_rng_unit(rng.v[0]);
-}
-
 /* Few values, so that many are equal, and some that diverged. */
 static double rough(struct sim *sim, const sim_job *job)
 {
-    double u = noise(sim, job, 0);
+    double u = sim_unit(sim, job, 0);
     return u < 0.1 ? INFINITY : floor(12 * u);
-}
-
-static double uneven(struct sim *sim, const sim_job *job)
-{
-    return job->job.resource * exp(4 * noise(sim, job, 1) - 2);
 }
 
 /* ---- traces ---- */
@@ -105,11 +83,11 @@ static const struct known traces[] = {
      9, "0:0@1 0:1@1 0:2@1 1:0@3 1:3@1 1:4@1 2:5@1 3:0@9", NULL},
 };
 
-static struct sim sim_of(const struct known *known, weft_arena *mem)
+static struct sim sim_of(const struct known *known)
 {
     const char *options = strstr(known->options, "reduction") ? "" : "reduction = 3\n";
     return (struct sim){.tuner = &weft_tuner_asha,
-                        .options = weft_arena_text(mem, "%s%s", options, known->options),
+                        .options = printed("%s%s", options, known->options),
                         .configs = known->configs,
                         .workers = known->workers,
                         .max_jobs = 4000,
@@ -117,16 +95,16 @@ static struct sim sim_of(const struct known *known, weft_arena *mem)
                         .loss = known->loss};
 }
 
-static void test_traces(weft_arena *mem)
+static void test_traces(void)
 {
-    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+    for (size_t i = 0; i < LEN(traces); i++) {
         const struct known *known = &traces[i];
-        struct sim sim = sim_of(known, mem);
-        sim_run(&sim, NULL, mem);
-        const char *trace = sim_trace(&sim, known->times, mem);
-        const char *rungs = sim_rungs(&sim, 1, strstr(known->options, "= 4") ? 4 : 3, mem);
+        struct sim sim = sim_of(known);
+        sim_run(&sim, NULL);
+        const char *trace = sim_trace(&sim, known->times);
+        const char *rungs = sim_rungs(&sim, 1, strstr(known->options, "= 4") ? 4 : 3);
         ok(!sim.fault, "%s of %d by %d: %s", known->about, known->configs, known->workers,
-           sim.fault ? sim.fault : "no fault");
+           sim_said(&sim));
         ok(!known->trace || strcmp(trace, known->trace) == 0, "its jobs: %s",
            known->trace ? trace : "too many");
         ok(!known->rungs || strcmp(rungs, known->rungs) == 0, "its rungs: %s", rungs);
@@ -134,12 +112,12 @@ static void test_traces(weft_arena *mem)
     }
 }
 
-static void test_winner(weft_arena *mem)
+static void test_winner(void)
 {
-    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
+    for (size_t i = 0; i < LEN(traces); i++) {
         if (traces[i].loss != crossing || traces[i].configs != 27) continue;
-        struct sim sim = sim_of(&traces[i], mem);
-        sim_run(&sim, NULL, mem);
+        struct sim sim = sim_of(&traces[i]);
+        sim_run(&sim, NULL);
         const sim_job *top = NULL;
         int eligible = 1, last = 1;
         for (int64_t j = 0; j < sim.n; j++) {
@@ -176,12 +154,10 @@ static const weft_opt plain_opts[] = {
 };
 
 static weft_status plain_setup(void *self, const weft_space *space, uint64_t seed,
-                               weft_arena *mem)
+                               weft_arena *own)
 {
     struct plain *plain = self;
-    (void)space;
-    (void)seed;
-    (void)mem;
+    (void)space, (void)seed, (void)own;
     for (int k = 0; k < RUNGS; k++)
         for (int i = 0; i < MAX_TRIALS; i++) plain->loss[k][i] = NAN;
     plain->leader = -1;
@@ -282,18 +258,18 @@ static int same_jobs(const struct sim *a, const struct sim *b)
     return same;
 }
 
-static void test_plain(weft_arena *mem)
+static void test_plain(void)
 {
     static const int sizes[] = {1, 2, 3, 7, 64, 300}, workers[] = {1, 3, 10, 64};
     int same = 1, sound = 1, freed = 0;
-    for (size_t e = 0; e < sizeof sizes / sizeof *sizes; e++)
-        for (size_t w = 0; w < sizeof workers / sizeof *workers; w++)
+    for (size_t e = 0; e < LEN(sizes); e++)
+        for (size_t w = 0; w < LEN(workers); w++)
             for (int eta = 2; eta <= 4; eta++) {
                 size_t mark = weft_arena_mark(mem);
                 int n = sizes[e], top = eta * eta * eta * eta;
                 struct sim a = {.tuner = &weft_tuner_asha,
-                                .options = weft_arena_text(
-                                    mem, "reduction = %d\nmax_resource = %d", eta, top),
+                                .options =
+                                    printed("reduction = %d\nmax_resource = %d", eta, top),
                                 .configs = n,
                                 .workers = workers[w],
                                 .max_jobs = 5 * n,
@@ -304,9 +280,9 @@ static void test_plain(weft_arena *mem)
                 struct sim b = a;
                 b.tuner = &plain_tuner;
                 b.watch = 0;
-                b.options = weft_arena_text(mem, "reduction = %d\ntrials = %d", eta, n);
-                sim_run(&a, NULL, mem);
-                sim_run(&b, NULL, mem);
+                b.options = printed("reduction = %d\ntrials = %d", eta, n);
+                sim_run(&a, NULL);
+                sim_run(&b, NULL);
                 same &= same_jobs(&a, &b);
                 sound &= !a.fault;
                 if (a.fault) note("%d trials, %d workers: %s", n, a.workers, a.fault);
@@ -323,7 +299,7 @@ static void test_plain(weft_arena *mem)
 
 enum { SAMPLES = 2304 }; /* errors of guesses, 0.9, have 1.96 standard errors of 0.01225 */
 
-static void tell(struct sim *sim, int64_t trial, double loss, weft_arena *mem)
+static void tell(struct sim *sim, int64_t trial, double loss)
 {
     weft_result res = weft_result_new(1, 0, mem);
     res.trial = trial;
@@ -333,40 +309,40 @@ static void tell(struct sim *sim, int64_t trial, double loss, weft_arena *mem)
     sim->tuner->tell(sim->self, &res);
 }
 
-static void test_ended(weft_arena *mem)
+static void test_ended(void)
 {
     struct sim sim = {.tuner = &weft_tuner_asha,
                       .options = "reduction = 3\nmax_resource = 9",
                       .configs = 9};
-    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
+    must(sim_setup(&sim, NULL));
     weft_job job;
     for (int i = 0; i < 9; i++) sim.tuner->ask(sim.self, &job);
     ok(sim.tuner->ask(sim.self, &job) == WEFT_WAIT, "all begin, then it waits");
-    tell(&sim, 3, .3, mem);
-    tell(&sim, 0, .4, mem);
-    tell(&sim, 8, .4, mem);
+    tell(&sim, 3, .3);
+    tell(&sim, 0, .4);
+    tell(&sim, 8, .4);
     ok(!sim.tuner->ended(sim.self, 8), "the third best of nine may go on");
-    tell(&sim, 1, .2, mem);
+    tell(&sim, 1, .2);
     ok(sim.tuner->ended(sim.self, 8) && !sim.tuner->ended(sim.self, 0) &&
            !sim.tuner->ended(sim.self, 2),
        "once it is the fourth it ended; of equals the lower trial stays");
     ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 1 && job.index == 1,
        "the best goes on");
-    tell(&sim, 2, INFINITY, mem);
+    tell(&sim, 2, INFINITY);
     ok(sim.tuner->ended(sim.self, 2), "one that diverged ended");
-    tell(&sim, 1, INFINITY, mem);
+    tell(&sim, 1, INFINITY);
     ok(sim.tuner->ended(sim.self, 1), "in any rung");
-    for (int i = 4; i < 8; i++) tell(&sim, i, INFINITY, mem);
+    for (int i = 4; i < 8; i++) tell(&sim, i, INFINITY);
     int more[9] = {0};
     while (sim.tuner->ask(sim.self, &job) == WEFT_JOB) more[job.trial]++;
     ok(more[3] == 1 && more[0] == 1 && more[8] == 0, "three of nine go on in all");
-    tell(&sim, 3, .1, mem);
-    tell(&sim, 0, .2, mem);
+    tell(&sim, 3, .1);
+    tell(&sim, 0, .2);
     ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 3 && job.last &&
            job.resource == 6,
        "one that diverged counts in its rung");
     ok(sim.tuner->ask(sim.self, &job) == WEFT_WAIT, "and is not followed");
-    tell(&sim, 3, .5, mem);
+    tell(&sim, 3, .5);
     ok(sim.tuner->ask(sim.self, &job) == WEFT_DONE && sim.tuner->jobs(sim.self) == 13 &&
            sim.tuner->ended(sim.self, 0),
        "at the end all ended");
@@ -375,20 +351,20 @@ static void test_ended(weft_arena *mem)
 /* The trials that go on from a first rung of nine with these error rates, as they are asked
  * for, a digit each. */
 static const char *goes_on(const weft_tuner *tuner, const char *options,
-                           const double *error, weft_arena *mem)
+                           const double *error)
 {
     struct sim sim = {.tuner = tuner, .options = options, .configs = 9, .guess = 0.9};
-    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
+    must(sim_setup(&sim, NULL));
     weft_job job;
     for (int i = 0; i < 9; i++) sim.tuner->ask(sim.self, &job);
-    for (int i = 0; i < 9; i++) tell(&sim, i, error[i], mem);
+    for (int i = 0; i < 9; i++) tell(&sim, i, error[i]);
     const char *text = "";
     while (sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.index == 1)
-        text = weft_arena_text(mem, "%s%lld", text, (long long)job.trial);
+        text = printed("%s%lld", text, (long long)job.trial);
     return text;
 }
 
-static void test_guesses(weft_arena *mem)
+static void test_guesses(void)
 {
     const char *known = "reduction = 3\nmax_resource = 9";
     const struct {
@@ -400,11 +376,11 @@ static void test_guesses(weft_arena *mem)
     const double one[] = {.9, .9, .9, .88, .5, .9, .8879, .9, INFINITY},
                  two[] = {.9, .9, .9, .8877, .5, .9, .8878, .9, INFINITY},
                  none[] = {.9, .89, .9, .91, .888, .9, .9, .9, .95};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < LEN(all); i++) {
         const weft_tuner *tuner = all[i].tuner;
-        const char *few = goes_on(tuner, all[i].options, one, mem);
-        const char *more = goes_on(tuner, all[i].options, two, mem);
-        const char *guesses = goes_on(tuner, all[i].options, none, mem);
+        const char *few = goes_on(tuner, all[i].options, one);
+        const char *more = goes_on(tuner, all[i].options, two);
+        const char *guesses = goes_on(tuner, all[i].options, none);
         ok(strcmp(few, all[i].few) == 0 && strcmp(more, all[i].few) == 0,
            "%s: beside what has learnt no guesses go on: %s, %s", tuner->kind.name, few,
            more);
@@ -413,30 +389,30 @@ static void test_guesses(weft_arena *mem)
     }
     const char *at_once = "reduction = 2\nmax_resource = 9\nvariant = stopping";
     const double late[] = {.5, .9, .9, .89, .9, .9, .9, .9, .9};
-    const char *stopping = goes_on(&weft_tuner_asha, at_once, late, mem);
+    const char *stopping = goes_on(&weft_tuner_asha, at_once, late);
     ok(strcmp(stopping, "0") == 0, "asha, stopping: no guesses go on: %s", stopping);
 }
 
 /* Workers that ask late find trials to go on in two rungs. */
-static void test_highest(weft_arena *mem)
+static void test_highest(void)
 {
     struct sim sim = {.tuner = &weft_tuner_asha,
                       .options = "reduction = 3\nmax_resource = 9",
                       .configs = 12};
-    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
+    must(sim_setup(&sim, NULL));
     weft_job job;
     for (int i = 0; i < 12; i++) sim.tuner->ask(sim.self, &job);
-    for (int i = 0; i < 9; i++) tell(&sim, i, i, mem);
+    for (int i = 0; i < 9; i++) tell(&sim, i, i);
     for (int i = 0; i < 3; i++) sim.tuner->ask(sim.self, &job);
-    for (int i = 0; i < 3; i++) tell(&sim, i, i, mem);
-    for (int i = 9; i < 12; i++) tell(&sim, i, -i, mem);
+    for (int i = 0; i < 3; i++) tell(&sim, i, i);
+    for (int i = 9; i < 12; i++) tell(&sim, i, -i);
     ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 0 && job.resource == 6,
        "the highest rung goes first");
     ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 11 && job.resource == 2,
        "then the best of the rung below");
 }
 
-static void test_budget(weft_arena *mem)
+static void test_budget(void)
 {
     struct sim sim = {.tuner = &weft_tuner_asha,
                       .options = "trials = 0\nbudget = 1000",
@@ -446,44 +422,44 @@ static void test_budget(weft_arena *mem)
                       .watch = 1,
                       .loss = rough,
                       .cost = uneven};
-    sim_run(&sim, NULL, mem);
+    sim_run(&sim, NULL);
     ok(!sim.fault && sim.spent <= 1000 && sim.spent > 1000 - 192, "a budget ends it: %g",
        sim.spent);
-    sim.options = "trials = 50\njobs = 40";
-    sim.n = sim.tells = sim.flying = sim.trials = 0;
-    sim_run(&sim, NULL, mem);
+    sim = (struct sim){.tuner = &weft_tuner_asha,
+                       .options = "trials = 50\njobs = 40",
+                       .configs = 1,
+                       .workers = 7,
+                       .max_jobs = 1000,
+                       .watch = 1,
+                       .loss = rough};
+    sim_run(&sim, NULL);
     ok(!sim.fault && sim.n == 40, "or a number of jobs");
 }
 
-static void refused(const char *options, const char *space, const char *says,
-                    weft_arena *mem)
+static void test_refused(void)
 {
-    struct sim sim = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
-    ok(sim_setup(&sim, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
-       "refused: %s", weft_error());
-}
-
-static void test_refused(weft_arena *mem)
-{
-    refused("trials = 0", NULL, "asha.trials = 0", mem);
-    refused("min_resource = 300", NULL, "min_resource", mem);
-    refused("trials = 0\nbudget = 3\nmin_resource = 4", NULL, "asha.budget", mem);
-    refused("trials = 6", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
+    static const char *const all[][3] = {
+        {"trials = 0", NULL, "asha.trials = 0"},
+        {"min_resource = 300", NULL, "min_resource"},
+        {"trials = 0\nbudget = 3\nmin_resource = 4", NULL, "asha.budget"},
+        {"trials = 6", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations"}};
+    for (size_t i = 0; i < LEN(all); i++)
+        sim_refused(&weft_tuner_asha, all[i][0], all[i][1], all[i][2]);
 }
 
 /* ---- time ---- */
 
-static void test_time(weft_arena *mem)
+static void test_time(void)
 {
     enum { RESULTS = 100000 };
     struct sim sim = {.tuner = &weft_tuner_asha,
-                      .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
+                      .options = printed("trials = 0\njobs = %d", RESULTS),
                       .configs = 1,
                       .workers = 1,
                       .max_jobs = RESULTS,
                       .loss = rough};
     double start = processor_seconds();
-    sim_run(&sim, NULL, mem);
+    sim_run(&sim, NULL);
     double each = (processor_seconds() - start) / RESULTS;
     ok(!sim.fault && sim.n == RESULTS && each < 1e-4,
        "at 100,000 results ask and tell take less than 0.1 ms: %.3g ms", 1e3 * each);
@@ -491,16 +467,7 @@ static void test_time(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_traces(mem);
-    test_winner(mem);
-    test_plain(mem);
-    test_ended(mem);
-    test_guesses(mem);
-    test_highest(mem);
-    test_budget(mem);
-    test_refused(mem);
-    test_time(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_traces, test_winner, test_plain, test_ended, test_guesses,
+                 test_highest, test_budget, test_refused, test_time);
 }

@@ -2,9 +2,6 @@
  * RUN: np=1 */
 #include "space/axes.h"
 #include "two_kinds.h"
-#include "weft/base/random.h"
-
-#include <math.h>
 
 static weft_space all_kinds(void)
 {
@@ -119,10 +116,6 @@ static void test_all_wide(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
-    test_units();
-    test_axis_steps();
-    test_all_wide();
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_units, test_axis_steps, test_all_wide);
 }

@@ -1,11 +1,7 @@
 /* Updates of a mixture on bandits whose best arm is known.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/random.h"
 #include "weft/space/mix.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { ARMS = 8, DRAWS = 10, ROUNDS = 2000, SEEDS = 20 };
 
@@ -33,7 +29,7 @@ static void play_bandit(const weft_mix_update *rule, double spread, uint64_t see
 }
 
 /* Probabilities at the end, mean over seeds, into p[ARMS]. */
-static void mean_end(const weft_mix_update *rule, double spread, double *p, weft_arena *mem)
+static void mean_end(const weft_mix_update *rule, double spread, double *p)
 {
     memset(p, 0, ARMS * sizeof *p);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -45,16 +41,16 @@ static void mean_end(const weft_mix_update *rule, double spread, double *p, weft
     }
 }
 
-static void test_bandit(weft_arena *mem)
+static void test_bandit(void)
 {
     double p[ARMS];
     weft_mix_update mw = {
         .schedule = WEFT_UPDATE_HORIZON, .horizon = ROUNDS, .discount = 1, .floor = .01};
-    mean_end(&mw, 0, p, mem);
+    mean_end(&mw, 0, p);
     ok(p[0] > .9, "multiplicative weights find the best arm: %.4f", p[0]);
     weft_mix_update open = mw;
     open.horizon = 0;
-    mean_end(&open, 0, p, mem);
+    mean_end(&open, 0, p);
     ok(p[0] > .9, "so they do without a horizon: %.4f", p[0]);
 
     /* with the released defaults: a discount of its own for each trial */
@@ -75,11 +71,11 @@ static void test_bandit(weft_arena *mem)
  * (b / n) p s^2, so a stationary one of s / (2 sqrt n); p then has a standard deviation of
  * p sqrt(s / (2 sqrt n)), 0.02 for p = 1/8 and s = 1.85, and its mean over 20 seeds
  * one of 0.004. Five of those are allowed. */
-static void test_literal(weft_arena *mem)
+static void test_literal(void)
 {
     double p[ARMS], sum = 0, off = 0;
     weft_mix_update literal = {.schedule = WEFT_UPDATE_AS_PUBLISHED, .horizon = ROUNDS};
-    mean_end(&literal, 0, p, mem);
+    mean_end(&literal, 0, p);
     for (int i = 0; i < ARMS; i++) sum += 1 / (1.5 + .1 * i);
     for (int i = 0; i < ARMS; i++) off = worse(off, fabs(p[i] - 1 / (1.5 + .1 * i) / sum));
     is_near(off, 0, 5 * .02 / sqrt(SEEDS), "the literal rule stays near 1 / s: best %.4f",
@@ -87,7 +83,7 @@ static void test_literal(weft_arena *mem)
 }
 
 /* Clients differ by ten times what arms do: only differences see the arms. */
-static void test_difference(weft_arena *mem)
+static void test_difference(void)
 {
     double p[ARMS];
     weft_mix_update rule = {.schedule = WEFT_UPDATE_HORIZON,
@@ -95,19 +91,15 @@ static void test_difference(weft_arena *mem)
                             .discount = 1,
                             .floor = .01,
                             .diff = 1};
-    mean_end(&rule, 5, p, mem);
+    mean_end(&rule, 5, p);
     ok(p[0] > .9, "differences find the best arm among unequal clients: %.4f", p[0]);
     rule.diff = 0;
-    mean_end(&rule, 5, p, mem);
+    mean_end(&rule, 5, p);
     ok(p[0] < .9, "scores after training alone do not: %.4f", p[0]);
 }
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_bandit(mem);
-    test_literal(mem);
-    test_difference(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_bandit, test_literal, test_difference);
 }

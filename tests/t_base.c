@@ -3,11 +3,7 @@
 #include "says.h"
 #include "tap.h"
 
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-
 #include <Random123/philox.h>
-#include <string.h>
 
 static void test_errors(void)
 {
@@ -159,7 +155,7 @@ static void note_place(void *item, int64_t at)
 
 /* Balls of distinct weights: pushed, some made lighter or heavier, some taken from within,
  * then taken in order. */
-static void test_heap(weft_arena *mem)
+static void test_heap(void)
 {
     enum { N = 1000 };
     struct ball *x = WEFT_NEW(mem, struct ball, N);
@@ -196,15 +192,6 @@ static void test_heap(weft_arena *mem)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    weft_arena *mem = weft_arena_new();
-    test_errors();
-    test_arena();
-    test_rng();
-    test_normal();
-    test_heap(mem);
-    weft_arena_free(mem);
-    int st = tap_done();
-    MPI_Finalize();
-    return st;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_errors, test_arena, test_rng, test_normal, test_heap);
 }

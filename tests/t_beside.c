@@ -3,7 +3,6 @@
  * and tests/gold/samplers.py made with other seeds.
  * RUN: np=1 */
 #include "functions.h"
-#include "tap.h"
 
 enum { RUNS = 20, TRIALS = 100, LINE = 256 };
 
@@ -39,22 +38,21 @@ static const char *const names[] = {"branin",      "hartmann3", "hartmann6",  "a
                                     "rosenbrock4", "text",      "tree",       "noisy",
                                     "mixed8",      "levy5",     "styblinski4"};
 
-static void beside(const struct method *method, const char *name, int workers,
-                   weft_arena *mem)
+static void beside(const struct method *method, const char *name, int workers)
 {
     double own[RUNS], other[RUNS];
     int n = regrets_of(method->program, name, workers, other);
-    last_regrets(name, method->options, TRIALS, workers, RUNS, 3000, own, mem);
+    last_regrets(name, method->options, TRIALS, workers, RUNS, 3000, own);
     double p = smaller(n, other, RUNS, own);
     ok(n == RUNS && p > level, "%s, %d workers: not worse than %s, p = %.2g", name, workers,
        method->program, p);
 }
 
 /* What would be found if a sampler did nothing. */
-static void test_power(weft_arena *mem)
+static void test_power(void)
 {
     double random[RUNS], other[RUNS];
-    last_regrets("ackley5", "", TRIALS, 1, RUNS, 3000, random, mem);
+    last_regrets("ackley5", "", TRIALS, 1, RUNS, 3000, random);
     for (int i = 0; i < 3; i++) {
         int n = regrets_of(methods[i].program, "ackley5", 1, other);
         double p = smaller(n, other, RUNS, random);
@@ -65,12 +63,11 @@ static void test_power(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
+    tap_begin();
     for (int workers = 1; workers <= 10; workers += 9)
         for (int i = 0; i < 11; i++)
-            for (int k = 0; k < 3; k++) beside(&methods[k], names[i], workers, mem);
-    beside(&forest, "hartmann3", 1, mem); /* where it is nearest to be worse in the table */
-    test_power(mem);
-    weft_arena_free(mem);
-    return tap_done();
+            for (int k = 0; k < 3; k++) beside(&methods[k], names[i], workers);
+    beside(&forest, "hartmann3", 1); /* where it is nearest to be worse in the table */
+    test_power();
+    return tap_end();
 }

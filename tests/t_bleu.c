@@ -1,11 +1,7 @@
 /* BLEU, chrF and the 13a tokens against sacrebleu: the pairs and sets of
  * tests/gold/bleu.tsv (bleu.py); counts that are added over ranks; closed forms. RUN: np=1
  * np=2 */
-#include "weft/par/par.h"
 #include "weft/text/text.h"
-
-#include <math.h>
-#include <string.h>
 
 #include "escaped.h"
 #include "tap.h"
@@ -71,7 +67,7 @@ static void end_set(struct tally *tally, char **field)
     tally->chrf = (weft_chrf){.total = {0}};
 }
 
-static void test_gold(weft_arena *mem)
+static void test_gold(void)
 {
     struct tally tally = {.pairs = 0};
     FILE *gold = fopen("tests/gold/bleu.tsv", "r");
@@ -112,7 +108,7 @@ static int64_t count_common(const char *a, const char *b, int order)
 
 /* Texts of few letters have many n-grams in common, of which some are cut off at the end.
  */
-static void test_counts(weft_arena *mem)
+static void test_counts(void)
 {
     enum { PAIRS = 400, LETTERS = 40 };
     uint64_t state = 1;
@@ -134,23 +130,23 @@ static void test_counts(weft_arena *mem)
 }
 
 /* Every rank counts some of the pairs. */
-static void test_ranks(weft_team *world, weft_arena *mem)
+static void test_ranks(void)
 {
     static const char *const text[] = {"a b c d e", "a b d c e", "f g",
                                        "f g h i",   "a, b. c",   ""};
-    enum { TEXTS = sizeof text / sizeof *text };
+    enum { TEXTS = LEN(text) };
     weft_bleu all = {.length = 0}, own = {.length = 0};
     weft_chrf all_chars = {.total = {0}}, own_chars = {.total = {0}};
     for (int i = 0; i < TEXTS * TEXTS; i++) {
         const char *made = text[i / TEXTS], *wanted = text[i % TEXTS];
         weft_bleu_add(&all, made, wanted, mem);
         weft_chrf_add(&all_chars, made, wanted, mem);
-        if (i % world->size != world->rank) continue;
+        if (i % world.size != world.rank) continue;
         weft_bleu_add(&own, made, wanted, mem);
         weft_chrf_add(&own_chars, made, wanted, mem);
     }
-    weft_sum_i64(world, (int64_t *)&own, sizeof own / sizeof(int64_t));
-    weft_sum_i64(world, (int64_t *)&own_chars, sizeof own_chars / sizeof(int64_t));
+    weft_sum_i64(&world, (int64_t *)&own, sizeof own / sizeof(int64_t));
+    weft_sum_i64(&world, (int64_t *)&own_chars, sizeof own_chars / sizeof(int64_t));
     ok(memcmp(&own, &all, sizeof all) == 0, "counts of BLEU are added over ranks");
     ok(memcmp(&own_chars, &all_chars, sizeof all_chars) == 0,
        "counts of chrF are added over ranks");
@@ -161,7 +157,7 @@ static void test_ranks(weft_team *world, weft_arena *mem)
 }
 
 /* Scores that can be written down. */
-static void test_closed(weft_arena *mem)
+static void test_closed(void)
 {
     weft_bleu bleu = {.length = 0};
     weft_chrf chrf = {.total = {0}};
@@ -182,17 +178,9 @@ static void test_closed(weft_arena *mem)
 
 int main(int argc, char **argv)
 {
-    weft_team world;
-    weft_check(weft_par_start(&argc, &argv, &world) == WEFT_OK, "%s", weft_error());
-    weft_arena *mem = weft_arena_new();
-    test_gold(mem);
+    ranks_begin(&argc, &argv);
+    test_gold();
     ok(strcmp(weft_tokens_13a("&amp;quot;b", mem), "& quot ; b") == 0,
        "what an ampersand is written by is replaced after quotation marks");
-    test_counts(mem);
-    test_ranks(&world, mem);
-    test_closed(mem);
-    weft_arena_free(mem);
-    int failed = tap_done();
-    weft_par_end(&world);
-    return failed;
+    return TESTS(test_counts, test_ranks, test_closed);
 }

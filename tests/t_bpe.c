@@ -1,11 +1,7 @@
 /* Byte-pair encoding: merges and pieces against subword-nmt, by tests/gold/bpe.tsv (bpe.py,
  * another file as argument); texts come back; units; bad pieces.
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/text/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "escaped.h"
 #include "tap.h"
@@ -46,31 +42,31 @@ struct tally {
 };
 
 /* Words between blanks as units. */
-static void add_words(weft_unit_counts *counts, const char *text, weft_arena *mem)
+static void add_words(weft_unit_counts *counts, const char *text)
 {
-    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    char *rest, *copy = printed("%s", text);
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        weft_unit_add(counts, weft_arena_text(mem, "%s ", word), 1);
+        weft_unit_add(counts, printed("%s ", word), 1);
 }
 
-static void add_text(struct set *set, char **field, weft_arena *mem)
+static void add_text(struct set *set, char **field)
 {
     if (strcmp(set->name, field[1]) != 0) {
         *set = (struct set){.learnt = 0};
         snprintf(set->name, sizeof set->name, "%s", field[1]);
         for (int k = 0; k < KINDS; k++) set->counts[k].units.mem = mem;
     }
-    add_words(&set->counts[WORDS], field[2], mem);
+    add_words(&set->counts[WORDS], field[2]);
     weft_units_add(&set->counts[UNITS], field[2], strlen(field[2]));
 }
 
 /* subword-nmt's text of a piece, which ends with </w> where it has a blank. */
-static const char *marked(const weft_bpe *bpe, uint32_t piece, weft_arena *mem)
+static const char *marked(const weft_bpe *bpe, uint32_t piece)
 {
     const char *text = bpe->text + bpe->offset[piece];
     int n = (int)(bpe->offset[piece + 1] - bpe->offset[piece]);
     int blank = n > 0 && text[n - 1] == ' ';
-    return weft_arena_text(mem, "%.*s%s", n - blank, text, blank ? "</w>" : "");
+    return printed("%.*s%s", n - blank, text, blank ? "</w>" : "");
 }
 
 static int kind_of(const char *name)
@@ -78,7 +74,7 @@ static int kind_of(const char *name)
     return strcmp(name, kinds[UNITS]) == 0 ? UNITS : WORDS;
 }
 
-static void learn(struct set *set, weft_arena *mem)
+static void learn(struct set *set)
 {
     for (int k = 0; k < KINDS && !set->learnt; k++)
         weft_check(weft_bpe_learn(&set->counts[k], MANY, set->name, &set->bpe[k], mem) ==
@@ -87,16 +83,16 @@ static void learn(struct set *set, weft_arena *mem)
     set->learnt = 1;
 }
 
-static void check_merge(struct set *set, char **field, struct tally *tally, weft_arena *mem)
+static void check_merge(struct set *set, char **field, struct tally *tally)
 {
-    learn(set, mem);
+    learn(set);
     int k = kind_of(field[1]);
     const weft_bpe *bpe = &set->bpe[k];
     int64_t i = set->merges[k]++;
     tally->merges[k]++;
     if (i >= bpe->merges) return;
-    const char *left = marked(bpe, bpe->merge[3 * i], mem),
-               *right = marked(bpe, bpe->merge[3 * i + 1], mem);
+    const char *left = marked(bpe, bpe->merge[3 * i]),
+               *right = marked(bpe, bpe->merge[3 * i + 1]);
     int same = strcmp(left, field[3]) == 0 && strcmp(right, field[4]) == 0;
     tally->same[k] += same;
     if (!same)
@@ -105,34 +101,33 @@ static void check_merge(struct set *set, char **field, struct tally *tally, weft
 }
 
 /* The model with just the merges that subword-nmt was given. */
-static weft_bpe shortened(const struct set *set, int k, weft_arena *mem)
+static weft_bpe shortened(const struct set *set, int k)
 {
     weft_bpe bpe = set->bpe[k];
     if (set->merges[k] < bpe.merges) bpe.merges = set->merges[k];
-    weft_check(weft_bpe_open(&bpe, set->name, mem) == WEFT_OK, "%s", weft_error());
+    must(weft_bpe_open(&bpe, set->name, mem));
     return bpe;
 }
 
 /* Behind a text, pieces as subword-nmt shows them. */
 static const char *shown(const weft_bpe *bpe, const uint32_t *piece, int64_t n,
-                         const char *text, weft_arena *mem)
+                         const char *text)
 {
     for (int64_t i = 0; i < n; i++) {
-        const char *one = marked(bpe, piece[i], mem);
-        text = weft_arena_text(mem, "%s%s%s", text, i == 0 ? "" : " ", one);
+        const char *one = marked(bpe, piece[i]);
+        text = printed("%s%s%s", text, i == 0 ? "" : " ", one);
     }
     return text;
 }
 
-static const char *shown_words(const weft_bpe *bpe, const char *text, weft_arena *mem)
+static const char *shown_words(const weft_bpe *bpe, const char *text)
 {
     uint32_t *piece = WEFT_NEW(mem, uint32_t, strlen(text) + 1);
-    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    char *rest, *copy = printed("%s", text);
     const char *made = "";
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        int64_t n = weft_bpe_encode_unit(bpe, weft_arena_text(mem, "%s ", word), piece);
-        made = shown(bpe, piece, n, *made != '\0' ? weft_arena_text(mem, "%s ", made) : "",
-                     mem);
+        int64_t n = weft_bpe_encode_unit(bpe, printed("%s ", word), piece);
+        made = shown(bpe, piece, n, *made != '\0' ? printed("%s ", made) : "");
     }
     return made;
 }
@@ -146,24 +141,22 @@ static int is_known(const uint32_t *piece, int64_t n)
     return 1;
 }
 
-static void check_pieces(const struct set *set, char **field, struct tally *tally,
-                         weft_arena *mem)
+static void check_pieces(const struct set *set, char **field, struct tally *tally)
 {
     int k = kind_of(field[1]);
-    weft_bpe bpe = shortened(set, k, mem);
+    weft_bpe bpe = shortened(set, k);
     uint32_t *piece = WEFT_NEW(mem, uint32_t, strlen(field[3]) + 1);
     int64_t n = weft_bpe_encode(&bpe, field[3], strlen(field[3]), piece);
     if (!is_known(piece, n)) return;
     tally->texts[k]++;
     tally->back += strcmp(weft_bpe_decode(&bpe, piece, n, mem), field[3]) == 0;
-    const char *made =
-        k == UNITS ? shown(&bpe, piece, n, "", mem) : shown_words(&bpe, field[3], mem);
+    const char *made = k == UNITS ? shown(&bpe, piece, n, "") : shown_words(&bpe, field[3]);
     int same = strcmp(made, field[4]) == 0;
     tally->pieces[k] += same;
     if (!same) note("%s %s:\n# %s\n# not %s", set->name, kinds[k], made, field[4]);
 }
 
-static void test_gold(const char *path, weft_arena *mem)
+static void test_gold(const char *path)
 {
     struct tally tally = {.sets = 0};
     struct set set = {.learnt = 0};
@@ -176,11 +169,11 @@ static void test_gold(const char *path, weft_arena *mem)
         weft_check(n == (text ? 3 : FIELDS - 1), "%s: %d fields", path, n);
         if (text) {
             tally.sets += strcmp(set.name, field[1]) != 0;
-            add_text(&set, field, mem);
+            add_text(&set, field);
         } else if (strcmp(field[0], "merge") == 0) {
-            check_merge(&set, field, &tally, mem);
+            check_merge(&set, field, &tally);
         } else {
-            check_pieces(&set, field, &tally, mem);
+            check_pieces(&set, field, &tally);
         }
     }
     free(line);
@@ -235,18 +228,16 @@ static void test_units(void)
 
 /* ---- texts that were not learnt from ---- */
 
-static weft_bpe learnt_from(const char *text, int64_t pieces, weft_arena *mem)
+static weft_bpe learnt_from(const char *text, int64_t pieces)
 {
     weft_unit_counts counts = {.units = {.mem = mem}};
     weft_bpe bpe;
     weft_units_add(&counts, text, strlen(text));
-    weft_check(weft_bpe_learn(&counts, pieces, "text", &bpe, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_bpe_learn(&counts, pieces, "text", &bpe, mem));
     return bpe;
 }
 
-static void comes_back(const weft_bpe *bpe, const char *text, const char *back,
-                       weft_arena *mem)
+static void comes_back(const weft_bpe *bpe, const char *text, const char *back)
 {
     uint32_t *piece = WEFT_NEW(mem, uint32_t, strlen(text) + 1);
     int64_t n = weft_bpe_encode(bpe, text, strlen(text), piece);
@@ -255,13 +246,13 @@ static void comes_back(const weft_bpe *bpe, const char *text, const char *back,
        "'%s' comes back as '%s', of %lld pieces", text, made, (long long)n);
 }
 
-static void test_back(weft_arena *mem)
+static void test_back(void)
 {
-    weft_bpe bpe = learnt_from("low lower lowest, low new newer. newest", 100, mem);
-    comes_back(&bpe, "lower  newest\tlow.", "lower newest low.", mem);
-    comes_back(&bpe, "", "", mem);
-    comes_back(&bpe, " o l , ", "o l ,", mem);
-    comes_back(&bpe, "low\u00e9 n", "low\ufffd n", mem);
+    weft_bpe bpe = learnt_from("low lower lowest, low new newer. newest", 100);
+    comes_back(&bpe, "lower  newest\tlow.", "lower newest low.");
+    comes_back(&bpe, "", "");
+    comes_back(&bpe, " o l , ", "o l ,");
+    comes_back(&bpe, "low\u00e9 n", "low\ufffd n");
     uint32_t piece[8];
     ok(weft_bpe_encode(&bpe, "low", 3, piece) == 1, "a frequent word is one piece");
     ok(weft_bpe_encode(&bpe, "o", 1, piece) == 2 && piece[1] == WEFT_PIECE_BLANK,
@@ -269,30 +260,29 @@ static void test_back(weft_arena *mem)
     ok(weft_bpe_encode(&bpe, "\u00e9", 2, piece) == 2 && piece[0] == WEFT_PIECE_UNKNOWN &&
            piece[1] == WEFT_PIECE_BLANK,
        "a new character is unknown, its blank is not");
-    weft_bpe few = learnt_from("low lower lowest, low new newer. newest", 20, mem);
+    weft_bpe few = learnt_from("low lower lowest, low new newer. newest", 20);
     int same = few.n == 20 && few.merges == 20 - WEFT_PIECE_FIRST - 13;
     for (int64_t i = 0; i < 3 * few.merges && same; i++)
         same = few.merge[i] == bpe.merge[i];
     ok(same, "fewer pieces have the first of the merges, %lld", (long long)few.merges);
-    ok(learnt_from("ab cd", 100, mem).merges == 0 &&
-           learnt_from("ab cd ab", 100, mem).merges == 1,
+    ok(learnt_from("ab cd", 100).merges == 0 && learnt_from("ab cd ab", 100).merges == 1,
        "what occurs once is not merged, what occurs twice is");
-    weft_bpe none = learnt_from("", 4, mem);
-    comes_back(&none, "ab", "\ufffd\ufffd", mem);
+    weft_bpe none = learnt_from("", 4);
+    comes_back(&none, "ab", "\ufffd\ufffd");
 }
 
 /* Of "aab b ccc c cb d": 3 of "b " and c, 2 of a and "c ", 1 of "d ". */
-static void test_numbers(weft_arena *mem)
+static void test_numbers(void)
 {
-    weft_bpe bpe = learnt_from("aab b ccc c cb d", WEFT_PIECE_FIRST + 5, mem);
+    weft_bpe bpe = learnt_from("aab b ccc c cb d", WEFT_PIECE_FIRST + 5);
     uint32_t piece[5];
     for (uint32_t i = 0; i < 5; i++) piece[i] = WEFT_PIECE_FIRST + i;
-    const char *order = shown(&bpe, piece, 5, "", mem);
+    const char *order = shown(&bpe, piece, 5, "");
     ok(bpe.merges == 0 && strcmp(order, "b</w> c a c</w> d</w>") == 0,
        "characters are numbered by falling counts, equal ones by their texts: %s", order);
 }
 
-static void test_bad(weft_arena *mem)
+static void test_bad(void)
 {
     weft_unit_counts counts = {.units = {.mem = mem}};
     weft_bpe bpe;
@@ -301,7 +291,7 @@ static void test_bad(weft_arena *mem)
            strcmp(weft_error(),
                   "cs: 6 pieces are too few for its 3 characters; give 7 or more") == 0,
        "%s", weft_error());
-    weft_bpe good = learnt_from("ab ab ab", 100, mem);
+    weft_bpe good = learnt_from("ab ab ab", 100);
     uint32_t merge[3];
     int64_t offset[8];
     weft_check(good.n == 7 && good.merges == 1, "%lld pieces", (long long)good.n);
@@ -324,13 +314,13 @@ static void test_bad(weft_arena *mem)
 }
 
 /* The same bits of text whatever its size: a million letters, and two million units. */
-static void test_large(weft_arena *mem)
+static void test_large(void)
 {
     enum { LARGE = 1000000 };
     char *text = WEFT_NEW(mem, char, LARGE + 1);
     double began = processor_seconds();
     memset(text, 'a', LARGE);
-    weft_bpe bpe = learnt_from(text, 50, mem);
+    weft_bpe bpe = learnt_from(text, 50);
     uint32_t *piece = WEFT_NEW(mem, uint32_t, LARGE + 1);
     int64_t n = weft_bpe_encode(&bpe, text, LARGE, piece);
     ok(n < LARGE / 100, "a million equal letters are %lld pieces", (long long)n);
@@ -340,7 +330,7 @@ static void test_large(weft_arena *mem)
         state = state * 6364136223846793005u + 1442695040888963407u;
         text[i] = (char)((state >> 60) < 3 ? ' ' : 'a' + (state >> 40) % 20);
     }
-    bpe = learnt_from(text, 4000, mem);
+    bpe = learnt_from(text, 4000);
     n = weft_bpe_encode(&bpe, text, LARGE, piece);
     ok(bpe.n == 4000 && n < LARGE * 3 / 4, "letters at random are %lld pieces",
        (long long)n);
@@ -350,13 +340,7 @@ static void test_large(weft_arena *mem)
 
 int main(int argc, char **argv)
 {
-    weft_arena *mem = weft_arena_new();
-    test_gold(argc > 1 ? argv[1] : "tests/gold/bpe.tsv", mem);
-    test_units();
-    test_back(mem);
-    test_numbers(mem);
-    test_bad(mem);
-    test_large(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    test_gold(argc > 1 ? argv[1] : "tests/gold/bpe.tsv");
+    return TESTS(test_units, test_back, test_numbers, test_bad, test_large);
 }

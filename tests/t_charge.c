@@ -7,23 +7,18 @@
 #include "toy.h"
 #include "weft/run/run.h"
 
-#include <unistd.h>
-
 enum { ALL = 31 }; /* the set of all five clients */
-
-static const int64_t sizes[5][WEFT_NPART] = {
-    {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
 
 static struct toy *five_clients(void)
 {
-    int64_t count[5][WEFT_NPART];
-    memcpy(count, sizes, sizeof count);
+    int64_t count[5][WEFT_NPART] = {
+        {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
     return toy_new(5, count);
 }
 
 /* Sums over the validation samples of a set of clients, under weights w after a step each
  * at that rate. */
-static struct sums scored(const struct toy *toy, int set, double lr, const double *w)
+static struct sums sums_of(const struct toy *toy, int set, double lr, const double *w)
 {
     struct sums all = {0};
     for (int c = 0; c < toy->n; c++) {
@@ -54,9 +49,8 @@ static void test_deadline(void)
     for (int e = 0; e < 4; e++) {
         const char *score = e % 2 ? "loss" : "error",
                    *stage = e / 2 ? "global" : "personal";
-        const struct stand *stand =
-            trained(toy, weft_arena_text(mem, text, score, stage), 1, 1);
-        struct sums own = scored(toy, set, e / 2 ? 0 : 0.5, zero);
+        const struct stand *stand = trained(toy, printed(text, score, stage), 1, 1);
+        struct sums own = sums_of(toy, set, e / 2 ? 0 : 0.5, zero);
         double good = e % 2 ? own.loss : own.wrong, worst = e % 2 ? 2 * log(C) : 1;
         is_near(stand->res.loss, (good + 12 * worst) / 22, 1e-6,
                 "%s, %s: who misses the deadline has the worst score", score, stage);
@@ -114,19 +108,18 @@ static void test_uncharged(void)
                                          "availability = 0.5"};
     struct toy *toy = five_clients();
     for (int e = 0; e < 4; e++) {
-        const char *text = weft_arena_text(mem,
-                                           "[fed]\ncohort = 2\npool = 1\nscore = loss\n"
-                                           "[client]\nlr = 0.5\nbatch = 50\n[device]\n%s\n",
-                                           device[e]);
-        struct stand stand;
-        weft_check(stand_up(&stand, toy, text, 1) == WEFT_OK, "%s", weft_error());
+        const char *text = printed("[fed]\ncohort = 2\npool = 1\nscore = loss\n"
+                                   "[client]\nlr = 0.5\nbatch = 50\n[device]\n%s\n",
+                                   device[e]);
+        struct stand *stand = standing(toy, text, 1);
         double off = 0, lost = 0;
         for (int r = 0; r < 12; r++) {
-            units(&stand, 1, 0, 1);
-            lost +=
-                in_row(fed, stand.row[r], "dropped") + in_row(fed, stand.row[r], "surplus");
-            if (in_row(fed, stand.row[r], "clients") > 0)
-                off = worse(off, stand.res.loss - in_row(fed, stand.row[r], "after_loss"));
+            units(stand, 1, 0, 1);
+            lost += in_row(fed, stand->row[r], "dropped") +
+                    in_row(fed, stand->row[r], "surplus");
+            if (in_row(fed, stand->row[r], "clients") > 0)
+                off =
+                    worse(off, stand->res.loss - in_row(fed, stand->row[r], "after_loss"));
         }
         ok(lost > 3, "%.0f are lost", lost);
         is_near(off, 0, 1e-12, "and no score is charged for it (case %d)", e);
@@ -144,28 +137,26 @@ static void test_mixture(void)
     }
     struct toy *toy = toy_new(N, count);
     for (int diff = 0; diff < 2; diff++) {
-        struct stand stand;
-        weft_check(stand_up(&stand, toy,
-                            "[fed]\ncohort = 10\nscore = error\n"
-                            "[client]\nlr = 0.1\nepochs = 1 .. 50\n"
-                            "[device]\nspeed = exponential\n"
-                            "sample_seconds = 1\ndeadline = 347\n",
-                            2) == WEFT_OK,
-                   "%s", weft_error());
-        stand.mix.conf[0] = 1;
-        stand.mix.conf[1] = 50;
-        stand.job.update = (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON,
-                                             .horizon = ROUNDS,
-                                             .discount = 1,
-                                             .floor = 0.01,
-                                             .diff = diff};
-        units(&stand, ROUNDS, 0, ROUNDS);
+        struct stand *stand = standing(toy,
+                                       "[fed]\ncohort = 10\nscore = error\n"
+                                       "[client]\nlr = 0.1\nepochs = 1 .. 50\n"
+                                       "[device]\nspeed = exponential\n"
+                                       "sample_seconds = 1\ndeadline = 347\n",
+                                       2);
+        stand->mix.conf[0] = 1;
+        stand->mix.conf[1] = 50;
+        stand->job.update = (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON,
+                                              .horizon = ROUNDS,
+                                              .discount = 1,
+                                              .floor = 0.01,
+                                              .diff = diff};
+        units(stand, ROUNDS, 0, ROUNDS);
         double lost = 0;
-        for (int r = 0; r < ROUNDS; r++) lost += in_row(fed, stand.row[r], "dropped");
+        for (int r = 0; r < ROUNDS; r++) lost += in_row(fed, stand->row[r], "dropped");
         ok(lost > 5, "%.0f of %d clients are late", lost, 10 * ROUNDS);
-        ok(exp(stand.res.logp[1]) < 0.1,
+        ok(exp(stand->res.logp[1]) < 0.1,
            "a configuration that loses half of its clients goes: p = %.4f%s",
-           exp(stand.res.logp[1]), diff ? ", by differences" : "");
+           exp(stand->res.logp[1]), diff ? ", by differences" : "");
     }
 }
 
@@ -175,14 +166,12 @@ static const char two_rates[] =
     "[fed]\ncohort = 5\npool = 1\nscore = %s\nscore_weights = %s\n"
     "[client]\nbatch = 50\nlr = 0.5 .. 1e6\n";
 
-static void stand_two(struct stand *stand, struct toy *toy, const char *score,
-                      const char *stage)
+static struct stand *stand_two(struct toy *toy, const char *score, const char *stage)
 {
-    weft_check(stand_up(stand, toy, weft_arena_text(mem, two_rates, score, stage), 2) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    struct stand *stand = standing(toy, printed(two_rates, score, stage), 2);
     stand->mix.conf[0] = 0.5;
     stand->mix.conf[1] = 1e6;
+    return stand;
 }
 
 /* The set of clients whose mean step at rate 0.5 gives the weights. */
@@ -204,17 +193,16 @@ static void test_global(void)
     is_near(all->res.loss, 1, 0, "clients that diverge are wrong, before training too");
     double off = 0;
     int rounds = 0;
-    struct stand stand;
-    stand_two(&stand, toy, "error", "global");
+    struct stand *stand = stand_two(toy, "error", "global");
     for (int r = 0; r < 8; r++) {
         double w[W], none[W];
-        wide(stand.state.x, w);
-        units(&stand, 1, 0, 1);
-        int good = who_moved(toy, w, stand.state.x);
+        wide(stand->state.x, w);
+        units(stand, 1, 0, 1);
+        int good = who_moved(toy, w, stand->state.x);
         if (good == 0 || good == ALL) continue;
         memcpy(none, w, sizeof none);
-        struct sums own = scored(toy, good, 0, none);
-        off = worse(off, stand.res.loss - (own.wrong + 22 - own.n) / 22);
+        struct sums own = sums_of(toy, good, 0, none);
+        off = worse(off, stand->res.loss - (own.wrong + 22 - own.n) / 22);
         rounds++;
     }
     ok(rounds > 3, "some of a cohort diverge");
@@ -225,13 +213,12 @@ static void test_train_loss(void)
 {
     struct toy *toy = five_clients();
     double off = 0;
-    struct stand stand;
-    stand_two(&stand, toy, "loss", "personal");
+    struct stand *stand = stand_two(toy, "loss", "personal");
     for (int r = 0; r < 8; r++) {
         double w[W];
-        wide(stand.state.x, w);
-        units(&stand, 1, 0, 1);
-        int good = who_moved(toy, w, stand.state.x);
+        wide(stand->state.x, w);
+        units(stand, 1, 0, 1);
+        int good = who_moved(toy, w, stand->state.x);
         if (good == 0) continue;
         double loss = 0, n = 0;
         for (int c = 0; c < 5; c++) {
@@ -239,7 +226,7 @@ static void test_train_loss(void)
             loss += softmax(toy, c, 0, toy->count[c][WEFT_TRAIN], w, NULL).loss;
             n += (double)toy->count[c][WEFT_TRAIN];
         }
-        off = worse(off, in_row(fed, stand.row[r], "train_loss") - loss / n);
+        off = worse(off, in_row(fed, stand->row[r], "train_loss") - loss / n);
     }
     is_near(off, 0, 1e-5, "the training loss is that of clients that did not diverge");
 }
@@ -251,12 +238,12 @@ static void test_bound(void)
     static const char text[] =
         "[fed]\ncohort = 1\nselect = bound\nscore = %s\n[client]\nlr = 0.5\n";
     struct toy *toy = five_clients();
-    const struct stand *one = trained(toy, weft_arena_text(mem, text, "error"), 1, 1);
+    const struct stand *one = trained(toy, printed(text, "error"), 1, 1);
     is_near(one->res.loss, 1, 0, "one client bounds no error");
     ok(isnan(one->res.bound), "and gives no interval");
-    one = trained(toy, weft_arena_text(mem, text, "loss"), 1, 1);
+    one = trained(toy, printed(text, "loss"), 1, 1);
     is_near(one->res.loss, 2 * log(C), 1e-12, "nor a loss");
-    const struct stand *ten = trained(toy, weft_arena_text(mem, text, "loss"), 1, 10);
+    const struct stand *ten = trained(toy, printed(text, "loss"), 1, 10);
     ok(ten->res.bound > 0 && ten->res.loss <= 2 * log(C) &&
            ten->res.loss > measured(fed, &ten->res, "valid_loss"),
        "ten do");
@@ -271,13 +258,13 @@ static double number_of_job(const weft_jobs *jobs, const char *name, int64_t i)
 
 /* A job that evaluates all clients at its end and the winner of the run have the same
  * weights, mixture and draws. */
-static void test_winner(const char *data)
+static void test_winner(void)
 {
+    const char *data = toys[0]->data.path;
     const char *path = at("winner.h5");
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     weft_conf_init(conf, mem);
-    const char *text = weft_arena_text(
-        mem,
+    const char *text = printed(
         "[run]\ntask = fed\ntuner = sha\nmixing = fedex\ndata = %s\noutput = %s\n"
         "[space]\nconfigs = 2\n[fed]\ncohort = 5\nscore = loss\n"
         "eval_clients = 0\n[client]\nlr = log 0.01 .. 3\nbatch = 2 .. 20\n"
@@ -288,7 +275,7 @@ static void test_winner(const char *data)
     if (st == WEFT_OK) st = weft_run_tune(conf, 0, &world);
     ok(st == WEFT_OK, "a run that draws in evaluations");
     weft_summary summary;
-    weft_check(weft_summary_read(&summary, path, mem) == WEFT_OK, "%s", weft_error());
+    must(weft_summary_read(&summary, path, mem));
     int64_t trial = weft_summary_value(&summary, "winner_trial")->whole;
     int64_t i = 0;
     while (summary.jobs.trial[i] != trial) i++;
@@ -303,14 +290,6 @@ static void test_winner(const char *data)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_deadline();
-    test_nobody();
-    test_uncharged();
-    test_mixture();
-    test_global();
-    test_train_loss();
-    test_bound();
-    test_winner(toys[0]->data.path);
-    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return TESTS(test_deadline, test_nobody, test_uncharged, test_mixture, test_global,
+                 test_train_loss, test_bound, test_winner);
 }

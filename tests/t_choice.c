@@ -4,8 +4,6 @@
 #include "sched/sched.h"
 #include "tap.h"
 
-#include <math.h>
-
 /* ---- ranks ---- */
 
 /* 1: each of rank[n] is before all that follow it, and those are not before it. */
@@ -29,14 +27,14 @@ static void test_ranks(void)
         weft_rank_of(0.3, 0, 9),    weft_rank_of(INFINITY, 3, 10),
         weft_rank_of(NAN, NAN, 11), weft_rank_of(INFINITY, 1, 12),
     };
-    ok(is_in_order(best_first, sizeof best_first / sizeof *best_first),
+    ok(is_in_order(best_first, LEN(best_first)),
        "ranks are by loss, then by the second number, then by id; of what diverged by id");
 }
 
 /* ---- jobs ---- */
 
 static weft_job_record *job_of(int64_t id, weft_eligibility wins, double resource,
-                               double loss, double tie, weft_arena *mem)
+                               double loss, double tie)
 {
     weft_mix mix = weft_mix_new(1, 0, mem);
     weft_job job = weft_job_new(id, 1, &mix);
@@ -51,36 +49,35 @@ static weft_job_record *job_of(int64_t id, weft_eligibility wins, double resourc
     return record;
 }
 
-static void test_jobs(weft_arena *mem)
+static void test_jobs(void)
 {
     const weft_eligibility R = WEFT_WINS_RESOURCE, LAST = WEFT_WINS_LAST;
     const weft_job_record *const best_first[] = {
-        job_of(7, R, 4, 0.2, 0.5, mem),      job_of(2, R, 4, 0.2, 0.6, mem),
-        job_of(3, R, 4, 0.2, 0.6, mem),      job_of(1, R, 4, 0.2, NAN, mem),
-        job_of(4, R, 4, 0.3, 0.1, mem),      job_of(0, R, 2, 0.1, 0.1, mem),
-        job_of(5, R, 9, INFINITY, NAN, mem), job_of(9, LAST, 9, 0.1, 0.1, mem),
-        job_of(8, LAST, 9, 0.0, 0.0, mem),
+        job_of(7, R, 4, 0.2, 0.5),      job_of(2, R, 4, 0.2, 0.6),
+        job_of(3, R, 4, 0.2, 0.6),      job_of(1, R, 4, 0.2, NAN),
+        job_of(4, R, 4, 0.3, 0.1),      job_of(0, R, 2, 0.1, 0.1),
+        job_of(5, R, 9, INFINITY, NAN), job_of(9, LAST, 9, 0.1, 0.1),
+        job_of(8, LAST, 9, 0.0, 0.0),
     };
-    int n = sizeof best_first / sizeof *best_first, good = 1;
+    int n = LEN(best_first), good = 1;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             good &= weft_job_record_beats(best_first[i], best_first[j]) == (i < j);
     ok(good, "of jobs of equal resource and score the one of the lowest loss wins");
-    weft_job_record *whole = job_of(0, R, 2, 0.9, 0.9, mem),
-                    *half = job_of(1, R, 9, 0.1, 0.1, mem);
+    weft_job_record *whole = job_of(0, R, 2, 0.9, 0.9), *half = job_of(1, R, 9, 0.1, 0.1);
     whole->job.feature_fraction = 1;
     half->job.feature_fraction = 0.5;
     ok(weft_job_record_beats(whole, half) && !weft_job_record_beats(half, whole),
        "before that one of more features, whatever the resource");
-    const weft_job_record *a = job_of(0, WEFT_WINS_LOSS, 1, 0.2, 0.5, mem),
-                          *b = job_of(1, WEFT_WINS_LOSS, 9, 0.2, 0.6, mem);
+    const weft_job_record *a = job_of(0, WEFT_WINS_LOSS, 1, 0.2, 0.5),
+                          *b = job_of(1, WEFT_WINS_LOSS, 9, 0.2, 0.6);
     ok(weft_job_record_beats(a, b), "so it does where any resource may win");
 }
 
 /* ---- configurations of a mixture ---- */
 
 /* Two blocks of equally likely entries, of equal scores but in entries 2 and 5. */
-static void test_arms(weft_arena *mem)
+static void test_arms(void)
 {
     enum { K = 6, BLOCKS = 2 };
     static const int off[] = {0, 3, K}, axis[] = {0, 1};
@@ -119,10 +116,6 @@ static void test_arms(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_ranks();
-    test_jobs(mem);
-    test_arms(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_ranks, test_jobs, test_arms);
 }

@@ -3,12 +3,7 @@
  * that leaves waits for all.
  * RUN: np=1 np=2 np=4 */
 #include "scratch.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { MESSAGES = 12, JOBS = 400, TICKETS = 50 };
 
@@ -147,10 +142,10 @@ static void test_claims(const char *way)
     weft_claims_close(claims);
     if (world.rank == 0)
         for (int i = 0; i < JOBS; i++)
-            remove(weft_arena_text(mem, "%s/" WEFT_CLAIM_NAME, scratch, (long long)i));
+            remove(printed("%s/" WEFT_CLAIM_NAME, scratch, (long long)i));
     if (world.rank == 0)
         for (int i = 0; i < 5 + TICKETS * world.size; i++)
-            remove(weft_arena_text(mem, "%s/" WEFT_TICKET_NAME, scratch, (long long)i));
+            remove(printed("%s/" WEFT_TICKET_NAME, scratch, (long long)i));
 }
 
 int main(int argc, char **argv)
@@ -162,5 +157,5 @@ int main(int argc, char **argv)
     test_claims("memory");
     setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
     test_claims("files");
-    return scratch_end();
+    return tap_end();
 }

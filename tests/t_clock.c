@@ -5,9 +5,6 @@
 #include "promoter.h"
 #include "weft/base/files.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 /* States of which two, or none, may lie on disk: what was let go of is made again. */
 static void test_disk(int64_t workers, uint64_t whole, int64_t n)
 {
@@ -75,10 +72,9 @@ static void test_claims(void)
     if (st == WEFT_OK) st = weft_sched_run(&bench->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
     for (int64_t i = 0; i < bench->sched.queue.n; i++)
-        there +=
-            access(weft_arena_text(mem, "%s/" WEFT_CLAIM_NAME, bench->sched.rundir->dir,
-                                   (long long)bench->sched.queue.record[i].job.id),
-                   F_OK) == 0;
+        there += access(printed("%s/" WEFT_CLAIM_NAME, bench->sched.rundir->dir,
+                                (long long)bench->sched.queue.record[i].job.id),
+                        F_OK) == 0;
     int64_t jobs = bench->sched.queue.n;
     end_run(&bench->sched, 0);
     ok(st == WEFT_OK && (world.size == 1 || there == jobs),
@@ -145,5 +141,5 @@ int main(int argc, char **argv)
         test_wall(workers[i]);
     }
     test_claims();
-    return scratch_end();
+    return tap_end();
 }

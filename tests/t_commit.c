@@ -3,17 +3,12 @@
  * with one line, and nothing is lost; directories of many files take few calls. Here fsync
  * is a function of the test. RUN: np=1 */
 #include "toy_run.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/store/file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
-
-static weft_team team;
-static char dir[TEMPORARY];
-static weft_arena *mem;
 
 /* ---- the disk ---- */
 
@@ -68,15 +63,10 @@ static void await_calls(int n)
 
 /* ---- commits ---- */
 
-static const char *at(const char *name)
-{
-    return weft_arena_text(mem, "%s/%s", dir, name);
-}
-
 static const char *make(const char *name)
 {
     const char *path = at(name);
-    weft_check(weft_file_put_lazy(path, 0, NULL, NULL) == WEFT_OK, "%s", weft_error());
+    must(weft_file_put_lazy(path, 0, NULL, NULL));
     return path;
 }
 
@@ -90,8 +80,7 @@ static weft_commit *begin(weft_journal *journal)
 {
     weft_record *rec;
     int64_t n;
-    weft_check(weft_journal_open(journal, at("journal"), &rec, &n, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_journal_open(journal, at("journal"), &rec, &n, mem));
     return weft_commit_begin(journal, mem);
 }
 
@@ -107,7 +96,7 @@ static void commit_all(weft_journal *journal, weft_commit *commit, const char *w
     if (st == WEFT_OK) st = weft_commit_now(commit);
     ok(st == WEFT_OK && calls() == before + 3 &&
            disk.file[before % MOST] == number_of(file) &&
-           disk.file[(before + 1) % MOST] == number_of(dir) &&
+           disk.file[(before + 1) % MOST] == number_of(scratch) &&
            disk.file[(before + 2) % MOST] == number_of(journal->path),
        "%s writes a file through first, then its name, then the journal", who);
     ok(!weft_file_is(obsolete), "and removes what is obsolete then");
@@ -157,15 +146,11 @@ static void test_no_thread(void)
     FILE *file = fopen("/proc/self/statm", "r");
     weft_check(file && fscanf(file, "%ld", &pages) == 1, "/proc/self/statm");
     fclose(file);
-    struct rlimit limit;
-    getrlimit(RLIMIT_AS, &limit);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = (rlim_t)(pages * sysconf(_SC_PAGESIZE)) + (1 << 20);
-    setrlimit(RLIMIT_AS, &limit);
+    rlim_t before =
+        set_limit(RLIMIT_AS, (rlim_t)(pages * sysconf(_SC_PAGESIZE)) + (1 << 20));
     weft_journal journal;
     weft_commit *commit = begin(&journal);
-    limit.rlim_cur = before;
-    setrlimit(RLIMIT_AS, &limit);
+    set_limit(RLIMIT_AS, before);
     int own = disk.callers;
     commit_all(&journal, commit, "without a thread the caller");
     ok(disk.callers == own + 3, "by itself");
@@ -196,7 +181,7 @@ static weft_status step(void *self, const weft_job *job, int64_t unit, weft_stat
 
 static weft_status run(int fresh, int jobs, int error, uint64_t *sum)
 {
-    weft_status st = prepare(&b, &team, &weft_tuner_random, 1, at("r.h5"), fresh);
+    weft_status st = prepare(&b, &weft_tuner_random, at("r.h5"), fresh);
     weft_task task = toy_task;
     task.step = step;
     b.sched.task = &task;
@@ -206,7 +191,7 @@ static weft_status run(int fresh, int jobs, int error, uint64_t *sum)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     set_disk(0, 0);
     *sum = st == WEFT_OK ? sched_digest(&b.sched) : 0;
-    finish(&b, st == WEFT_OK);
+    end_run(&b.sched, st == WEFT_OK);
     return st;
 }
 
@@ -232,11 +217,11 @@ static void test_search(void)
 /* Writes n files and returns the calls of fsync by which they are written through. */
 static int calls_for(int n)
 {
-    const char *tree = weft_arena_text(mem, "%s/tree", dir);
+    const char *tree = printed("%s/tree", scratch);
     weft_check(mkdir(tree, 0777) == 0, "%s", tree);
-    for (int i = 0; i < n; i++) make(weft_arena_text(mem, "tree/%d", i));
+    for (int i = 0; i < n; i++) make(printed("tree/%d", i));
     int before = calls();
-    weft_check(weft_tree_sync(tree) == WEFT_OK, "%s", weft_error());
+    must(weft_tree_sync(tree));
     weft_tree_remove(tree);
     return calls() - before;
 }
@@ -249,19 +234,7 @@ static void test_tree(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
+    scratch_begin(&argc, &argv);
     main_thread = pthread_self();
-    temporary(dir);
-    weft_check(mkdtemp(dir) != NULL, "no directory");
-    test_no_thread();
-    test_thread();
-    test_search();
-    test_tree();
-    weft_tree_remove(dir);
-    weft_arena_free(mem);
-    int failed = tap_done();
-    weft_par_end(&team);
-    return failed;
+    return TESTS(test_no_thread, test_thread, test_search, test_tree);
 }

@@ -3,8 +3,6 @@
 #include "says.h"
 #include "tap.h"
 
-#include "weft/base/conf.h"
-
 struct plugin {
     int order, kernel, binary;
     int64_t bins;
@@ -125,7 +123,7 @@ static const char *value(weft_conf *conf, const char *section, const char *key)
     return entry ? entry->value : "(none)";
 }
 
-static void test_reading(weft_arena *mem)
+static void test_reading(void)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
@@ -140,7 +138,7 @@ static void test_reading(weft_arena *mem)
        "an entry knows its line");
 }
 
-static void test_marks(weft_arena *mem)
+static void test_marks(void)
 {
     struct plugin self;
     weft_conf conf;
@@ -160,7 +158,7 @@ static void test_marks(weft_arena *mem)
        "sections can be dropped");
 }
 
-static void test_binding(weft_arena *mem)
+static void test_binding(void)
 {
     struct plugin self;
     weft_conf conf;
@@ -174,7 +172,7 @@ static void test_binding(weft_arena *mem)
        "a range and what is not given leave the default");
 }
 
-static int broken(weft_arena *mem, const char *text, const char *part)
+static int broken(const char *text, const char *part)
 {
     struct plugin self;
     weft_conf conf;
@@ -186,48 +184,46 @@ static int broken(weft_arena *mem, const char *text, const char *part)
     return st == WEFT_ECONF && says(part);
 }
 
-static void test_mistakes(weft_arena *mem)
+static void test_mistakes(void)
 {
-    ok(broken(mem, "[rff]\n\ngama = 1\n", "x.ini:3: rff.gama = 1: ") &&
+    ok(broken("[rff]\n\ngama = 1\n", "x.ini:3: rff.gama = 1: ") &&
            says("did you mean gamma?"),
        "a wrong key: file, line and the nearest");
-    ok(broken(mem, "[rff]\ngamma = 11\n", "x.ini:2: rff.gamma = 11: 11 is out of bounds") &&
+    ok(broken("[rff]\ngamma = 11\n", "x.ini:2: rff.gamma = 11: 11 is out of bounds") &&
            says("from 0 to 10"),
        "a number out of bounds: file, line, key and bounds");
-    ok(broken(mem, "[rff]\nmap = l3\n", "x.ini:2: rff.map = l3: 'l3'") &&
+    ok(broken("[rff]\nmap = l3\n", "x.ini:2: rff.map = l3: 'l3'") &&
            says("did you mean l2?"),
        "a wrong choice: the nearest");
-    ok(broken(mem, "[rff]\nbins = 1 .. 3\n", "x.ini:2: rff.bins = 1 .. 3: a range"),
+    ok(broken("[rff]\nbins = 1 .. 3\n", "x.ini:2: rff.bins = 1 .. 3: a range"),
        "a range where none is allowed");
-    ok(broken(mem, "[rff]\nmap=l2\n[rff]\nkernel=l2\n",
+    ok(broken("[rff]\nmap=l2\n[rff]\nkernel=l2\n",
               "x.ini:4: rff.kernel = l2: is the same as map"),
        "an option given by two names");
-    ok(broken(mem, "[rf]\na = 1\n", "x.ini:2: rf.a = 1: ") && says("did you mean [rff]?"),
+    ok(broken("[rf]\na = 1\n", "x.ini:2: rf.a = 1: ") && says("did you mean [rff]?"),
        "a wrong section: the nearest");
     const char *longer = "a123456789b123456789c123456789d123456789e123456789";
-    ok(broken(mem, weft_arena_text(mem, "[rff]\n[%s]\na = 1\n", longer),
+    ok(broken(printed("[rff]\n[%s]\na = 1\n", longer),
               "x.ini:2: there is no section [a123456789b12345...]: names have at most 49"),
        "a section with a long name");
-    ok(broken(mem, "[ridge]\na = 1\n",
-              "x.ini:2: ridge.a = 1: nothing in this run reads it"),
+    ok(broken("[ridge]\na = 1\n", "x.ini:2: ridge.a = 1: nothing in this run reads it"),
        "a section that is not used");
-    ok(broken(mem, "[rff]\norder = 1\nnonsense\n[open\n",
-              "x.ini:3: expected \"[section]\""),
+    ok(broken("[rff]\norder = 1\nnonsense\n[open\n", "x.ini:3: expected \"[section]\""),
        "a line that is none: the first");
-    ok(broken(mem, "order = 1\n", "x.ini:1: expected \"key = value\" below a [section]"),
+    ok(broken("order = 1\n", "x.ini:1: expected \"key = value\" below a [section]"),
        "a key before any section");
-    ok(broken(mem, "[rff]\n = 1\n", "x.ini:2: expected \"key = value\""),
+    ok(broken("[rff]\n = 1\n", "x.ini:2: expected \"key = value\""),
        "a value without a key");
-    ok(broken(mem, "[rff]\norder = 1\n[run]\n[rff]\norder = 1\n",
+    ok(broken("[rff]\norder = 1\n[run]\n[rff]\norder = 1\n",
               "x.ini:5: rff.order = 1: is given in line 2 already"),
        "a key that is given twice, also in another place");
-    ok(broken(mem, "[rff] order = 3\n", "x.ini:1: expected nothing behind \"[rff]\""),
+    ok(broken("[rff] order = 3\n", "x.ini:1: expected nothing behind \"[rff]\""),
        "a key behind the head of its section");
-    ok(broken(mem, "[rff]\norder =\n", "x.ini:2: rff.order = : '' is not an integer"),
+    ok(broken("[rff]\norder =\n", "x.ini:2: rff.order = : '' is not an integer"),
        "a key without a value");
 }
 
-static void test_unreadable(weft_arena *mem)
+static void test_unreadable(void)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
@@ -240,7 +236,7 @@ static void test_unreadable(weft_arena *mem)
        "bytes for an input file");
 }
 
-static void test_arguments(weft_arena *mem)
+static void test_arguments(void)
 {
     struct plugin self;
     weft_conf conf;
@@ -282,7 +278,7 @@ static void test_arguments(weft_arena *mem)
        "a wrong key of an argument is said to be one");
 }
 
-static void test_echo(weft_arena *mem)
+static void test_echo(void)
 {
     char path[1000];
     memset(path, 'p', sizeof path);
@@ -309,19 +305,7 @@ static void test_echo(weft_arena *mem)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    weft_arena *mem = weft_arena_new();
-    test_options();
-    test_words();
-    test_reading(mem);
-    test_marks(mem);
-    test_binding(mem);
-    test_mistakes(mem);
-    test_unreadable(mem);
-    test_arguments(mem);
-    test_echo(mem);
-    weft_arena_free(mem);
-    int st = tap_done();
-    MPI_Finalize();
-    return st;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_options, test_words, test_reading, test_marks, test_binding,
+                 test_mistakes, test_unreadable, test_arguments, test_echo);
 }

@@ -1,46 +1,26 @@
 /* Weights by context: PyTorch's gradients of generator and embeddings
  * (tests/gold/seq2seq.py), layouts and their counts, copies as special generators, the
  * chain rule, ranges of a gradient. RUN: np=1 */
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/net/context.h"
-#include "weft/registry.h"
 
-#include <string.h>
+#include "sentences.h"
 
-#include "tap.h"
-
-enum { LANGUAGES = 3, PAIRS = 4, LONGEST = 6, SENTENCES = 5 };
-
-static weft_arena *mem;
+enum { LANGUAGES = 3, PAIRS = 4, SENTENCES = 5 };
 
 static void *net_with(int hidden)
 {
-    weft_conf conf;
-    weft_shape shape = {.form = WEFT_SENTENCES,
-                        .d = LONGEST,
-                        .longest = LONGEST,
-                        .words = 13,
-                        .classes = 11,
-                        .length = 3,
-                        .replies = 4};
-    weft_conf_init(&conf, mem);
-    const char *text = weft_arena_text(
-        mem, "[seq2seq]\nembedding = 5\nhidden = %d\nsmoothing = 0.1\n", hidden);
-    weft_check(weft_conf_text(&conf, "test", text) == WEFT_OK, "%s", weft_error());
-    void *self = weft_arena_alloc(mem, 1, weft_net_seq2seq.kind.size);
-    weft_check(weft_conf_bind(&conf, &weft_net_seq2seq.kind, self) == WEFT_OK, "%s",
-               weft_error());
-    weft_check(weft_net_seq2seq.setup(self, &shape) == WEFT_OK, "%s", weft_error());
+    weft_shape shape = translating(13, 11);
+    void *self =
+        bound(&weft_net_seq2seq, printed("embedding=5&hidden=%d&smoothing=0.1", hidden));
+    must(weft_net_seq2seq.setup(self, &shape));
     return self;
 }
 
 static weft_contexts contexts_with(weft_context_options options, int hidden, int shared)
 {
     weft_contexts contexts;
-    weft_check(weft_contexts_setup(&contexts, &options, &weft_net_seq2seq, net_with(hidden),
-                                   LANGUAGES, PAIRS, shared) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_contexts_setup(&contexts, &options, &weft_net_seq2seq, net_with(hidden),
+                             LANGUAGES, PAIRS, shared));
     return contexts;
 }
 
@@ -61,30 +41,10 @@ static const weft_context_options generated = {
 
 /* ---- gradients ---- */
 
-/* Sentence i by the rule of tests/gold/seq2seq.py. */
-static const uint32_t *sentence(int i, int words, int factor, int *n)
-{
-    uint32_t *word = WEFT_NEW(mem, uint32_t, LONGEST);
-    *n = 1 + (i * 5 + factor) % 6;
-    for (int t = 0; t < *n; t++)
-        word[t] = (uint32_t)(1 + (i * 3 + t * t * factor + t) % (words - 1));
-    return word;
-}
-
 static weft_score gradient(const weft_contexts *contexts, const real *theta, real *g)
 {
-    const uint32_t *source[SENTENCES], *target[SENTENCES];
-    int sources[SENTENCES], targets[SENTENCES];
     weft_score score = {0};
-    for (int i = 0; i < SENTENCES; i++) {
-        source[i] = sentence(i, 13, 2, &sources[i]);
-        target[i] = sentence(i, 11, 3, &targets[i]);
-    }
-    weft_batch batch = {.n = SENTENCES,
-                        .word = source,
-                        .length = sources,
-                        .reply = target,
-                        .replies = targets};
+    weft_batch batch = sentences_by_rule(13, 11, SENTENCES);
     void *work = contexts->net->work(contexts->self, SENTENCES, mem);
     contexts->net->grad(contexts->self, work, theta, &batch, 0, 0, g, &score);
     return score;
@@ -140,7 +100,7 @@ static void test_gold(void)
     real *theta = reals(contexts.theta), *dtheta = reals(contexts.theta);
     weft_tensor tensor[WEFT_MAX_TENSORS];
     int n = weft_contexts_tensors(&contexts, tensor);
-    double loss, worst = 0;
+    double loss, most = 0;
     for (int64_t i = 0; i < contexts.n; i++)
         w[i] = (real)((i * i * 7 + i * 31) % 101 - 50) / 128;
     read_gold(contexts.n, &loss, expected);
@@ -150,14 +110,10 @@ static void test_gold(void)
     is_near(score.loss, loss, 1e-6 * loss, "the loss of generated weights is PyTorch's");
     for (int k = 0; k < n; k++) {
         int64_t size = weft_tensors_size(1, &tensor[k]);
-        real *off = reals(size);
-        for (int64_t i = 0; i < size; i++)
-            off[i] = g[tensor[k].at + i] - expected[tensor[k].at + i];
-        double norm = sum_of(size, expected + tensor[k].at, expected + tensor[k].at);
-        worst = worse(worst, sqrt(sum_of(size, off, off) / norm));
+        most = worse(most, apart(expected + tensor[k].at, g + tensor[k].at, size));
     }
     ok(n == 25 && strcmp(tensor[24].name, "embeddings") == 0, "the embeddings come last");
-    is_near(worst, 0, sizeof(real) == 4 ? 1e-5 : 5e-8,
+    is_near(most, 0, sizeof(real) == 4 ? 1e-5 : 5e-8,
             "so are the gradients of the generator and of embeddings");
 }
 
@@ -195,19 +151,18 @@ static void test_chain(weft_context_options options, int shared, const char *wha
                   end[] = {block, 3 * block, 3 * block, contexts.theta};
     real *parts = reals(n), *formed = reals(contexts.theta);
     spread_parts(&contexts, w, at, d, 4, end, parts);
-    ok(end[3] > 3 * block && memcmp(parts, g, (size_t)n * sizeof *g) == 0,
+    ok(end[3] > 3 * block && same(parts, g, n),
        "parts of the gradient are those of the whole");
     weft_contexts_form(&contexts, down, at, 0, block, formed);
     weft_contexts_form(&contexts, down, at, block, contexts.theta - block, formed);
-    ok(memcmp(formed, theta[1], (size_t)contexts.theta * sizeof *formed) == 0,
-       "and so are parts of the weights");
+    ok(same(formed, theta[1], contexts.theta), "and so are parts of the weights");
     for (int c = 0; c < weft_contexts_copies(&contexts); c++) {
         weft_contexts_copy(&contexts, c, 0, 2 * block, 0, w, formed);
         weft_contexts_copy(&contexts, c, 2 * block, contexts.theta - 2 * block, 0, w,
                            formed);
         weft_contexts_copy(&contexts, c, 0, contexts.theta, 1, up, formed);
     }
-    ok(memcmp(up, w, (size_t)contexts.first * sizeof *w) == 0, "copies are all of w");
+    ok(same(up, w, contexts.first), "copies are all of w");
 }
 
 /* ---- layouts ---- */
@@ -244,26 +199,24 @@ static void test_one_hot(void)
     ok(hot.n == each.n + small, "as many weights");
     weft_contexts_init(&hot, 7, w[0]);
     weft_contexts_init(&each, 7, w[1]);
-    ok(memcmp(w[0], w[1], (size_t)each.n * sizeof *d) == 0, "that begin alike");
+    ok(same(w[0], w[1], each.n), "that begin alike");
     fill(hot.theta, 5, d);
     for (int k = 0; k < 3; k++) {
         weft_context at = {.language = {k, (k + 1) % LANGUAGES}};
         weft_contexts_form(&hot, w[0], at, 0, hot.theta, theta[0]);
         weft_contexts_form(&each, w[1], at, 0, each.theta, theta[1]);
-        ok(memcmp(theta[0], theta[1], (size_t)hot.theta * sizeof *d) == 0,
+        ok(same(theta[0], theta[1], hot.theta),
            "one-hot embeddings choose the copies of languages %d", k);
         spread(&hot, w[0], at, d, g[0]);
         spread(&each, w[1], at, d, g[1]);
-        ok(memcmp(g[0], g[1], (size_t)each.n * sizeof *d) == 0 &&
-               sum_of(small, g[0] + each.n, g[0] + each.n) == 0,
+        ok(same(g[0], g[1], each.n) && sum_of(small, g[0] + each.n, g[0] + each.n) == 0,
            "and are trained like them");
     }
     weft_context at = {.language = {0, 0}};
     real *own = reals(each.theta);
     each.net->init(each.self, 7, own);
     weft_contexts_form(&each, w[1], at, 0, each.theta, theta[1]);
-    ok(memcmp(own, theta[1], (size_t)each.theta * sizeof *own) == 0,
-       "the first copy begins as the network alone");
+    ok(same(own, theta[1], each.theta), "the first copy begins as the network alone");
 }
 
 /* The spread of the generated weights is that of the network's own. */
@@ -345,7 +298,7 @@ static void test_tensors(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     test_counts();
     test_gold();
     test_chain(generated, 1, "generated");
@@ -362,8 +315,5 @@ int main(void)
     test_one_hot();
     test_spread(0);
     test_spread(3);
-    test_trained();
-    test_tensors();
-    weft_arena_free(mem);
-    return tap_done();
+    return TESTS(test_trained, test_tensors);
 }

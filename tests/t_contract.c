@@ -4,8 +4,6 @@
  * one digest, with any number of teams, and after a stop or a kill after any job and a
  * resume with other ranks and teams. An axis exists in some configurations only. Schedules
  * and samplers with planted faults are detected. RUN: np=1 np=4 */
-#include "host/host.h"
-#include "sched/sched.h"
 #include "tuner_case.h"
 
 #include "observed.h"
@@ -13,7 +11,6 @@
 #include "watched.h"
 
 #include <setjmp.h>
-#include <unistd.h>
 
 enum { TORN = 37, HEADS = 1000 }; /* bytes of a record; of a journal without any, at most */
 
@@ -39,9 +36,9 @@ static const char *const settings[][2] = {
 
 static const char *section(const char *name)
 {
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+    for (size_t i = 0; i < LEN(settings); i++)
         if (strcmp(settings[i][0], name) == 0)
-            return weft_arena_text(mem, "[%s]\n%s\n", name, settings[i][1]);
+            return printed("[%s]\n%s\n", name, settings[i][1]);
     return "";
 }
 
@@ -57,15 +54,13 @@ static struct combo combo_of(const weft_tuner *tuner, const weft_sampler *sample
                              const weft_mixing *mixing)
 {
     return (struct combo){tuner, sampler, mixing,
-                          weft_arena_text(mem,
-                                          "[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
-                                          "n = 1 .. 5 when x = 0 .. 0.5\n%s"
-                                          "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
-                                          tuner->shared ? "" : "[server]\ny = 0 .. 1\n",
-                                          sampler->kind.name, mixing->kind.name,
-                                          section(tuner->kind.name),
-                                          section(sampler->kind.name),
-                                          tuner->shared ? "" : section(mixing->kind.name))};
+                          printed("[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
+                                  "n = 1 .. 5 when x = 0 .. 0.5\n%s"
+                                  "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
+                                  tuner->shared ? "" : "[server]\ny = 0 .. 1\n",
+                                  sampler->kind.name, mixing->kind.name,
+                                  section(tuner->kind.name), section(sampler->kind.name),
+                                  tuner->shared ? "" : section(mixing->kind.name))};
 }
 
 /* How a run is made; path NULL: without a trace. */
@@ -193,8 +188,8 @@ static struct outcome run(const struct combo *combo, const struct setting *how)
 /* What a kill leaves: the last record of the journal of a team is torn. */
 static void tear(const char *dir, int team)
 {
-    const char *name = team > 0 ? weft_arena_text(mem, "%s/journal-%d", dir, team)
-                                : weft_arena_text(mem, "%s/journal", dir);
+    const char *name =
+        team > 0 ? printed("%s/journal-%d", dir, team) : printed("%s/journal", dir);
     struct stat info;
     if (stat(name, &info) != 0 || info.st_size < HEADS) return;
     weft_check(truncate(name, info.st_size - TORN) == 0, "cannot cut %s", name);
@@ -416,8 +411,7 @@ static void test_proposals(const weft_tuner *tuner)
 
 int main(int argc, char **argv)
 {
-    if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 0); /* many small files */
+    scratch_in_memory();
     scratch_begin(&argc, &argv);
     test_all();
     for (int i = 0; weft_tuners[i] && world.size == 1; i++)
@@ -426,5 +420,5 @@ int main(int argc, char **argv)
         if (weft_tuners[i]->shared == WEFT_SHARES_NOTHING &&
             (world.size == 1 || weft_tuners[i] == &weft_tuner_asha))
             test_faults(weft_tuners[i]);
-    return scratch_end();
+    return tap_end();
 }

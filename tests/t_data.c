@@ -3,11 +3,7 @@
  * RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/feature/feature.h"
-#include "weft/registry.h"
 #include "weft/report/report.h"
 #include "weft/store/h5.h"
 
@@ -63,8 +59,7 @@ static void test_reals(void)
     int right = rows->total == 960 && rows->d == 2;
     for (int64_t i = 0; i < rows->n; i++) {
         int line = (int)rows->value[2 * i];
-        right &= rows->value[2 * i + 1] ==
-                 strtof(weft_arena_text(mem, "%g", 1 / (line + 1.0)), NULL);
+        right &= rows->value[2 * i + 1] == strtof(printed("%g", 1 / (line + 1.0)), NULL);
         right &= rows->label[i] == line % 2;
     }
     ok(right, "a row keeps its numbers and its class");
@@ -80,8 +75,8 @@ static void test_reals(void)
 static const char *document(int i)
 {
     if (i % 10 == 7) return "";
-    return weft_arena_text(mem, "The number %d, %s! \xc3\x84rger %s", i,
-                           i % 3 ? "the end" : "THE", i % 2 ? "odd" : "even");
+    return printed("The number %d, %s! \xc3\x84rger %s", i, i % 3 ? "the end" : "THE",
+                   i % 2 ? "odd" : "even");
 }
 
 struct expected {
@@ -140,9 +135,9 @@ static void test_documents(void)
     pack_lines("train.tsv", 0, DOCUMENTS);
     pack_lines("valid.tsv", 5000, 300);
     pack_lines("test.tsv", 8000, 5);
-    weft_status st = pack(&weft_reader_text, at("train.tsv"), "d.h5",
-                          weft_arena_text(mem, "valid_file=%s test_file=%s seed=3",
-                                          at("valid.tsv"), at("test.tsv")));
+    weft_status st =
+        pack(&weft_reader_text, at("train.tsv"), "d.h5",
+             printed("valid_file=%s test_file=%s seed=3", at("valid.tsv"), at("test.tsv")));
     ok(st == WEFT_OK && weft_data_open(&data, at("d.h5"), &world, mem) == WEFT_OK &&
            data.part[WEFT_TRAIN].total == DOCUMENTS,
        "documents are packed and opened");
@@ -201,8 +196,8 @@ static weft_status hand_matrix(weft_h5 *file, const char *part, int64_t n, int w
     if (wrong == NOT_FINITE && test) x[7] = NAN;
     const int64_t dims[2] = {wrong == FEWER_ROWS && test ? n - 1 : n,
                              wrong == OTHER_COLUMNS && test ? 3 : 2};
-    return weft_h5_put(file, weft_arena_text(mem, "/%s/x", part), WEFT_H5_F32, 2, dims, x,
-                       0, "x", "none");
+    return weft_h5_put(file, printed("/%s/x", part), WEFT_H5_F32, 2, dims, x, 0, "x",
+                       "none");
 }
 
 static weft_status hand_tokens(weft_h5 *file, const char *part, int64_t n, int wrong)
@@ -210,9 +205,9 @@ static weft_status hand_tokens(weft_h5 *file, const char *part, int64_t n, int w
     const uint32_t token[8] = {0, 1, wrong == STRANGE_TOKEN ? 2 : 1, 0};
     const int64_t offset[HAND_ROWS + 1] = {0, 2, wrong == FALLING ? 1 : 2, 3, 4};
     const int64_t nend = n + 1, dims[2] = {offset[n] - (wrong == TOO_FEW_TOKENS), 2};
-    TRY(weft_h5_put(file, weft_arena_text(mem, "/%s/split/offset", part), WEFT_H5_I64, 1,
-                    &nend, offset, 0, "offset", "none"));
-    return weft_h5_put(file, weft_arena_text(mem, "/%s/split/token", part), WEFT_H5_U32,
+    TRY(weft_h5_put(file, printed("/%s/split/offset", part), WEFT_H5_I64, 1, &nend, offset,
+                    0, "offset", "none"));
+    return weft_h5_put(file, printed("/%s/split/token", part), WEFT_H5_U32,
                        wrong == WIDE_TOKENS ? 2 : 1, dims, token, 0, "token", "none");
 }
 
@@ -225,7 +220,7 @@ static weft_status hand_part(weft_h5 *file, int part, int wrong)
     const int64_t dims[2] = {n, 2};
     const char *name = weft_part_name[part];
     if (wrong != NO_LABELS || part != WEFT_VALID)
-        TRY(weft_h5_put(file, weft_arena_text(mem, "/%s/label", name), WEFT_H5_I32,
+        TRY(weft_h5_put(file, printed("/%s/label", name), WEFT_H5_I32,
                         wrong == WIDE_LABELS ? 2 : 1, dims, label, 0, "label", "none"));
     return wrong < FALLING ? hand_matrix(file, name, n, wrong)
                            : hand_tokens(file, name, n, wrong);
@@ -266,7 +261,7 @@ static weft_status hand_file(const char *path, int wrong)
 static weft_status open_hand(int wrong)
 {
     weft_status st = world.rank == 0 ? hand_file(at("hand.h5"), wrong) : WEFT_OK;
-    weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+    must(weft_agree(st, &world));
     st = weft_data_open(&data, at("hand.h5"), &world, mem);
     if (st == WEFT_OK && data.form == WEFT_TOKENS)
         st = weft_data_tokens(&data, WEFT_TOK_SPLIT);
@@ -307,7 +302,7 @@ static void test_contradictions(void)
         {NO_VOCAB, WEFT_EFILE, "/vocab/split/hash", "hand.h5", "a missing vocabulary"},
     };
     ok(open_hand(NOTHING) == WEFT_OK, "a file written by hand is opened");
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < LEN(bad); i++)
         fails(open_hand(bad[i].wrong), bad[i].st, bad[i].a, bad[i].b, bad[i].what);
     fails(weft_data_open(&data, at("none.h5"), &world, mem), WEFT_EFILE, "none.h5",
           "No such file", "a missing file");
@@ -331,7 +326,7 @@ static void test_one_tokenizer(void)
     weft_source rows = weft_data_source(&data);
     weft_status st = weft_conf_set(&conf, "ngram.bins=64");
     if (st == WEFT_OK) st = weft_conf_bind(&conf, &feature->kind, map);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     fails(feature->setup(map, &rows, 1e9, 2, 1, mem), WEFT_EFILE, "/vocab/remove/hash",
           "hand.h5", "a search over them");
     weft_data_close(&data);
@@ -343,18 +338,18 @@ static void test_counts(void)
     static const char *const name[] = {"yes", "no"};
     const int64_t wrong[][2] = {{INT64_MAX, 1}, {3, -1}, {INT64_MAX / 2 + 1, 0}};
     int64_t two = 2;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        const char *path = at(weft_arena_text(mem, "count%d.h5", world.rank));
+    for (size_t i = 0; i < LEN(wrong); i++) {
+        const char *path = at(printed("count%d.h5", world.rank));
         weft_h5 file;
         weft_status st = weft_h5_create(&file, path, mem);
         if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "format", "weft data 1");
         if (st == WEFT_OK) st = weft_h5_put_long(&file, "/", "columns", 2);
         if (st == WEFT_OK) st = weft_h5_put_texts(&file, "/class", name, 2, "names");
         for (int p = 0; p < WEFT_NPART && st == WEFT_OK; p++)
-            st = weft_h5_put(&file, weft_arena_text(mem, "/%s/count", weft_part_name[p]),
-                             WEFT_H5_I64, 1, &two, wrong[i], 0, "rows", "count");
+            st = weft_h5_put(&file, printed("/%s/count", weft_part_name[p]), WEFT_H5_I64, 1,
+                             &two, wrong[i], 0, "rows", "count");
         if (st == WEFT_OK) st = weft_h5_commit(&file);
-        weft_check(st == WEFT_OK, "%s", weft_error());
+        must(st);
         fails(weft_info(path), WEFT_EFILE, "/train/count of", "rows; make the file again",
               "an impossible number of rows");
     }
@@ -417,13 +412,6 @@ static void test_memory(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_bytes();
-    test_memory();
-    test_reals();
-    test_documents();
-    test_contradictions();
-    test_one_tokenizer();
-    test_counts();
-    test_output();
-    return scratch_end();
+    return TESTS(test_bytes, test_memory, test_reals, test_documents, test_contradictions,
+                 test_one_tokenizer, test_counts, test_output);
 }

@@ -1,9 +1,6 @@
 /* Dates as people write them, and their parts, against a calendar that counts day by day.
  * RUN: np=1 */
 #include "weft/data/table.h"
-#include "weft/par/par.h"
-
-#include <string.h>
 
 #include "tap.h"
 
@@ -157,7 +154,7 @@ static const struct {
 static void test_spellings(void)
 {
     const double leap = 1709164800; /* 2024-02-29 */
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < LEN(cases); i++) {
         weft_date date;
         int is = weft_date_read(cases[i].text, cases[i].order, &date);
         int good = is == !isnan(cases[i].seconds) && (!is || date.zone == cases[i].zone);
@@ -190,12 +187,6 @@ static void test_times(void)
 
 int main(int argc, char **argv)
 {
-    weft_team world;
-    weft_check(weft_par_start(&argc, &argv, &world) == WEFT_OK, "%s", weft_error());
-    test_days();
-    test_spellings();
-    test_times();
-    int failed = tap_done();
-    weft_par_end(&world);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_days, test_spellings, test_times);
 }

@@ -1,15 +1,9 @@
 /* Tables of numbers as text: the bits of strtod for every spelling, and lines for the fast
  * parser among lines for libcsv.
  * RUN: np=1 */
-#include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
+#include "packing.h"
 
 #include "reader/dense.h"
-
-#include <math.h>
 
 /* Whether the text has the bits that strtod gives, as a cell and where it is read at once;
  * this is no number with an exponent or of other than digits. */
@@ -48,8 +42,7 @@ static const char *const spelling[] = {
 static void test_spellings(void)
 {
     int good = 1;
-    for (size_t i = 0; i < sizeof spelling / sizeof *spelling; i++)
-        good &= agrees(spelling[i]);
+    for (size_t i = 0; i < LEN(spelling); i++) good &= agrees(spelling[i]);
     ok(good, "numbers of every spelling are strtod's");
 }
 
@@ -67,7 +60,7 @@ static const char *spell(int64_t i)
     if (rng.v[0] & 32)
         n += (size_t)snprintf(text + n, 20, "e%d", (int)(rng.v[3] % 100) - 50);
     text[n] = '\0';
-    return weft_arena_text(mem, "%s", text);
+    return printed("%s", text);
 }
 
 static void test_random(void)
@@ -85,8 +78,8 @@ static void test_random(void)
         memcpy(&x, &rng.v[0], sizeof x);
         double middle = ((double)x + (double)nextafterf(x, INFINITY)) / 2;
         if (isfinite(middle))
-            bad += !agrees(weft_arena_text(mem, rng.v[1] & 1 ? "%.17g" : "%.9g",
-                                           rng.v[1] & 2 ? middle : (double)x));
+            bad += !agrees(printed(rng.v[1] & 1 ? "%.17g" : "%.9g",
+                                   rng.v[1] & 2 ? middle : (double)x));
         weft_arena_reset(mem, mark);
     }
     ok(bad == 0, "and of all floats and their middles");
@@ -94,54 +87,44 @@ static void test_random(void)
 
 /* ---- lines ---- */
 
-static weft_data data;
-
 /* The digest of a table's rows; "" where it is not packed. */
-static const char *packed(const char *text, const char *options)
+static const char *digest_of(const char *text, const char *options)
 {
-    const char *digest = "";
-    weft_status st = pack(&weft_reader_dense, write_text("t.csv", text), "t.h5",
-                          weft_arena_text(mem, "valid=0.25 test=0 %s", options));
-    if (st == WEFT_OK) st = weft_data_open(&data, at("t.h5"), &world, mem);
-    if (st != WEFT_OK) {
-        fprintf(stderr, "# %s\n", weft_error());
-        return digest;
-    }
-    digest = data.digest;
-    weft_data_close(&data);
-    return digest;
+    options = printed("valid=0.25 test=0 %s", options);
+    return packed(&weft_reader_dense, write_text("t.csv", text), options) ? data.digest
+                                                                          : "";
 }
 
 static void test_lines(void)
 {
-    const char *plain = packed("1,2.5,a\n-3,40,b\n5,6,a\n7,8,b\n", "");
+    const char *plain = digest_of("1,2.5,a\n-3,40,b\n5,6,a\n7,8,b\n", "");
     ok(strlen(plain) == 32, "a table of plain lines is packed");
-    ok(strcmp(packed("1,2.5,a\r\n -3 ,\t40,b \r\n\r\n  \n5.0,6e0,a\n+7,8,b", ""), plain) ==
-           0,
-       "with blanks, empty lines, other line ends and spellings, and without the last end");
-    ok(strcmp(packed("\"x\",\"y,\n\"\"z\",c\n1,\"2.5\",a\n-3,40,\"b\"\n5,6,a\n\"7\",8,b\n",
-                     ""),
+    ok(strcmp(digest_of("1,2.5,a\r\n -3 ,\t40,b \r\n\r\n  \n5.0,6e0,a\n+7,8,b", ""),
               plain) == 0,
+       "with blanks, empty lines, other line ends and spellings, and without the last end");
+    ok(strcmp(
+           digest_of("\"x\",\"y,\n\"\"z\",c\n1,\"2.5\",a\n-3,40,\"b\"\n5,6,a\n\"7\",8,b\n",
+                     ""),
+           plain) == 0,
        "with lines in quotation marks, which may go on in the next one");
-    ok(strcmp(packed("1,2.5,a\r-3,40,b\r5,6,a\r7,8,b\r", ""), plain) == 0,
+    ok(strcmp(digest_of("1,2.5,a\r-3,40,b\r5,6,a\r7,8,b\r", ""), plain) == 0,
        "with the line ends of old");
-    ok(strcmp(packed("a,1,2.5\nb,-3,40\na,5,6\nb,7,8\n", "label=first"), plain) == 0 &&
-           strcmp(packed("1,a,2.5\n-3,b,40\n5,a,6\n7,b,8\n", "label=2"), plain) == 0,
+    ok(strcmp(digest_of("a,1,2.5\nb,-3,40\na,5,6\nb,7,8\n", "label=first"), plain) == 0 &&
+           strcmp(digest_of("1,a,2.5\n-3,b,40\n5,a,6\n7,b,8\n", "label=2"), plain) == 0,
        "wherever the label stands");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,\"4\n5,6,b\n7,8,a\n"),
-               "x.h5", ""),
-          WEFT_EDATA, "q.csv: line", "quotation mark", "a quotation that does not end");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,in\"ch\"\n5,6,b\n"),
-               "x.h5", ""),
-          WEFT_EDATA, "line 2 has a quotation mark", "place", "one within a text");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4\n5,6,b\n"), "x.h5", ""),
-          WEFT_EDATA, "line 2 has 2 columns", "3", "a short line among plain ones");
-    fails(
-        pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,b,\n5,6,b\n"), "x.h5", ""),
-        WEFT_EDATA, "line 2 has 4 columns", "3", "a long one");
-    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,b\n5,1e39,b\n"), "x.h5",
-               ""),
-          WEFT_EDATA, "line 3, column 2 is '1e39'", "finite", "a number beyond floats");
+    static const char *const bad[][4] = {
+        {"1,2,a\n3,\"4\n5,6,b\n7,8,a\n", "q.csv: line", "quotation mark",
+         "a quotation that does not end"},
+        {"1,2,a\n3,4,in\"ch\"\n5,6,b\n", "line 2 has a quotation mark", "place",
+         "one within a text"},
+        {"1,2,a\n3,4\n5,6,b\n", "line 2 has 2 columns", "3",
+         "a short line among plain ones"},
+        {"1,2,a\n3,4,b,\n5,6,b\n", "line 2 has 4 columns", "3", "a long one"},
+        {"1,2,a\n3,4,b\n5,1e39,b\n", "line 3, column 2 is '1e39'", "finite",
+         "a number beyond floats"}};
+    for (size_t i = 0; i < LEN(bad); i++)
+        refuses(&weft_reader_dense, write_text("q.csv", bad[i][0]), "", WEFT_EDATA,
+                bad[i][1], bad[i][2], bad[i][3]);
 }
 
 /* A table as large as MNIST's first tenth. */
@@ -159,25 +142,18 @@ static void test_speed(void)
     }
     write_bytes("s.csv", text, (size_t)(to - text));
     double start = weft_now();
-    ok(pack(&weft_reader_dense, at("s.csv"), "s.h5", "") == WEFT_OK,
+    ok(packed(&weft_reader_dense, at("s.csv"), ""),
        "7,000 images of MNIST's size are packed");
     note("%.0f MB in %.2f s", (double)(to - text) * 1e-6, weft_now() - start);
-    weft_check(weft_data_open(&data, at("s.h5"), &world, mem) == WEFT_OK, "%s",
-               weft_error());
     int64_t wrong = 0;
     for (int p = 0; p < WEFT_NPART; p++)
         for (int64_t i = 0; i < data.part[p].n; i++)
             wrong += (int32_t)data.part[p].value[i * COLUMNS] != data.part[p].label[i];
     ok(wrong == 0, "each beside its label");
-    weft_data_close(&data);
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_spellings();
-    test_random();
-    test_lines();
-    test_speed();
-    return scratch_end();
+    return TESTS(test_spellings, test_random, test_lines, test_speed);
 }

@@ -2,11 +2,7 @@
  * values (tests/gold/descend.py), also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/base.h"
 #include "weft/math/optim.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 7, STEPS = 6, LONG = 3001 };
 
@@ -81,7 +77,7 @@ static void test_pytorch(void)
 {
     FILE *in = fopen("tests/gold/descend.txt", "r");
     weft_check(in, "run the test in the top directory");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < LEN(cases); i++) {
         double off = distance(in, cases[i].name, &cases[i].d);
         is_near(off, 0, tolerance, "%s: the steps are PyTorch's", cases[i].name);
     }
@@ -120,7 +116,7 @@ static int busy(int step, int first)
 static void test_idle(void)
 {
     enum { ALL = 200, COUNT = 40 };
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (size_t c = 0; c < LEN(cases); c++)
         for (int first = 0; first < 2; first++) {
             const weft_descent *descent = &cases[c].d;
             real w[2][ALL], slots[2][2 * ALL] = {{0}}, g[2][ALL];
@@ -225,10 +221,6 @@ static void test_idle_time(void)
 
 int main(void)
 {
-    test_pytorch();
-    test_long();
-    test_idle();
-    test_long_idle();
-    test_idle_time();
-    return tap_done();
+    tap_begin();
+    return TESTS(test_pytorch, test_long, test_idle, test_long_idle, test_idle_time);
 }

@@ -3,9 +3,6 @@
  * RUN: np=1 */
 #include "scratch.h"
 #include "task/fed/fed.h"
-#include "weft/base/conf.h"
-
-#include <string.h>
 
 enum { ROUNDS = 20000 };
 
@@ -15,7 +12,7 @@ static const weft_device *device(const char *text, int64_t clients)
     weft_conf conf;
     weft_conf_init(&conf, mem);
     weft_device *device = WEFT_NEW(mem, weft_device, 1);
-    const char *section = weft_arena_text(mem, "[device]\n%s\n", text);
+    const char *section = printed("[device]\n%s\n", text);
     weft_status st = weft_conf_text(&conf, "test", section);
     if (st == WEFT_OK) st = weft_conf_bind(&conf, &weft_device_kind, device);
     if (st == WEFT_OK) st = weft_device_setup(device, clients, 7, mem);
@@ -198,11 +195,9 @@ static void test_round_times(void)
     is_near(expected(10, 10, INFINITY), harmonic, 1e-12,
             "closed forms agree: harmonic sum");
     is_near(expected(1, 1, 0.5), 1 - exp(-0.5), 1e-12, "closed forms agree: deadline");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const weft_device *d =
-            device(weft_arena_text(mem, "speed = exponential\nsample_seconds = 1\n%s",
-                                   cases[i].options),
-                   1000);
+    for (size_t i = 0; i < LEN(cases); i++) {
+        const weft_device *d = device(
+            printed("speed = exponential\nsample_seconds = 1\n%s", cases[i].options), 1000);
         double mean = mean_round(d, cases[i].m);
         double theory = expected(cases[i].m, cases[i].n, cases[i].deadline);
         ok(weft_device_started(d, cases[i].m, 1000) == cases[i].n,
@@ -220,9 +215,7 @@ static void test_round_times(void)
 static const weft_device *trace(const char *text)
 {
     const char *path = write_text("trace.tsv", text);
-    return device(
-        weft_arena_text(mem, "speed = trace\nup = 8\nsample_seconds = 1\nfile = %s", path),
-        3);
+    return device(printed("speed = trace\nup = 8\nsample_seconds = 1\nfile = %s", path), 3);
 }
 
 static void test_trace(void)
@@ -268,7 +261,7 @@ static void test_bad_traces(void)
         {"speed\tup\tdown\tdropout\tavailability\tclient\tx\n", ":1: 7 columns"},
         {"dropout\tavailability\n1\t1\n0\t0\n", "every device has availability 0 or"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < LEN(cases); i++) {
         const weft_device *device = trace(cases[i].text);
         ok(!device && strstr(weft_error(), cases[i].says), "a bad trace is refused: %s",
            cases[i].says);
@@ -288,13 +281,6 @@ static void test_bad_traces(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_default();
-    test_seconds();
-    test_speeds();
-    test_chances();
-    test_closing();
-    test_round_times();
-    test_trace();
-    test_bad_traces();
-    return scratch_end();
+    return TESTS(test_default, test_seconds, test_speeds, test_chances, test_closing,
+                 test_round_times, test_trace, test_bad_traces);
 }

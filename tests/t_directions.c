@@ -27,18 +27,18 @@ static uint64_t draw(int line, int what, int most)
 /* Words become those of the other languages, in the third one backwards; it has gaps. */
 static const char *lines(void)
 {
-    char *text = weft_arena_text(mem, "one\ttwo\tthree\n");
+    char *text = printed("one\ttwo\tthree\n");
     for (int i = 0; i < LINES; i++) {
         const char *a = "", *b = "", *c = "";
         int n = 2 + (int)draw(i, 0, 4);
         for (int t = 0; t < n; t++) {
             int w = (int)draw(i, 1 + t, 6);
             const char *gap = t > 0 ? " " : "";
-            a = weft_arena_text(mem, "%s%s%c", a, gap, 'a' + w);
-            b = weft_arena_text(mem, "%s%s%c", b, gap, 'j' + w);
-            c = weft_arena_text(mem, "%c%s%s", 's' + w, gap, c);
+            a = printed("%s%s%c", a, gap, 'a' + w);
+            b = printed("%s%s%c", b, gap, 'j' + w);
+            c = printed("%c%s%s", 's' + w, gap, c);
         }
-        text = weft_arena_text(mem, "%s%s\t%s\t%s\n", text, a, b, i % 4 ? c : "");
+        text = printed("%s%s\t%s\t%s\n", text, a, b, i % 4 ? c : "");
     }
     return text;
 }
@@ -46,35 +46,27 @@ static const char *lines(void)
 static struct toy *sentences(void)
 {
     struct toy *toy = toys[ntoy++] = WEFT_NEW(mem, struct toy, 1);
-    weft_status st =
-        pack(&weft_reader_translations, write_text("lines.tsv", lines()), "lines.h5",
-             "directions=one-two,two-one,one-three,three-one joint=yes "
-             "vocabulary=40 valid=0.2 test=0.2");
-    if (st == WEFT_OK) st = weft_data_open(&toy->data, at("lines.h5"), &world, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    pack_to(&toy->data, &weft_reader_translations, write_text("lines.tsv", lines()),
+            "lines.h5",
+            "directions=one-two,two-one,one-three,three-one joint=yes "
+            "vocabulary=40 valid=0.2 test=0.2");
     return toy;
 }
 
 static const char *options(const char *algorithm, const char *more)
 {
-    return weft_arena_text(mem,
-                           "[fed]\nmodel = seq2seq\nscore_weights = global\ncohort = 4\n"
-                           "algorithm = %s\n[client]\nlr = %g\nbatch = 1000\n"
-                           "max_change = 1\n%s%s",
-                           algorithm, rate, network, more);
+    return printed("[fed]\nmodel = seq2seq\nscore_weights = global\ncohort = 4\n"
+                   "algorithm = %s\n[client]\nlr = %g\nbatch = 1000\n"
+                   "max_change = 1\n%s%s",
+                   algorithm, rate, network, more);
 }
 
 static struct beside beside_new(const struct toy *toy)
 {
-    weft_conf conf;
-    struct beside beside = {.net = &weft_net_seq2seq};
+    const weft_net *net = &weft_net_seq2seq;
+    struct beside beside = {.net = net, .self = bound_by(&net->kind, network)};
     weft_shape shape = weft_pair_rows_shape(&weft_translations_of(&toy->data)->pairs);
-    weft_conf_init(&conf, mem);
-    beside.self = weft_arena_alloc(mem, 1, beside.net->kind.size);
-    weft_status st = weft_conf_text(&conf, "test", network);
-    if (st == WEFT_OK) st = weft_conf_bind(&conf, &beside.net->kind, beside.self);
-    if (st == WEFT_OK) st = beside.net->setup(beside.self, &shape);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(net->setup(beside.self, &shape));
     beside.work = beside.net->work(beside.self, LINES, mem);
     beside.n = beside.net->nweight(beside.self);
     beside.g = WEFT_NEW(mem, real, beside.n);
@@ -85,7 +77,7 @@ static weft_samples samples_of(const struct toy *toy, int64_t c, weft_part part)
 {
     weft_samples samples;
     weft_status st = weft_client_read(toy->data.owners, c, part, &samples, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     return samples;
 }
 
@@ -143,10 +135,7 @@ static void test_samples(const struct toy *toy)
 static void test_scores(struct toy *toy, const struct beside *beside)
 {
     struct stand *stand = trained(toy, options("fedavg", ""), 1, 1);
-    weft_scores told;
-    weft_status st =
-        fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &told);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    weft_scores told = scored(stand, WEFT_TEST);
     weft_score all = {0};
     double off = 0;
     for (int64_t c = 0; c < DIRECTIONS; c++) {
@@ -183,9 +172,9 @@ static void test_diverged(struct toy *toy)
 {
     const char *text = "[client]\nmax_change = 1e-6\nbatch = 1000\n[fed]\nmodel = seq2seq\n"
                        "cohort = 4\nmax_valid = 3\n";
-    struct stand *after = trained(toy, weft_arena_text(mem, "%s%s", text, network), 1, 1);
+    struct stand *after = trained(toy, printed("%s%s", text, network), 1, 1);
     struct stand *both =
-        trained(toy, weft_arena_text(mem, "%sscore_both = yes\n%s", text, network), 1, 1);
+        trained(toy, printed("%sscore_both = yes\n%s", text, network), 1, 1);
     double mean = 0, scored = 0;
     for (int64_t c = 0; c < DIRECTIONS; c++) {
         mean += 3 * words_of(toy, c, 0) /
@@ -335,6 +324,5 @@ int main(int argc, char **argv)
     test_mean(toy, &beside);
     test_gradients(toy, &beside);
     test_constant(toy, &beside);
-    weft_data_close(&toy->data);
-    return scratch_end();
+    return tap_end();
 }

@@ -57,10 +57,9 @@ static void test_averages(void)
     for (int plain = 0; plain < 2; plain++) {
         struct stand *stand =
             trained(toy,
-                    weft_arena_text(mem,
-                                    "[fed]\ncohort = 5\naverage = %s\n[client]\nlr = 0.5\n"
-                                    "batch = 50\n",
-                                    plain ? "plain" : "weighted"),
+                    printed("[fed]\ncohort = 5\naverage = %s\n[client]\nlr = 0.5\n"
+                            "batch = 50\n",
+                            plain ? "plain" : "weighted"),
                     1, 1);
         double mean[W] = {0}, sum = 0;
         for (int c = 0; c < 5; c++) {
@@ -76,7 +75,6 @@ static void test_averages(void)
     }
 }
 
-/* Scores of all clients before and after one step, and their sums. */
 /* Sums over the clients' samples of a part, for the weights w and after a step on each. */
 static void part_sums(struct toy *toy, weft_part part, const double *w, struct sums *before,
                       struct sums *after)
@@ -104,14 +102,11 @@ static void test_scores(void)
                 1, 3);
     double w[W];
     wide(stand->state.x, w);
-    weft_scores out;
     for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
         struct sums sum, trained_sum;
         part_sums(toy, (weft_part)part, w, &sum, &trained_sum);
         double before = sum.loss / sum.n, after = trained_sum.loss / sum.n;
-        weft_status st = fed->winner.score(stand->self, &stand->job, &stand->state,
-                                           (weft_part)part, &out);
-        ok(st == WEFT_OK, "a score of all clients");
+        weft_scores out = scored(stand, (weft_part)part);
         is_near(score_of(fed, &out, "loss"), before, 1e-6,
                 "loss of the server's weights, %s", weft_part_name[part]);
         is_near(score_of(fed, &out, "personal_loss"), after, 1e-6,
@@ -137,13 +132,11 @@ static void test_selection(void)
     static const char *const how[] = {"pooled", "last", "best", "bound"};
     struct toy *toy = forty_clients();
     for (int e = 0; e < 4; e++) {
-        struct stand *stand =
-            trained(toy,
-                    weft_arena_text(mem,
-                                    "[fed]\ncohort = 4\npool = 3\nscore = loss\n"
-                                    "select = %s\n",
-                                    how[e]),
-                    1, 7);
+        struct stand *stand = trained(toy,
+                                      printed("[fed]\ncohort = 4\npool = 3\nscore = loss\n"
+                                              "select = %s\n",
+                                              how[e]),
+                                      1, 7);
         double lowest = INFINITY, highest = -INFINITY, best = INFINITY;
         for (int r = 0; r < 7; r++) {
             best = fmin(best, in_row(fed, stand->row[r], "after_loss"));
@@ -246,10 +239,8 @@ static void test_divergence(void)
 
     /* two rates, one of them hopeless: the average is that of the others */
     struct stand both;
-    weft_check(stand_up(&both, toy,
-                        "[fed]\ncohort = 5\n[client]\nbatch = 50\nlr = 0.5 .. 1e6\n",
-                        2) == WEFT_OK,
-               "%s", weft_error());
+    must(stand_up(&both, toy, "[fed]\ncohort = 5\n[client]\nbatch = 50\nlr = 0.5 .. 1e6\n",
+                  2));
     both.mix.conf[0] = 0.5;
     both.mix.conf[1] = 1e6;
     int found = 0, rounds = 0;
@@ -271,12 +262,10 @@ static void test_devices(void)
 {
     struct toy *toy = five_clients();
     struct stand stand;
-    weft_check(
-        stand_up(&stand, toy,
-                 "[fed]\ncohort = 5\nscore_both = yes\n[client]\nlr = 0.5\nbatch = 50\n"
-                 "[device]\ndropout = 0.4\n",
-                 1) == WEFT_OK,
-        "%s", weft_error());
+    must(stand_up(&stand, toy,
+                  "[fed]\ncohort = 5\nscore_both = yes\n[client]\nlr = 0.5\nbatch = 50\n"
+                  "[device]\ndropout = 0.4\n",
+                  1));
     int right = 1, lost = 0;
     for (int round = 0; round < 10; round++) {
         double w[W];
@@ -322,11 +311,10 @@ static void test_seconds(void)
     struct toy *toy = five_clients();
     int exact = 1, bounded = 1, tight = 0;
     for (int d = 0; d < 5; d++) {
-        const char *text = weft_arena_text(
-            mem,
-            "[fed]\ncohort = 3\n[client]\nepochs = 1 .. 4\nmax_samples = 9\n"
-            "[device]\n%s",
-            devices[d]);
+        const char *text =
+            printed("[fed]\ncohort = 3\n[client]\nepochs = 1 .. 4\nmax_samples = 9\n"
+                    "[device]\n%s",
+                    devices[d]);
         struct stand *stand = trained(toy, text, 1, 4);
         exact &=
             fabs(fed->timing.seconds(stand->self, &stand->job, 0) - stand->res.cost) <= 0;
@@ -372,11 +360,10 @@ static void test_caps(void)
             "at most 8 samples an epoch");
     ok(isnan(in_row(fed, stand->row[1], "after_loss")), "only what is asked for is scored");
     struct stand again;
-    weft_check(stand_up(&again, toy,
-                        "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
-                        "score_weights = global\n",
-                        1) == WEFT_OK,
-               "%s", weft_error());
+    must(stand_up(&again, toy,
+                  "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
+                  "score_weights = global\n",
+                  1));
     units(&again, 1, 0, 1);
     double w[W], loss = 0;
     wide(again.state.x, w);
@@ -402,17 +389,7 @@ static void test_caps(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_one_client();
-    test_averages();
-    test_scores();
-    test_selection();
-    test_cohorts();
-    test_options();
-    test_divergence();
-    test_devices();
-    test_seconds();
-    test_server();
-    test_caps();
-    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return TESTS(test_one_client, test_averages, test_scores, test_selection, test_cohorts,
+                 test_options, test_divergence, test_devices, test_seconds, test_server,
+                 test_caps);
 }

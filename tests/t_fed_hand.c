@@ -14,13 +14,6 @@ static struct toy *five_clients(int64_t first)
     return toy_new(N, count);
 }
 
-static struct stand *set_up(struct toy *toy, const char *options, int k)
-{
-    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
-    return stand;
-}
-
 /* Round r of a job of `rounds`: w[W] becomes the weights before it, arm[c] what client c
  * drew; -1: it is not in the cohort. */
 static void watch(struct stand *stand, int rounds, int r, double *w, int *arm)
@@ -76,14 +69,12 @@ static void test_pooled(const char *score, const char *weights)
 {
     enum { ROUNDS = 7, POOL = 3 };
     struct toy *toy = five_clients(20);
-    struct stand *stand =
-        set_up(toy,
-               weft_arena_text(mem,
-                               "[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
-                               "score = %s\nscore_weights = %s\n"
-                               "[client]\nlr = 0.5\nbatch = 50\n",
-                               score, weights),
-               1);
+    struct stand *stand = standing(toy,
+                                   printed("[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
+                                           "score = %s\nscore_weights = %s\n"
+                                           "[client]\nlr = 0.5\nbatch = 50\n",
+                                           score, weights),
+                                   1);
     struct sums pooled[2] = {0}, all = {0};
     for (int r = 0; r < ROUNDS; r++) {
         double w[W];
@@ -134,12 +125,11 @@ static void test_worst(const char *select)
     }
     struct toy *toy = toy_new(MANY, count);
     struct stand *stand =
-        set_up(toy,
-               weft_arena_text(mem,
-                               "[fed]\ncohort = 23\nscore_weights = global\n"
-                               "score = worst10\nselect = %s\neval_clients = 0\n",
-                               select),
-               1);
+        standing(toy,
+                 printed("[fed]\ncohort = 23\nscore_weights = global\n"
+                         "score = worst10\nselect = %s\neval_clients = 0\n",
+                         select),
+                 1);
     double w[W], rate[MANY], wrong[MANY], n[MANY], worst = 0, scored = 0;
     wide(stand->state.x, w);
     units(stand, 1, 0, 1);
@@ -173,20 +163,17 @@ static void test_portions(void)
         for (int p = 0; p < WEFT_NPART; p++) count[c][p] = 1;
     struct toy *toy = toy_new(MANY, count);
     struct stand *stand =
-        set_up(toy,
-               "[fed]\ncohort = 50\nscore_weights = global\neval_clients = 0\n"
-               "[client]\nlr = 0.5\n",
-               1);
+        standing(toy,
+                 "[fed]\ncohort = 50\nscore_weights = global\neval_clients = 0\n"
+                 "[client]\nlr = 0.5\n",
+                 1);
     units(stand, 1, 0, 1);
     for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
         double w[W];
         struct sums all = {0};
-        weft_scores out;
         wide(stand->state.x, w);
         for (int c = 0; c < MANY; c++) add(&all, part_score(toy, c, (weft_part)part, w));
-        weft_status st = fed->winner.score(stand->self, &stand->job, &stand->state,
-                                           (weft_part)part, &out);
-        weft_check(st == WEFT_OK, "%s", weft_error());
+        weft_scores out = scored(stand, (weft_part)part);
         is_near(out.count, MANY, 0, "%s: all of %d clients are scored",
                 weft_part_name[part], MANY);
         is_near(score_of(fed, &out, "loss"), all.loss / MANY, 1e-6, "their mean loss");
@@ -203,7 +190,7 @@ static void test_predictions(const struct toy *toy, struct stand *stand, const d
     weft_predictions said;
     weft_status st = fed->winner.predict(stand->self, &stand->job, &stand->state,
                                          WEFT_VALID, &said, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     double off = 0;
     int64_t row = 0;
     for (int c = 0; c < toy->n; c++)
@@ -221,13 +208,11 @@ static void test_pieces(double dropout)
 {
     int64_t count[2][WEFT_NPART] = {{20, 150, 9}, {10, 64, 9}};
     struct toy *toy = toy_new(2, count);
-    struct stand *stand =
-        set_up(toy,
-               weft_arena_text(mem,
-                               "[fed]\ncohort = 2\nscore_both = yes\n[client]\n"
-                               "lr = 0.5\nbatch = 20\ndropout = %g\n",
-                               dropout),
-               1);
+    struct stand *stand = standing(toy,
+                                   printed("[fed]\ncohort = 2\nscore_both = yes\n[client]\n"
+                                           "lr = 0.5\nbatch = 20\ndropout = %g\n",
+                                           dropout),
+                                   1);
     struct sums seen[2] = {0}, trained = {0};
     double w[W];
     units(stand, 2, 0, 1);
@@ -266,11 +251,11 @@ static void test_steps(void)
     int64_t count[1][WEFT_NPART] = {{20, 7, 9}};
     struct toy *toy = toy_new(1, count);
     struct stand *stand =
-        set_up(toy,
-               "[fed]\ncohort = 1\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
-               "optimizer = adam\nlr = 0.1\ntau = 0.01\ndecay = 0.3\n"
-               "[device]\ndropout = 0.8\n",
-               1);
+        standing(toy,
+                 "[fed]\ncohort = 1\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
+                 "optimizer = adam\nlr = 0.1\ntau = 0.01\ndecay = 0.3\n"
+                 "[device]\ndropout = 0.8\n",
+                 1);
     double mean[W] = {0}, square[W], off = 0;
     int steps = 0, lost = 0;
     for (int i = 0; i < W; i++) square[i] = 1e-4;
@@ -328,12 +313,11 @@ static void test_mixture(const char *score, int diff)
 {
     enum { ROUNDS = 4 };
     struct toy *toy = five_clients(20);
-    struct stand *stand = set_up(toy,
-                                 weft_arena_text(mem,
-                                                 "[fed]\ncohort = 5\nscore = %s\n"
-                                                 "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
-                                                 score),
-                                 K);
+    struct stand *stand = standing(toy,
+                                   printed("[fed]\ncohort = 5\nscore = %s\n"
+                                           "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
+                                           score),
+                                   K);
     for (int i = 0; i < K; i++) stand->mix.conf[i] = rates[i];
     stand->job.update = (weft_mix_update){
         .schedule = WEFT_UPDATE_CONSTANT, .eta = 1, .discount = 1, .diff = diff};
@@ -366,12 +350,12 @@ static void test_columns(void)
 {
     struct toy *toy = five_clients(20);
     struct stand *stand =
-        set_up(toy,
-               "[fed]\ncohort = 5\neval_clients = 0\neval_every = 2\n"
-               "[client]\nlr = 0.5\nbatch = 50\nepochs = 3\n"
-               "[device]\nsample_seconds = 0.5\npower = 3\nbyte_energy = 0.01\n"
-               "latency = 0.25\nup = 100\n",
-               1);
+        standing(toy,
+                 "[fed]\ncohort = 5\neval_clients = 0\neval_every = 2\n"
+                 "[client]\nlr = 0.5\nbatch = 50\nepochs = 3\n"
+                 "[device]\nsample_seconds = 0.5\npower = 3\nbyte_energy = 0.01\n"
+                 "latency = 0.25\nup = 100\n",
+                 1);
     double samples = 3 * (20 + 3 + 11 + 30 + 8), model = 4 * W, w[W];
     units(stand, 2, 0, 2);
     const double *row = stand->row[1];
@@ -402,12 +386,11 @@ static void test_cost(void)
     double mean = (20 + 3 + 11 + 30 + 8) / 5.0, valid = 31 / 5.0, each = 4 * C * D;
     struct toy *toy = five_clients(20);
     for (int both = 0; both < 2; both++) {
-        struct stand *stand = set_up(toy,
-                                     weft_arena_text(mem,
-                                                     "[fed]\ncohort = 3\nscore_both = %s\n"
-                                                     "[client]\nepochs = 1 .. 3\n",
-                                                     both ? "yes" : "no"),
-                                     K);
+        struct stand *stand = standing(toy,
+                                       printed("[fed]\ncohort = 3\nscore_both = %s\n"
+                                               "[client]\nepochs = 1 .. 3\n",
+                                               both ? "yes" : "no"),
+                                       K);
         for (int i = 0; i < K; i++) stand->mix.conf[i] = epochs[i];
         stand->mix.logp[0] = log(0.25);
         stand->mix.logp[1] = log(0.75);
@@ -441,6 +424,5 @@ int main(int argc, char **argv)
     }
     test_columns();
     test_cost();
-    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

@@ -28,9 +28,8 @@ static struct toy *eight_clients(void)
 
 static void begin(struct played *played, struct toy *toy)
 {
-    struct stand *stand = played->stand = WEFT_NEW(mem, struct stand, 1);
     int k = played->arms > 0 ? played->arms : 1;
-    weft_check(stand_up(stand, toy, played->input, k) == WEFT_OK, "%s", weft_error());
+    struct stand *stand = played->stand = standing(toy, played->input, k);
     for (int i = 0; i < played->arms; i++) stand->mix.conf[i] = played->arm[i];
     if (played->moves)
         stand->job.update = (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT,
@@ -80,7 +79,7 @@ static int scores(struct stand *stand, weft_part part, double *x)
     weft_scores told;
     weft_job job = job_after(stand);
     weft_status st = fed->winner.score(stand->self, &job, &stand->state, part, &told);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     int n = put(x, put(x, 0, &told.count, 1), told.metric, 8), columns = 4;
     const weft_members *members = told.members;
     int64_t m = world.rank == 0 && members ? members->n : 0;
@@ -108,9 +107,7 @@ static int kept(const struct stand *stand, int64_t c, double *x)
 {
     int n = (int)weft_kept_each(stand->state.kept);
     real row[MOST];
-    if (world.rank == 0)
-        weft_check(weft_kept_read(stand->state.kept, 1, &c, row) == WEFT_OK, "%s",
-                   weft_error());
+    if (world.rank == 0) must(weft_kept_read(stand->state.kept, 1, &c, row));
     weft_bcast(&world, row, (size_t)n * sizeof *row, 0);
     for (int i = 0; i < n; i++) x[i] = (double)row[i];
     return n;
@@ -207,6 +204,5 @@ int main(int argc, char **argv)
     struct toy *toy = eight_clients();
     test_cases(toy, 1);
     test_cases(toy, 0);
-    weft_data_close(&toy->data);
-    return scratch_end();
+    return tap_end();
 }

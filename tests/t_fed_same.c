@@ -1,7 +1,6 @@
 /* Rounds of federated training have the same bits on any number of ranks, after any stop,
  * and for any division into jobs.
  * RUN: np=1 np=2 np=3 np=8 */
-#include "results.h"
 #include "toy.h"
 
 /* What the many-ranks and the stopped runs must agree on. */
@@ -14,54 +13,24 @@ static const weft_mix_update rules[] = {
     {.schedule = WEFT_UPDATE_ROOT, .discount = 1, .floor = 0.01},
     {.schedule = WEFT_UPDATE_RACING, .eta = 0.999}};
 
-static uint64_t hash_of(const struct stand *stand)
-{
-    uint64_t h = weft_state_hash(&stand->state);
-    h = result_hash(&stand->res, h);
-    return weft_hash(stand->row, sizeof stand->row[0] * (size_t)stand->rows, h);
-}
-
-static void test_stops(struct toy *toy, weft_mix_update moving, int k, int rounds,
-                       uint64_t whole)
-{
-    int same = 1;
-    for (int stop = 1; stop < rounds; stop++) {
-        struct stand before, after;
-        weft_check(stand_up(&before, toy, mixed, k) == WEFT_OK, "%s", weft_error());
-        before.job.update = moving;
-        units(&before, rounds, 0, stop);
-        weft_check(stand_up(&after, toy, mixed, k) == WEFT_OK, "%s", weft_error());
-        after.job.update = moving;
-        weft_check(weft_state_copy(&after.state, &before.state) == WEFT_OK, "%s",
-                   weft_error());
-        result_copy(&after.res, &before.res);
-        memcpy(after.row, before.row, sizeof after.row);
-        after.rows = before.rows;
-        units(&after, rounds, stop, rounds);
-        same &= hash_of(&after) == whole;
-    }
-    ok(same, "a job stopped after any round goes on to the same bits");
-}
-
 static void test_same_bits(struct toy *toy, weft_mix_update moving)
 {
     enum { K = 5, ROUNDS = 12 };
-    struct stand whole;
-    weft_check(stand_up(&whole, toy, mixed, K) == WEFT_OK, "%s", weft_error());
-    whole.job.update = moving;
-    units(&whole, ROUNDS, 0, ROUNDS);
-    digest(hash_of(&whole));
+    struct stand *whole = standing(toy, mixed, K);
+    whole->job.update = moving;
+    units(whole, ROUNDS, 0, ROUNDS);
+    digest(hash_of(whole));
     double sum = 0, arms = 0;
     int moved = 0;
     for (int i = 0; i < K; i++) {
-        sum += exp(whole.res.logp[i]);
-        moved |= fabs(whole.res.logp[i] + log(K)) > 0.01;
-        arms += whole.res.arm_count[i];
+        sum += exp(whole->res.logp[i]);
+        moved |= fabs(whole->res.logp[i] + log(K)) > 0.01;
+        arms += whole->res.arm_count[i];
     }
     is_near(sum, 1, 1e-12, "the mixture moved to another mixture");
     ok(moved && arms > 20, "by the scores of the arms");
-
-    test_stops(toy, moving, K, ROUNDS, hash_of(&whole));
+    ok(goes_on_alike(toy, mixed, K, moving, ROUNDS, 1, hash_of(whole)),
+       "a job stopped after any round goes on to the same bits");
 }
 
 /* Two jobs of one trial, and a trial that copies another's weights. */
@@ -88,6 +57,5 @@ int main(int argc, char **argv)
     struct toy *forty = forty_clients();
     for (int i = 0; i < 2; i++) test_same_bits(forty, rules[i]);
     test_jobs();
-    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    return tap_end();
 }

@@ -38,9 +38,7 @@ static void open_plays(void)
             text[c][i] =
                 (uint8_t)(weft_rng_at(9, WEFT_RNG_TEST, (uint64_t)c, (uint64_t)i, 0).v[0] %
                           (i % 3 ? SYMBOLS : 2));
-    weft_status st = pack(&text_reader, "nowhere", "plays.h5", "");
-    if (st == WEFT_OK) st = weft_data_open(&plays, at("plays.h5"), &world, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    pack_to(&plays, &text_reader, "nowhere", "plays.h5", "");
 }
 
 /* The network by itself. */
@@ -51,16 +49,11 @@ struct alone {
 
 static struct alone network(const char *options, int every)
 {
-    weft_conf conf;
     const weft_net *net = &weft_net_lstm;
     weft_shape shape = {
         .form = WEFT_CHARS, .d = LENGTH, .classes = SYMBOLS, .every = every};
-    struct alone alone = {.self = weft_arena_alloc(mem, 1, net->kind.size)};
-    weft_conf_init(&conf, mem);
-    weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK &&
-                   weft_conf_bind(&conf, &net->kind, alone.self) == WEFT_OK &&
-                   net->setup(alone.self, &shape) == WEFT_OK,
-               "%s", weft_error());
+    struct alone alone = {.self = bound_by(&net->kind, options)};
+    must(net->setup(alone.self, &shape));
     alone.n = net->nweight(alone.self);
     alone.work = net->work(alone.self, 64, mem);
     return alone;
@@ -76,7 +69,6 @@ static weft_batch windows_of(int c, weft_part part, const uint8_t **at_)
     return batch;
 }
 
-/* One round of all clients, each a single full batch, then all are scored. */
 /* mean[alone->n]: gradient summed over all training windows, whose number it returns;
  * *before: sums over the validation windows. */
 static double sum_gradients(const struct alone *alone, const real *w, double *mean,
@@ -101,8 +93,7 @@ static double sum_gradients(const struct alone *alone, const real *w, double *me
 static void test_round(int every)
 {
     static const char net_options[] = "[lstm]\nembedding = 3\nhidden = 7\nlayers = 2\n";
-    const char *options = weft_arena_text(
-        mem,
+    const char *options = printed(
         "[fed]\nmodel = lstm\ncohort = 5\nscore = loss\ntarget = %s\nscore_both = yes\n"
         "[client]\nlr = 0.5\nbatch = 64\n%s",
         every ? "all" : "last", net_options);
@@ -128,10 +119,7 @@ static void test_round(int every)
         net->score(alone.self, alone.work, stand->state.x, &batch, &test);
     }
     ok(test.count == 11 * (every ? LENGTH : 1), "so many predictions");
-    weft_scores out;
-    weft_status st =
-        fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
-    ok(st == WEFT_OK, "scored on the test windows");
+    weft_scores out = scored(stand, WEFT_TEST);
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "to the loss of the network");
     is_near(score_of(fed, &out, "error"), (double)test.wrong / (double)test.count, 1e-12,
@@ -170,8 +158,7 @@ static void test_near(int every)
 {
     enum { WIDE = 7 };
     static const char net_options[] = "[lstm]\nembedding = 3\nhidden = 7\nlayers = 2\n";
-    const char *options = weft_arena_text(
-        mem,
+    const char *options = printed(
         "[fed]\nmodel = lstm\nalgorithm = knn\ncohort = 5\ntarget = %s\n[client]\nlr = "
         "0.5\n[knn]\nk = 3\nsigma = 0.5\n%s",
         every ? "all" : "last", net_options);
@@ -195,10 +182,8 @@ static void test_near(int every)
             loss -= log(half_near(h[1] + i * WIDE, z + i * SYMBOLS, h[0], label[0],
                                   (int)windows[c][WEFT_TRAIN] * each, WIDE, label[1][i]));
     }
-    weft_scores out;
-    weft_status st =
-        fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
-    ok(st == WEFT_OK && n == 11 * each, "%d predictions are compared with those stored", n);
+    weft_scores out = scored(stand, WEFT_TEST);
+    ok(n == 11 * each, "%d predictions are compared with those stored", n);
     is_near(score_of(fed, &out, "personal_loss"), loss / n, 1e-6,
             "to the loss of the three nearest and the network");
 }
@@ -234,6 +219,5 @@ int main(int argc, char **argv)
     test_near(0);
     test_near(1);
     test_same_bits();
-    weft_data_close(&plays);
-    return scratch_end();
+    return tap_end();
 }

@@ -3,8 +3,6 @@
  * bits on any number of ranks.
  * RUN: np=1 np=2 np=3 */
 #include "toy.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/net/net.h"
 
 enum { CLIENTS = 6, VECTOR = 8, SEED = 3 }; /* the seed of stands */
@@ -17,9 +15,9 @@ static void open_data(weft_data *data, const char *name, const char *options,
                       weft_team *team)
 {
     weft_status st = pack(&weft_reader_synthetic, "documents", name,
-                          weft_arena_text(mem, "rows=60 words=12 %s", options));
+                          printed("rows=60 words=12 %s", options));
     if (st == WEFT_OK) st = weft_data_open(data, at(name), team, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* ---- owners ---- */
@@ -40,20 +38,17 @@ static void test_owners(void)
     ok(!all.owners && !all.clients, "documents packed without clients belong to none");
     ok(clients && clients->n == CLIENTS && !words.clients,
        "with clients they remain documents");
-    weft_check(weft_data_own_words(&words, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    must(weft_data_own_words(&words, WEFT_TOK_SPLIT));
     int same = 1;
     for (int p = 0; p < WEFT_NPART; p++) {
         const weft_rows *rows = &all.part[p];
         int64_t *owner = WEFT_NEW(mem, int64_t, rows->total), next[CLIENTS] = {0}, sum = 0;
-        const char *name = weft_arena_text(mem, "/%s/owner", weft_part_name[p]);
-        weft_check(weft_h5_read_rows(&words.file, name, WEFT_H5_I64, 1, 0, rows->total,
-                                     owner) == WEFT_OK,
-                   "%s", weft_error());
+        const char *name = printed("/%s/owner", weft_part_name[p]);
+        must(weft_h5_read_rows(&words.file, name, WEFT_H5_I64, 1, 0, rows->total, owner));
         for (int64_t i = 0; i < rows->total; i++) {
             weft_samples samples;
             int64_t c = owner[i];
-            weft_check(weft_client_read(clients, c, (weft_part)p, &samples, mem) == WEFT_OK,
-                       "%s", weft_error());
+            must(weft_client_read(clients, c, (weft_part)p, &samples, mem));
             same &= next[c] < samples.n && same_words(rows, i, &samples, next[c]);
             next[c]++;
         }
@@ -76,8 +71,7 @@ static void test_match(void)
     weft_likeness like = weft_data_likeness(&words);
     weft_samples samples;
     int32_t before[64];
-    weft_check(weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem));
     int64_t n = samples.n;
     memcpy(before, samples.label, (size_t)n * sizeof *before);
     like.class_name = other;
@@ -103,16 +97,11 @@ static const weft_net *const net = &weft_net_txtcnn;
 
 static struct alone *network(const char *options)
 {
-    weft_conf conf;
     weft_vectors vectors;
     const weft_vocab *vocab = &all.vocab[WEFT_TOK_SPLIT];
     struct alone *alone = WEFT_NEW(mem, struct alone, 1);
-    alone->self = weft_arena_alloc(mem, 1, net->kind.size);
-    weft_conf_init(&conf, mem);
-    weft_check(weft_vectors_read(vocab, "", VECTOR, SEED, &vectors, mem) == WEFT_OK &&
-                   weft_conf_text(&conf, "test", options) == WEFT_OK &&
-                   weft_conf_bind(&conf, &net->kind, alone->self) == WEFT_OK,
-               "%s", weft_error());
+    alone->self = bound_by(&net->kind, options);
+    must(weft_vectors_read(vocab, "", VECTOR, SEED, &vectors, mem));
     weft_shape shape = {.form = WEFT_TOKENS,
                         .d = 256,
                         .classes = 2,
@@ -120,7 +109,7 @@ static struct alone *network(const char *options)
                         .length = 12,
                         .vector = VECTOR,
                         .vectors = vectors.value};
-    weft_check(net->setup(alone->self, &shape) == WEFT_OK, "%s", weft_error());
+    must(net->setup(alone->self, &shape));
     alone->n = net->nweight(alone->self);
     alone->work = net->work(alone->self, 256, mem);
     return alone;
@@ -150,9 +139,8 @@ static double farthest(const real *a, const real *b, int64_t n)
 
 static const char *network_of(const char *channels)
 {
-    return weft_arena_text(
-        mem, "[txtcnn]\nchannels = %s\ngroups = 2\nf1 = 5\nf2 = 4\nmax_norm = 0.8\n",
-        channels);
+    return printed("[txtcnn]\nchannels = %s\ngroups = 2\nf1 = 5\nf2 = 4\nmax_norm = 0.8\n",
+                   channels);
 }
 
 static weft_batch batch_of(const weft_samples *samples)
@@ -191,10 +179,9 @@ static void test_round(const char *channels)
     struct toy toy = {.data = words};
     struct stand *stand =
         trained(&toy,
-                weft_arena_text(mem,
-                                "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 6\nscore = loss\n"
-                                "score_both = yes\n[client]\nlr = 0.02\nbatch = 64\n%s",
-                                own),
+                printed("[fed]\nmodel = txtcnn\ndim = 8\ncohort = 6\nscore = loss\n"
+                        "score_both = yes\n[client]\nlr = 0.02\nbatch = 64\n%s",
+                        own),
                 1, 1);
     struct alone *alone = network(own);
     real *w = WEFT_NEW(mem, real, alone->n), *g = WEFT_NEW(mem, real, alone->n);
@@ -217,10 +204,7 @@ static void test_round(const char *channels)
             "a client receives and sends %lld weights", (long long)alone->n);
     b = batch(alone, WEFT_TEST, (int)all.part[WEFT_TEST].n, NULL);
     net->score(alone->self, alone->work, stand->state.x, &b, &test);
-    weft_scores out;
-    ok(fed->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out) ==
-           WEFT_OK,
-       "and after");
+    weft_scores out = scored(stand, WEFT_TEST);
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "on the test documents");
 }
@@ -272,13 +256,12 @@ static void test_one_client(const char *channels, struct steps steps)
     struct toy toy = {.data = single};
     struct stand *stand =
         trained(&toy,
-                weft_arena_text(mem,
-                                "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 1\n"
-                                "[client]\nlr = %g\nmomentum = %g\n"
-                                "weight_decay = %g\nmu = %g\nclip = %g\nbatch = %d\n"
-                                "epochs = %d\n%s",
-                                steps.lr, steps.momentum, steps.decay, steps.mu, steps.clip,
-                                steps.batch, steps.epochs, own),
+                printed("[fed]\nmodel = txtcnn\ndim = 8\ncohort = 1\n"
+                        "[client]\nlr = %g\nmomentum = %g\n"
+                        "weight_decay = %g\nmu = %g\nclip = %g\nbatch = %d\n"
+                        "epochs = %d\n%s",
+                        steps.lr, steps.momentum, steps.decay, steps.mu, steps.clip,
+                        steps.batch, steps.epochs, own),
                 1, 1);
     struct alone *alone = network(own);
     real *w = WEFT_NEW(mem, real, alone->n), *first = WEFT_NEW(mem, real, alone->n);
@@ -298,17 +281,34 @@ static void test_same_bits(const char *channels)
     struct toy toy = {.data = words};
     const struct stand *stand = trained(
         &toy,
-        weft_arena_text(
-            mem,
-            "[fed]\nmodel = txtcnn\ntokenizer = kim\ndim = 8\n"
-            "cohort = 6\n[client]\nlr = 0.2\nmomentum = 0.5\nbatch = 3\nepochs = 2\n"
-            "dropout = 0.2\n[txtcnn]\nchannels = %s\ngroups = 2\n"
-            "f1 = 16\nf2 = 16\nhidden = 7\ndrop_input = 0.1\n",
-            channels),
+        printed("[fed]\nmodel = txtcnn\ntokenizer = kim\ndim = 8\n"
+                "cohort = 6\n[client]\nlr = 0.2\nmomentum = 0.5\nbatch = 3\nepochs = 2\n"
+                "dropout = 0.2\n[txtcnn]\nchannels = %s\ngroups = 2\n"
+                "f1 = 16\nf2 = 16\nhidden = 7\ndrop_input = 0.1\n",
+                channels),
         1, 8);
     digest(weft_state_hash(&stand->state));
     ok(in_row(fed, stand->row[7], "train_loss") < in_row(fed, stand->row[0], "train_loss"),
        "%s: the loss falls", channels);
+}
+
+/* Each time opened anew: a task changes the words of its data. */
+static void test_channels(const char *channels)
+{
+    const char *dealt = "clients=6 partition=dirichlet alpha=0.3";
+    open_data(&words, "words.h5", dealt, &world);
+    test_round(channels);
+    weft_data_close(&words);
+    open_data(&words, "words.h5", dealt, &world);
+    test_same_bits(channels);
+    weft_data_close(&words);
+}
+
+static void test_alone(const char *channels, struct steps steps)
+{
+    open_data(&single, "single.h5", "clients=1", &world);
+    test_one_client(channels, steps);
+    weft_data_close(&single);
 }
 
 int main(int argc, char **argv)
@@ -316,30 +316,17 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     self = weft_team_alone();
     open_data(&all, "all.h5", "", &self);
-    weft_check(weft_data_tokens(&all, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    must(weft_data_tokens(&all, WEFT_TOK_SPLIT));
     static const char *const channels[] = {"static", "nonstatic", "multi"};
-    const char *dealt = "clients=6 partition=dirichlet alpha=0.3";
-    open_data(&words, "words.h5", dealt, &world);
+    open_data(&words, "words.h5", "clients=6 partition=dirichlet alpha=0.3", &world);
     test_owners();
     test_match();
     weft_data_close(&words);
     for (int i = 0; i < 3; i++) {
-        open_data(&words, "words.h5", dealt, &world);
-        test_round(channels[i]);
-        weft_data_close(&words);
-        open_data(&words, "words.h5", dealt, &world);
-        test_same_bits(channels[i]);
-        weft_data_close(&words);
-        open_data(&single, "single.h5", "clients=1", &world);
-        test_one_client(channels[i], (struct steps){.lr = 0.2, .batch = 7, .epochs = 2});
-        weft_data_close(&single);
+        test_channels(channels[i]);
+        test_alone(channels[i], (struct steps){.lr = 0.2, .batch = 7, .epochs = 2});
     }
-    open_data(&single, "single.h5", "clients=1", &world);
-    test_one_client("nonstatic", (struct steps){0.1, 0.9, 0, 0.1, 0.4, 16, 2});
-    weft_data_close(&single);
-    open_data(&single, "single.h5", "clients=1", &world);
-    test_one_client("multi", (struct steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
-    weft_data_close(&single);
-    weft_data_close(&all);
-    return scratch_end();
+    test_alone("nonstatic", (struct steps){0.1, 0.9, 0, 0.1, 0.4, 16, 2});
+    test_alone("multi", (struct steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
+    return tap_end();
 }

@@ -2,11 +2,6 @@
  * grow with rounds, and an inconsistent file gives one line on all ranks.
  * RUN: np=1 np=2 */
 #include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-
-#include <unistd.h>
 
 static weft_data data;
 
@@ -356,7 +351,7 @@ static weft_status hand_file(const char *path, int wrong)
 static weft_status open_hand(int wrong)
 {
     weft_status st = world.rank == 0 ? hand_file(at("hand.h5"), wrong) : WEFT_OK;
-    weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+    must(weft_agree(st, &world));
     st = weft_data_open(&data, at("hand.h5"), &world, mem);
     for (int64_t c = 0; c < 2 && st == WEFT_OK; c++)
         for (int p = 0; p < WEFT_NPART && st == WEFT_OK; p++) {
@@ -394,7 +389,7 @@ static void test_contradictions(void)
     };
     ok(open_hand(NOTHING) == WEFT_OK, "rows written by hand are opened");
     ok(open_hand(NOTHING_TEXT) == WEFT_OK, "a text written by hand is opened");
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < LEN(bad); i++)
         fails(open_hand(bad[i].wrong), bad[i].st, bad[i].a, bad[i].b, bad[i].what);
 }
 
@@ -414,8 +409,5 @@ int main(int argc, char **argv)
     test_form(WEFT_BYTES, "bytes", 0);
     test_form(WEFT_REALS, "numbers", 1);
     test_form(WEFT_CHARS, "windows", 1);
-    test_memory();
-    test_contradictions();
-    test_packing();
-    return scratch_end();
+    return TESTS(test_memory, test_contradictions, test_packing);
 }

@@ -1,8 +1,6 @@
 /* Task flow against closed forms, an independent table, and exhaustive search.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
-#include "weft/base/base.h"
-#include "weft/par/par.h"
 
 /* ---- a table of an independent program ---- */
 
@@ -18,8 +16,7 @@ static void test_table(void)
     for (int i = 0; i < 5; i++) {
         is_near(loss_at(flow_of(row[i].t, "method = flow"), 1), row[i].flow, 5.1e-9,
                 "gradient flow at t = %g", row[i].t);
-        const char *ridge =
-            weft_arena_text(mem, "[flow]\nmethod=ridge\nlambda=%.17g\n", 1 / row[i].t);
+        const char *ridge = printed("[flow]\nmethod=ridge\nlambda=%.17g\n", 1 / row[i].t);
         is_near(loss_at(ridge, 1), row[i].ridge, 5.1e-9, "ridge at lambda = 1 / %g",
                 row[i].t);
     }
@@ -37,9 +34,8 @@ static void test_table(void)
 /* Ratio of the risks of flow at t and of ridge at 1 / t. */
 static double ratio(double t, const char *more)
 {
-    const char *flow = flow_of(t, weft_arena_text(mem, "method = flow\n%s", more));
-    const char *ridge =
-        weft_arena_text(mem, "[flow]\nmethod=ridge\nlambda=%.17g\n%s\n", 1 / t, more);
+    const char *flow = flow_of(t, printed("method = flow\n%s", more));
+    const char *ridge = printed("[flow]\nmethod=ridge\nlambda=%.17g\n%s\n", 1 / t, more);
     return loss_at(flow, 1) / loss_at(ridge, 1);
 }
 
@@ -135,8 +131,8 @@ static void test_split(void)
 {
     static const char *const method[] = {"flow", "descent", "ridge"};
     for (int k = 0; k < 3; k++) {
-        const char *options = weft_arena_text(
-            mem, "[flow]\nmethod = %s\nstep = 0.3\nlambda = 0.1\nnoise = 0.1\n", method[k]);
+        const char *options = printed(
+            "[flow]\nmethod = %s\nstep = 0.3\nlambda = 0.1\nnoise = 0.1\n", method[k]);
         struct stand *one = stand_up(options, NULL), *many = stand_up(options, NULL);
         train(one, 24);
         for (int i = 0; i < 6; i++) train(many, 4);
@@ -219,18 +215,7 @@ static void test_noise(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
-    test_table();
-    test_bound();
-    test_optimum();
-    test_split();
-    test_copy();
-    test_diverged();
-    test_noise();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_table, test_bound, test_optimum, test_split, test_copy, test_diverged,
+                 test_noise);
 }

@@ -2,9 +2,6 @@
  * refuses.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/par/par.h"
 
 /* ---- data ---- */
 
@@ -30,11 +27,11 @@ static weft_data make_data(int64_t n, int64_t d, weft_form form)
         label[i] = (int32_t)floor(fmin(fmax(5 + 4 * y, 0), 9));
     }
     weft_data data = {
-        .form = form, .classes = 10, .path = "test", .mem = mem, .team = &team};
+        .form = form, .classes = 10, .path = "test", .mem = mem, .team = &world};
     weft_rows *rows = &data.part[WEFT_TRAIN];
     rows->total = n;
     rows->d = d;
-    weft_deal(n, team.rank, team.size, &rows->first, &rows->n);
+    weft_deal(n, world.rank, world.size, &rows->first, &rows->n);
     rows->label = label + rows->first;
     rows->value = form == WEFT_REALS ? value + rows->first * d : NULL;
     rows->byte = form == WEFT_BYTES ? byte + rows->first * d : NULL;
@@ -99,12 +96,11 @@ static double power_method(const double *x, int64_t n, int64_t d)
 static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
 {
     weft_data data = make_data(n, d, form);
-    const char *options = weft_arena_text(
-        mem,
+    const char *options = printed(
         "[flow]\nspectrum = data\nstep = 0.7\nlambda = 0.01\nsigma = 1\nresponse = %s\n",
-        out < 0 ? "label" : weft_arena_text(mem, "%d", (int)out + 1));
-    const char *what = weft_arena_text(mem, "%d rows of %d %s, response %d", (int)n, (int)d,
-                                       form == WEFT_BYTES ? "bytes" : "reals", (int)out);
+        out < 0 ? "label" : printed("%d", (int)out + 1));
+    const char *what = printed("%d rows of %d %s, response %d", (int)n, (int)d,
+                               form == WEFT_BYTES ? "bytes" : "reals", (int)out);
     struct stand *stand = stand_up(options, &data);
     train(stand, 11);
     train(stand, 20);
@@ -122,9 +118,7 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
     digest(weft_state_hash(&stand->state));
     /* their squared error is that of the residuals */
     weft_scores score;
-    weft_check(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TRAIN,
-                                  &score) == WEFT_OK,
-               "%s", weft_error());
+    must(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TRAIN, &score));
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         double z = -y[i];
@@ -169,12 +163,10 @@ static void test_draws(void)
     double sigma = 1.5;
     struct stand *stand[2];
     for (int k = 0; k < 2; k++) {
-        stand[k] =
-            stand_up(weft_arena_text(mem,
-                                     "[flow]\nspectrum = data\nnormalize = no\nstep = 0.4\n"
-                                     "sigma = %g\nloss = %s\n",
-                                     sigma, k ? "prediction" : "estimation"),
-                     &data);
+        stand[k] = stand_up(printed("[flow]\nspectrum = data\nnormalize = no\nstep = 0.4\n"
+                                    "sigma = %g\nloss = %s\n",
+                                    sigma, k ? "prediction" : "estimation"),
+                            &data);
         train(stand[k], STEPS);
     }
     double *x = WEFT_NEW(mem, double, 200 * 5), *y = WEFT_NEW(mem, double, 200);
@@ -216,7 +208,7 @@ static void test_data(void)
 static void refuses(const char *option, weft_data *data, const char *word)
 {
     struct stand stand;
-    weft_status st = set_up(&stand, weft_arena_text(mem, "[flow]\n%s\n", option), data);
+    weft_status st = set_up(&stand, printed("[flow]\n%s\n", option), data);
     const char *text = weft_error();
     ok(st != WEFT_OK && strstr(text, word) && !strchr(text, '\n'),
        "refused in one line with '%s'", word);
@@ -238,13 +230,6 @@ static void test_refusals(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
-    test_data();
-    test_refusals();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_data, test_refusals);
 }

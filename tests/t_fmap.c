@@ -4,9 +4,7 @@
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 #include "results.h"
-#include "weft/base/base.h"
 #include "weft/feature/feature.h"
-#include "weft/par/par.h"
 #include "weft/space/scores.h"
 
 /* ---- the same in doubles ---- */
@@ -24,7 +22,7 @@ static double *features(const struct stand *stand, weft_part part)
     weft_source rows_of_all = weft_data_source(&data);
     weft_status st = weft_conf_bind(&conf, &rff->kind, own);
     if (st == WEFT_OK) st = rff->setup(own, &rows_of_all, 1e9, 2, SEED, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     real *stat = WEFT_NEW(mem, real, rff->nstat(own));
     real *w = WEFT_NEW(mem, real, F), *z = WEFT_NEW(mem, real, rows->n);
     for (int a = 0; a < K; a++) {
@@ -52,7 +50,7 @@ static double *features(const struct stand *stand, weft_part part)
                 x[(size_t)a * cells + (size_t)(rows->first + i) * F + k] = (double)z[i];
         }
     }
-    weft_sum_f64(&team, x, K * cells, 2.0 * F);
+    weft_sum_f64(&world, x, K * cells, 2.0 * F);
     return x;
 }
 
@@ -263,8 +261,7 @@ static void test_auto(void)
 static double work(const char *validation, int64_t valid)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    struct stand *stand =
-        stand_up(weft_arena_text(mem, "fmap.validation=%s", validation), even);
+    struct stand *stand = stand_up(printed("fmap.validation=%s", validation), even);
     stand->data.part[WEFT_VALID].total = valid;
     stand->data.part[WEFT_TRAIN].total = 100 * valid;
     weft_cost cost = {0};
@@ -297,9 +294,7 @@ static void test_score_only(void)
     ok(weft_state_hash(&stand->state) == before, "a job of no resource leaves the weights");
     is_near(stand->res.cost, 0, 0, "and costs nothing");
     weft_scores scores;
-    weft_check(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_VALID,
-                                  &scores) == WEFT_OK,
-               "%s", weft_error());
+    must(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_VALID, &scores));
     is_near(score_of(task, &scores, "loss"), measured(task, &stand->res, "valid_loss"),
             1e-12, "and scores as a winner is scored");
     ok(score_of(task, &scores, "error") == measured(task, &stand->res, "valid_error") &&
@@ -365,9 +360,7 @@ static void test_slack(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     const double even[K] = {1. / 3, 1. / 3, 1. / 3}, uneven[K] = {0.6, 0.1, 0.3},
                  less[K] = {0.75, 0, 0.25};
     test_mixture("fmap.validation=split", even, "split");
@@ -383,14 +376,6 @@ int main(int argc, char **argv)
     ntrain = 100;
     test_measure(WEFT_BY_F1, "fmap.score=f1", 2, even, 1e-12);
     ntrain = N;
-    test_auto();
-    test_enough();
-    test_score_only();
-    test_log_error();
-    test_nan();
-    test_slack();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    return TESTS(test_auto, test_enough, test_score_only, test_log_error, test_nan,
+                 test_slack);
 }

@@ -23,7 +23,7 @@ static double *features(struct stand *stand, int a)
     weft_source source = weft_data_source(&stand->data);
     weft_status st = weft_conf_bind(&stand->conf, &rff->kind, own);
     if (st == WEFT_OK) st = rff->setup(own, &source, 1e9, 2, SEED, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     void *arm = weft_arena_alloc(mem, 1, rff->kind.size);
     memcpy(arm, own, rff->kind.size);
     weft_space_put(&stand->space, stand->job.mix.conf + a * stand->space.dim, &rff->kind,
@@ -255,8 +255,8 @@ static void test_fits(void)
  * their answers to what it says of them. */
 static void test_leave_one_out(void)
 {
-    struct stand *stand = stand_up("label=y drop=k,n valid=0.3 test=0.6",
-                                   weft_arena_text(mem, "fmap.folds=%d", 72), 1);
+    struct stand *stand =
+        stand_up("label=y drop=k,n valid=0.3 test=0.6", printed("fmap.folds=%d", 72), 1);
     const struct rows *rows = &stand->rows;
     static double inverse[M][M], w[M];
     const double *x[MOST], *all = features(stand, 0);
@@ -392,11 +392,6 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_fits();
-    test_leave_one_out();
-    test_statistics();
-    test_winner();
-    test_pieces();
-    test_refused();
-    return scratch_end();
+    return TESTS(test_fits, test_leave_one_out, test_statistics, test_winner, test_pieces,
+                 test_refused);
 }

@@ -2,8 +2,6 @@
  * at the fit.
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
-#include "weft/base/base.h"
-#include "weft/par/par.h"
 
 /* ---- fits in pieces ---- */
 
@@ -121,12 +119,7 @@ static void test_pieces(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     test_pieces();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    return tap_end();
 }

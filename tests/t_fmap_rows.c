@@ -4,11 +4,6 @@
 #include "measured.h"
 #include "results.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
-
-#include <math.h>
 
 enum { ROWS = 150, VALID = 40, CLASSES = 3, SEED = 11 };
 
@@ -31,17 +26,15 @@ static const char *line_of(int i, int document)
     weft_rng_normal(&rng, z);
     int other = (int)(rng.v[3] % CLASSES);
     if (document)
-        return weft_arena_text(mem, "%c\t%s %s w%d w%d\n", 'a' + k, word[k], word[other],
-                               (int)(rng.v[0] % 20), (int)(rng.v[1] % 20));
-    return weft_arena_text(mem, "%.4f,%.4f,%.4f,%c\n", z[0] + k, z[1] - k, 10 * z[2],
-                           'a' + k);
+        return printed("%c\t%s %s w%d w%d\n", 'a' + k, word[k], word[other],
+                       (int)(rng.v[0] % 20), (int)(rng.v[1] % 20));
+    return printed("%.4f,%.4f,%.4f,%c\n", z[0] + k, z[1] - k, 10 * z[2], 'a' + k);
 }
 
 static const char *file_of(const char *name, int document, int n, int first)
 {
-    char *text = weft_arena_text(mem, "%s", document ? "" : "u,v,w,k\n");
-    for (int i = 0; i < n; i++)
-        text = weft_arena_text(mem, "%s%s", text, line_of(first + i, document));
+    char *text = printed("%s", document ? "" : "u,v,w,k\n");
+    for (int i = 0; i < n; i++) text = printed("%s%s", text, line_of(first + i, document));
     return write_text(name, text);
 }
 
@@ -92,8 +85,7 @@ static void open_rows(int document, weft_team *team, weft_data *data)
                    WEFT_OK,
                "%s", weft_error());
     for (int tok = 0; tok < WEFT_NTOK && document; tok++)
-        weft_check(weft_data_tokens(data, (weft_tokenizer)tok) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_data_tokens(data, (weft_tokenizer)tok));
 }
 
 /* Leaves data the first n training rows of the order that the task has, in that of the
@@ -143,12 +135,12 @@ static void pack_rows(int document)
     const weft_reader *reader;
     const char *valid = file_of("valid", document, VALID, ROWS),
                *train = file_of("train", document, ROWS, 0);
-    const char *packing = weft_arena_text(mem, "valid_file=%s test_file=%s%s", valid, valid,
-                                          document ? "" : " label=k");
+    const char *packing =
+        printed("valid_file=%s test_file=%s%s", valid, valid, document ? "" : " label=k");
     weft_status st = weft_reader_find(document ? "text" : "dense", &reader);
     if (st == WEFT_OK)
         st = pack(reader, train, document ? "texts.h5" : "table.h5", packing);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
 }
 
 /* The task on n of the training rows. */
@@ -158,7 +150,7 @@ static struct stand *stand_up(int document, int64_t n, const char *options)
     open_rows(document, &world, &stand->data);
     if (n < ROWS) leave(&stand->data, document, n);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
-    weft_status st = read_input(&stand->conf, document ? texts : tables, options, mem);
+    weft_status st = read_input(&stand->conf, document ? texts : tables, options);
     if (st == WEFT_OK)
         st = open_task(task, stand->self, &stand->conf, &stand->space,
                        (weft_env){.team = &world,
@@ -167,8 +159,8 @@ static struct stand *stand_up(int document, int64_t n, const char *options)
                                   .memory = 1e9,
                                   .balanced = strstr(options, "fmap.folds") == NULL,
                                   .mem = mem});
-    weft_check(st == WEFT_OK, "%s", weft_error());
-    weft_mix mix = first_configs(&stand->space, 1, mem);
+    must(st);
+    weft_mix mix = first_configs(&stand->space, 1);
     stand->job = weft_job_new(0, 1, &mix);
     stand->res = result_of(task, 1, mem);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
@@ -257,7 +249,5 @@ int main(int argc, char **argv)
     test_order();
     test_sample(0);
     test_sample(1);
-    test_folds();
-    test_most();
-    return scratch_end();
+    return TESTS(test_folds, test_most);
 }

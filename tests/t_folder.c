@@ -2,53 +2,15 @@
  * layouts of 20 Newsgroups, SST, MR and TREC: encodings, what is removed from newsgroup
  * articles, and the one-line error for other directories.
  * RUN: np=1 */
-#include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
+#include "packing.h"
 
 #include "reader/reader.h"
 
-#include <unistd.h>
-
-static weft_data data;
-
-static int opened(const char *name)
+/* With its words. */
+static int read_as(const weft_reader *reader, const char *source, const char *options)
 {
-    weft_status st = weft_data_open(&data, at(name), &world, mem);
-    if (st == WEFT_OK) st = weft_data_tokens(&data, WEFT_TOK_REMOVE);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
-}
-
-/* Packs and opens. */
-static int packed(const weft_reader *reader, const char *source, const char *options)
-{
-    if (pack(reader, source, "d.h5", options) == WEFT_OK) return opened("d.h5");
-    fprintf(stderr, "# %s\n", weft_error());
-    return 0;
-}
-
-static int parts_are(int64_t train, int64_t valid, int64_t test)
-{
-    const int64_t has[] = {data.part[0].total, data.part[1].total, data.part[2].total};
-    int good = has[0] == train && has[1] == valid && has[2] == test;
-    if (!good) fprintf(stderr, "# %d %d %d\n", (int)has[0], (int)has[1], (int)has[2]);
-    return good;
-}
-
-static int classes_are(int n, const char *first, const char *last)
-{
-    return data.classes == n && strcmp(data.class_name[0], first) == 0 &&
-           strcmp(data.class_name[n - 1], last) == 0;
-}
-
-static int count(weft_part part, int label)
-{
-    int n = 0;
-    for (int64_t i = 0; i < data.part[part].n; i++) n += data.part[part].label[i] == label;
-    return n;
+    return packed(reader, source, options) &&
+           weft_data_tokens(&data, WEFT_TOK_REMOVE) == WEFT_OK;
 }
 
 static int64_t tokens(weft_part part)
@@ -62,19 +24,6 @@ static int64_t bare(weft_part part)
     int64_t n = 0;
     for (int64_t i = 0; i < data.part[part].n; i++) n += offset[i] == offset[i + 1];
     return n;
-}
-
-/* Where document i of a part of d.h5 comes from. */
-static const char *name_of(const char *part, int i)
-{
-    weft_h5 file;
-    const char **text = NULL;
-    int64_t n = 0;
-    weft_status st = weft_h5_open(&file, at("d.h5"), mem);
-    if (st == WEFT_OK)
-        st = weft_h5_read_texts(&file, weft_arena_text(mem, "/%s/name", part), &text, &n);
-    weft_h5_close(&file);
-    return st == WEFT_OK && i < n ? text[i] : "";
 }
 
 /* Whether the vocabulary has a word. */
@@ -93,62 +42,48 @@ static int has_word(const char *word)
 static void write_classes(const char *dir, int n)
 {
     static const char *const class[] = {"cat", "dog"};
-    weft_check(mkdir(at(dir), 0777) == 0, "%s", dir);
-    for (int c = 0; c < 2; c++) {
-        mkdir(at(weft_arena_text(mem, "%s/%s", dir, class[c])), 0777);
+    for (int c = 0; c < 2; c++)
         for (int i = 0; i < n; i++)
-            write_text(weft_arena_text(mem, "%s/%s/%d", dir, class[c], 100 + i),
-                       weft_arena_text(mem, "the %s %d\n", class[c], i));
-    }
+            write_text(printed("%s/%s/%d", dir, class[c], 100 + i),
+                       printed("the %s %d\n", class[c], i));
 }
 
 static void test_layouts(void)
 {
     const weft_reader *reader = &weft_reader_folder;
     write_classes("alone", 20);
-    ok(packed(reader, at("alone"), "valid=0.2 test=0.3") && parts_are(20, 8, 12) &&
+    ok(read_as(reader, at("alone"), "valid=0.2 test=0.3") && parts_are(20, 8, 12) &&
            classes_are(2, "cat", "dog") && tokens(WEFT_TRAIN) == 60,
        "a directory of classes is divided by shares");
-    weft_data_close(&data);
-    mkdir(at("news"), 0777);
     write_classes("news/news-train", 20);
     write_classes("news/news-test", 5);
-    ok(packed(reader, weft_arena_text(mem, "%s//", at("news")), "") &&
-           parts_are(36, 4, 10) && strcmp(name_of("test", 5), "news-test/dog/100") == 0 &&
-           count(WEFT_TEST, 1) == 5,
+    ok(read_as(reader, printed("%s//", at("news")), "") && parts_are(36, 4, 10) &&
+           strcmp(name_of("test", 5), "news-test/dog/100") == 0 && count(WEFT_TEST, 1) == 5,
        "NAME-train and NAME-test are parts; documents stand by class and name");
-    weft_data_close(&data);
-    mkdir(at("ends"), 0777);
     write_classes("ends/train", 20);
     write_classes("ends/latest", 5);
-    ok(packed(reader, at("ends"), "") && parts_are(32, 4, 4),
+    ok(read_as(reader, at("ends"), "") && parts_are(32, 4, 4),
        "a word that ends like a part is none");
-    weft_data_close(&data);
-    mkdir(at("three"), 0777);
     write_classes("three/train", 20);
     write_classes("three/dev", 6);
     write_classes("three/test", 5);
-    ok(packed(reader, at("three"), "") && parts_are(40, 12, 10),
+    ok(read_as(reader, at("three"), "") && parts_are(40, 12, 10),
        "so are train, dev and test, and nothing is then taken from train");
     const char *digest = data.digest;
-    weft_data_close(&data);
     write_text("three/README", "not a document");
     write_text("three/train/README", "nor this");
     write_text("three/train/cat/.hidden", "nor this");
-    mkdir(at("three/unlabelled"), 0777);
     write_text("three/unlabelled/0", "nor this");
-    ok(packed(reader, at("three"), "") && strcmp(digest, data.digest) == 0,
+    ok(read_as(reader, at("three"), "") && strcmp(digest, data.digest) == 0,
        "hidden files and what stands beside the classes are left out");
-    weft_data_close(&data);
     write_classes("odd", 5);
     weft_check(rename(at("odd/cat"), at("odd/train")) == 0, "rename");
-    ok(packed(reader, at("odd"), "valid=0.2") && classes_are(2, "dog", "train"),
+    ok(read_as(reader, at("odd"), "valid=0.2") && classes_are(2, "dog", "train"),
        "a directory train of documents is a class");
-    weft_data_close(&data);
 }
 
 /* Names of documents of a part that begin so. */
-static int named(const char *part, int n, const char *begin)
+static int begun(const char *part, int n, const char *begin)
 {
     int sum = 0;
     for (int i = 0; i < n; i++) sum += strncmp(name_of(part, i), begin, strlen(begin)) == 0;
@@ -158,58 +93,47 @@ static int named(const char *part, int n, const char *begin)
 static void test_splits(void)
 {
     const weft_reader *reader = &weft_reader_folder;
-    mkdir(at("dated"), 0777);
     write_classes("dated/d-train", 20);
     write_classes("dated/d-test", 10);
-    ok(packed(reader, at("dated"), "valid=0.25 split=bydate") && parts_are(30, 10, 20) &&
-           named("test", 20, "d-test/") == 20,
+    ok(read_as(reader, at("dated"), "valid=0.25 split=bydate") && parts_are(30, 10, 20) &&
+           begun("test", 20, "d-test/") == 20,
        "bydate: the test has a directory of its own");
-    weft_data_close(&data);
-    ok(packed(reader, at("dated"), "valid=0.25 split=shuffled seed=1") &&
+    ok(read_as(reader, at("dated"), "valid=0.25 split=shuffled seed=1") &&
            parts_are(30, 10, 20),
        "shuffled: parts of the same sizes");
-    int later = named("test", 20, "d-test/");
+    int later = begun("test", 20, "d-test/");
     ok(later > 0 && later < 20 &&
-           later + named("train", 30, "d-test/") + named("valid", 10, "d-test/") == 20,
+           later + begun("train", 30, "d-test/") + begun("valid", 10, "d-test/") == 20,
        "each of which has documents of both directories, every document once");
     const char *first = data.digest;
-    weft_data_close(&data);
-    ok(packed(reader, at("dated"), "valid=0.25 split=shuffled seed=2") &&
+    ok(read_as(reader, at("dated"), "valid=0.25 split=shuffled seed=2") &&
            strcmp(first, data.digest) != 0,
        "by another seed others");
-    weft_data_close(&data);
-    ok(packed(reader, at("dated"), "valid=0.25 shares=end") && parts_are(30, 10, 20) &&
-           named("valid", 10, "d-train/cat/11") == 5 &&
-           named("train", 30, "d-train/cat/115") + named("train", 30, "d-train/dog/119") ==
+    ok(read_as(reader, at("dated"), "valid=0.25 shares=end") && parts_are(30, 10, 20) &&
+           begun("valid", 10, "d-train/cat/11") == 5 &&
+           begun("train", 30, "d-train/cat/115") + begun("train", 30, "d-train/dog/119") ==
                0 &&
            count(WEFT_TRAIN, 0) == 15,
        "from the end: the last documents of each class validate");
-    weft_data_close(&data);
-    fails(pack(reader, at("dated"), "d.h5", "shares=end split=shuffled"), WEFT_ECONF,
-          "shuffled", "split = bydate", "documents that are shuffled have no end");
-    mkdir(at("dated/d-train/eel"), 0777);
+    refuses(reader, at("dated"), "shares=end split=shuffled", WEFT_ECONF, "shuffled",
+            "split = bydate", "documents that are shuffled have no end");
     write_text("dated/d-train/eel/0", "the eel");
-    ok(packed(reader, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),
+    ok(read_as(reader, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),
        "some of the classes are read");
-    weft_data_close(&data);
     void *self;
     weft_partition over;
     const char *blank[] = {"classes=cat , sea eel"};
-    mkdir(at("dated/d-train/sea eel"), 0777);
     write_text("dated/d-train/sea eel/0", "\xef\xbb\xbfthe other eel");
     ok(weft_pack_options(reader, 1, blank, &self, &over, mem) == WEFT_OK &&
            weft_pack_file(reader, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
            opened("eel.h5") && classes_are(2, "cat", "sea eel"),
        "also of a name with a blank");
-    char digest[40];
-    snprintf(digest, sizeof digest, "%s", data.digest);
-    weft_data_close(&data);
+    const char *digest = data.digest;
     write_text("dated/d-train/sea eel/0", "the other eel");
     ok(weft_pack_file(reader, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
            opened("eel.h5") && strcmp(digest, data.digest) == 0,
        "a byte order mark is no part of a document");
-    weft_data_close(&data);
-    ok(!packed(reader, at("dated"), "classes=cat,cow") &&
+    ok(!read_as(reader, at("dated"), "classes=cat,cow") &&
            strstr(weft_error(), "no class cow"),
        "a class that is not there is refused");
 }
@@ -221,61 +145,57 @@ static void test_files(void)
     weft_check(symlink(at("alone/cat/100"), at("links/cat/link")) == 0, "symlink");
     weft_check(symlink(at("alone/dog"), at("links/wolf")) == 0, "symlink");
     write_text("links/dog/empty", "");
-    ok(packed(reader, at("links"), "") && data.classes == 3 && parts_are(42 - 8, 4, 4) &&
+    ok(read_as(reader, at("links"), "") && data.classes == 3 && parts_are(42 - 8, 4, 4) &&
            bare(0) + bare(1) + bare(2) == 1,
        "symbolic links are followed, an empty file is an empty document");
-    weft_data_close(&data);
     weft_check(symlink("nowhere", at("links/cat/zero")) == 0, "symlink");
-    fails(pack(reader, at("links"), "x.h5", ""), WEFT_EFILE, "links/cat/zero",
-          "No such file", "a link to nothing");
+    refuses(reader, at("links"), "", WEFT_EFILE, "links/cat/zero", "No such file",
+            "a link to nothing");
     write_classes("deep", 5);
     mkdir(at("deep/cat/more"), 0777);
-    fails(pack(reader, at("deep"), "x.h5", ""), WEFT_EDATA, "deep/cat/more is a directory",
-          "DIR/CLASS/FILE", "a directory in a class");
+    refuses(reader, at("deep"), "", WEFT_EDATA, "deep/cat/more is a directory",
+            "DIR/CLASS/FILE", "a directory in a class");
     write_classes("hollow", 5);
     mkdir(at("hollow/emu"), 0777);
-    fails(pack(reader, at("hollow"), "x.h5", ""), WEFT_EDATA, "hollow/emu", "no documents",
-          "a class without documents");
+    refuses(reader, at("hollow"), "", WEFT_EDATA, "hollow/emu", "no documents",
+            "a class without documents");
     write_classes("pipe", 5);
     weft_check(mkfifo(at("pipe/cat/pipe"), 0666) == 0, "mkfifo");
-    fails(pack(reader, at("pipe"), "x.h5", ""), WEFT_EDATA, "pipe/cat/pipe",
-          "neither a file", "a pipe");
+    refuses(reader, at("pipe"), "", WEFT_EDATA, "pipe/cat/pipe", "neither a file",
+            "a pipe");
 }
 
 static void test_directories(void)
 {
     const weft_reader *reader = &weft_reader_folder;
-    mkdir(at("twice"), 0777);
     write_classes("twice/a-train", 5);
     write_classes("twice/b-train", 5);
-    fails(pack(reader, at("twice"), "x.h5", ""), WEFT_EDATA, "a-train", "b-train",
-          "two training parts");
-    mkdir(at("more"), 0777);
+    refuses(reader, at("twice"), "", WEFT_EDATA, "a-train", "b-train",
+            "two training parts");
     write_classes("more/train", 5);
     write_classes("more/test", 5);
     weft_check(rename(at("more/test/cat"), at("more/test/lion")) == 0, "rename");
-    fails(pack(reader, at("more"), "x.h5", ""), WEFT_EDATA, "more: class 'lion'",
-          "no training rows", "a class of the test alone");
+    refuses(reader, at("more"), "", WEFT_EDATA, "more: class 'lion'", "no training rows",
+            "a class of the test alone");
     mkdir(at("nothing"), 0777);
-    fails(pack(reader, at("nothing"), "x.h5", ""), WEFT_EDATA, "0 classes", "nothing",
-          "an empty directory");
-    fails(pack(reader, at("three/train/cat"), "x.h5", ""), WEFT_EDATA, "holds only files",
-          "documents = lines", "files in the place of classes");
-    fails(pack(reader, at("alone"), "x.h5", "documents=lines"), WEFT_EDATA,
-          "holds only directories", "documents = files", "directories in their place");
-    fails(pack(reader, at("none"), "x.h5", ""), WEFT_EFILE, "none", "No such file",
-          "a missing directory");
-    fails(pack(reader, at("three/README"), "x.h5", ""), WEFT_EFILE, "README", "directory",
-          "a file");
-    fails(pack(reader, at("alone"), "x.h5", "remove=headers,quote"), WEFT_ECONF, "'quote'",
-          "did you mean 'quotes'", "another thing to remove");
+    refuses(reader, at("nothing"), "", WEFT_EDATA, "0 classes", "nothing",
+            "an empty directory");
+    refuses(reader, at("three/train/cat"), "", WEFT_EDATA, "holds only files",
+            "documents = lines", "files in the place of classes");
+    refuses(reader, at("alone"), "documents=lines", WEFT_EDATA, "holds only directories",
+            "documents = files", "directories in their place");
+    refuses(reader, at("none"), "", WEFT_EFILE, "none", "No such file",
+            "a missing directory");
+    refuses(reader, at("three/README"), "", WEFT_EFILE, "README", "directory", "a file");
+    refuses(reader, at("alone"), "remove=headers,quote", WEFT_ECONF, "'quote'",
+            "did you mean 'quotes'", "another thing to remove");
 }
 
 /* ---- encodings ---- */
 
 static int decodes(weft_encoding encoding, const char *text, const char *want, int odd)
 {
-    char *x = weft_arena_text(mem, "%s", text);
+    char *x = printed("%s", text);
     size_t n = strlen(x);
     int found = weft_text_decode(encoding, &x, &n, mem);
     return found == odd && n == strlen(want) && memcmp(x, want, n) == 0;
@@ -307,18 +227,17 @@ static void test_encodings(void)
        "or as is said");
     write_classes("bytes", 5);
     write_text("bytes/cat/latin", "caf\xe9 noir");
-    ok(packed(&weft_reader_folder, at("bytes"), "test=0.2") && has_word("caf\xc3\xa9"),
+    ok(read_as(&weft_reader_folder, at("bytes"), "test=0.2") && has_word("caf\xc3\xa9"),
        "a document in Latin-1 has its words");
-    weft_data_close(&data);
-    fails(pack(&weft_reader_folder, at("bytes"), "x.h5", "encoding=utf-8"), WEFT_EDATA,
-          "cat/latin: byte 3", "UTF-8", "a document that is not what was said");
+    refuses(&weft_reader_folder, at("bytes"), "encoding=utf-8", WEFT_EDATA,
+            "cat/latin: byte 3", "UTF-8", "a document that is not what was said");
 }
 
 /* ---- newsgroups ---- */
 
 static int strips(int flags, const char *text, const char *want)
 {
-    char *x = weft_arena_text(mem, "%s", text);
+    char *x = printed("%s", text);
     size_t n = strlen(x);
     weft_news_strip(flags, &x, &n);
     int good = n == strlen(want) && memcmp(x, want, n) == 0;
@@ -354,41 +273,34 @@ static void test_articles(void)
 
 static void test_lines(void)
 {
-    mkdir(at("lines"), 0777);
     write_text("lines/rt.neg", "bad film\n\nworse film\ncaf\xe9 \x97 film\nd\ne\n");
     write_text("lines/rt.pos", "good\nbetter\nbest\nfine\nnice");
     const weft_reader *reader = &weft_reader_folder;
-    ok(packed(reader, at("lines"), "documents=lines valid=0.2 test=0.2") &&
+    ok(read_as(reader, at("lines"), "documents=lines valid=0.2 test=0.2") &&
            parts_are(6, 2, 2) && classes_are(2, "rt.neg", "rt.pos") &&
            has_word("caf\xc3\xa9"),
        "each line of a class's file is a document, blank ones are none");
-    weft_data_close(&data);
     mkdir(at("lines/part"), 0777);
-    ok(packed(reader, at("lines"), "documents=lines valid=0.2 test=0.2") &&
+    ok(read_as(reader, at("lines"), "documents=lines valid=0.2 test=0.2") &&
            parts_are(6, 2, 2),
        "directories beside the files are left out");
-    weft_data_close(&data);
-    mkdir(at("sides"), 0777);
-    weft_check(rename(at("lines"), at("sides/train")) == 0, "rename");
-    mkdir(at("sides/test"), 0777);
     write_text("sides/test/rt.pos", "good\n");
-    ok(packed(reader, at("sides"), "documents=lines valid=0.2") && parts_are(8, 2, 1),
+    weft_check(rename(at("lines"), at("sides/train")) == 0, "rename");
+    ok(read_as(reader, at("sides"), "documents=lines valid=0.2") && parts_are(8, 2, 1),
        "such files may lie in directories of parts");
-    weft_data_close(&data);
-    fails(pack(reader, at("sides"), "x.h5", "documents=lines remove=quotes"), WEFT_ECONF,
-          "remove = quotes", "documents = lines", "removing lines of lines");
+    refuses(reader, at("sides"), "documents=lines remove=quotes", WEFT_ECONF,
+            "remove = quotes", "documents = lines", "removing lines of lines");
 
     write_text("sst.train", "1 a fine film\n0 a bad\tone\n1 good\n0 bad\n");
     write_text("sst.dev", "0 dull\n1 lively\n");
     write_text("sst.test", "1 \n0 poor\n");
-    const char *three = weft_arena_text(mem, "separator=blank valid_file=%s test_file=%s",
-                                        at("sst.dev"), at("sst.test"));
-    ok(packed(&weft_reader_text, at("sst.train"), three) && parts_are(4, 2, 2) &&
+    const char *three = printed("separator=blank valid_file=%s test_file=%s", at("sst.dev"),
+                                at("sst.test"));
+    ok(read_as(&weft_reader_text, at("sst.train"), three) && parts_are(4, 2, 2) &&
            classes_are(2, "0", "1") && has_word("one") && tokens(WEFT_TRAIN) == 8,
        "lines may have a blank after their label, as SST's, in three files");
-    weft_data_close(&data);
-    fails(pack(&weft_reader_text, at("sst.train"), "x.h5", ""), WEFT_EDATA,
-          "sst.train: line 1 has no TAB", "separator", "such a file without saying so");
+    refuses(&weft_reader_text, at("sst.train"), "", WEFT_EDATA,
+            "sst.train: line 1 has no TAB", "separator", "such a file without saying so");
 }
 
 /* ---- the real data ---- */
@@ -400,16 +312,15 @@ static int newsgroups_agree(const char *source, FILE *gold)
     if (fscanf(gold, "%63s %lld %lld %lld %lld %lld %lld", remove, &n[0], &words[0],
                &none[0], &n[1], &words[1], &none[1]) != 7)
         return 0;
-    const char *options = weft_arena_text(mem, "encoding=latin1 remove=%s",
-                                          strcmp(remove, "-") == 0 ? "" : remove);
-    if (!packed(&weft_reader_folder, source, options)) return 0;
+    const char *options =
+        printed("encoding=latin1 remove=%s", strcmp(remove, "-") == 0 ? "" : remove);
+    if (!read_as(&weft_reader_folder, source, options)) return 0;
     int good = parts_are(n[0] - n[0] / 10, n[0] / 10, n[1]) &&
                classes_are(20, "alt.atheism", "talk.religion.misc") &&
                count(WEFT_TEST, 0) == 319 &&
                tokens(WEFT_TRAIN) + tokens(WEFT_VALID) == words[0] &&
                bare(WEFT_TRAIN) + bare(WEFT_VALID) == none[0] &&
                tokens(WEFT_TEST) == words[1] && bare(WEFT_TEST) == none[1];
-    weft_data_close(&data);
     ok(good, "20 Newsgroups has scikit-learn's documents and words, without %s", remove);
     return good;
 }
@@ -421,8 +332,8 @@ static void test_real(void)
         skip(5, "WEFT_DATA names no archives");
         return;
     }
-    const char *news = weft_arena_text(mem, "%s/20news-bydate", dir);
-    const char *sst = weft_arena_text(mem, "%s/sst/stsa", dir);
+    const char *news = printed("%s/20news-bydate", dir);
+    const char *sst = printed("%s/sst/stsa", dir);
     FILE *gold = fopen("tests/gold/newsgroups.txt", "r");
     weft_check(gold != NULL, "tests/gold/newsgroups.txt: run tests in the top directory");
     double start = weft_now();
@@ -432,33 +343,23 @@ static void test_real(void)
     fclose(gold);
     for (int i = 0; i < 2; i++) {
         static const char *const kind[] = {"binary", "fine"};
-        const char *files = weft_arena_text(
-            mem, "separator=blank valid_file=%s.%s.dev test_file=%s.%s.test", sst, kind[i],
-            sst, kind[i]);
-        ok(packed(&weft_reader_text, weft_arena_text(mem, "%s.%s.train", sst, kind[i]),
-                  files) &&
+        const char *files =
+            printed("separator=blank valid_file=%s.%s.dev test_file=%s.%s.test", sst,
+                    kind[i], sst, kind[i]);
+        ok(read_as(&weft_reader_text, printed("%s.%s.train", sst, kind[i]), files) &&
                (i == 0 ? parts_are(6920, 872, 1821) && classes_are(2, "0", "1")
                        : parts_are(8544, 1101, 2210) && classes_are(5, "0", "4")),
            "SST, %s, has its sentences", kind[i]);
-        weft_data_close(&data);
     }
-    ok(packed(&weft_reader_folder, weft_arena_text(mem, "%s/rt-polaritydata", dir),
-              "documents=lines") &&
+    ok(read_as(&weft_reader_folder, printed("%s/rt-polaritydata", dir),
+               "documents=lines") &&
            parts_are(8530, 1066, 1066) && count(0, 0) + count(1, 0) + count(2, 0) == 5331,
        "MR is 5,331 sentences of each class");
-    weft_data_close(&data);
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_layouts();
-    test_splits();
-    test_files();
-    test_directories();
-    test_encodings();
-    test_articles();
-    test_lines();
-    test_real();
-    return scratch_end();
+    return TESTS(test_layouts, test_splits, test_files, test_directories, test_encodings,
+                 test_articles, test_lines, test_real);
 }

@@ -3,7 +3,6 @@
 #include "functions.h"
 #include "sampler/forest.h"
 #include "sampler/learn.h"
-#include "tap.h"
 
 static double unit_at(uint64_t i, int word)
 {
@@ -89,7 +88,7 @@ static void hills(void *own, int m, const double *x, double *value)
     }
 }
 
-static void test_mies(weft_arena *mem)
+static void test_mies(void)
 {
     static const weft_gene gene[4] = {WEFT_GENE_REAL, WEFT_GENE_WHOLE, WEFT_GENE_LEVEL,
                                       WEFT_GENE_LEVEL};
@@ -125,8 +124,7 @@ static void watch_steps(void *own, int m, const double *x, double *value)
 }
 
 /* A key by which the parent is in the middle. */
-static uint64_t middle_key(weft_mies *mies, const struct steps *steps, double length,
-                           weft_arena *mem)
+static uint64_t middle_key(weft_mies *mies, const struct steps *steps, double length)
 {
     mies->children = 1;
     mies->generations = 1;
@@ -155,7 +153,7 @@ static double covariance(const struct steps *steps, int a, int b)
 
 /* log |step| is tau N + tau' N_i and the logarithm of a normal number, which has variance
  * pi^2 / 8, or of a geometric one, nearly exponential on both sides, pi^2 / 6. */
-static void test_rates(weft_arena *mem)
+static void test_rates(void)
 {
     enum { CHILDREN = 40000 };
     static const weft_gene gene[2][4] = {
@@ -172,7 +170,7 @@ static void test_rates(weft_arena *mem)
             double best[4], shared = 0;
             steps.first = whole ? 1e4 : .05;
             steps.least = whole ? .5 : 1e-9;
-            mies.key = middle_key(&mies, &steps, whole ? 2e5 : 1, mem);
+            mies.key = middle_key(&mies, &steps, whole ? 2e5 : 1);
             mies.children = CHILDREN;
             mies.generations = 2;
             weft_mies_run(&mies, best, mem);
@@ -197,18 +195,16 @@ static const struct {
     double quartile;
 } bounds[] = {{"branin", .097}, {"hartmann6", .32}, {"text", .0005}};
 
-static void test_regrets(weft_arena *mem)
+static void test_regrets(void)
 {
     static const char *const scale[] = {"linear", "rank"};
     for (int i = 0; i < 6; i++) {
         const char *name = bounds[i / 2].name;
-        const char *options =
-            weft_arena_text(mem,
-                            "[run]\nsampler = forest\n[forest]\ntrees = 60\n"
-                            "generations = 40\nscale = %s\n",
-                            scale[i % 2]);
+        const char *options = printed("[run]\nsampler = forest\n[forest]\ntrees = 60\n"
+                                      "generations = 40\nscale = %s\n",
+                                      scale[i % 2]);
         double own[RUNS];
-        last_regrets(name, options, TRIALS, 1, RUNS, 1000, own, mem);
+        last_regrets(name, options, TRIALS, 1, RUNS, 1000, own);
         double median = quantile(RUNS, own, .5), most = 1.5 * bounds[i / 2].quartile;
         ok(median < most, "%s, scale %s: regret %.3g below %.3g", name, scale[i % 2],
            median, most);
@@ -219,13 +215,13 @@ static const char quick[] =
     "[run]\nsampler = forest\n[forest]\ndesign = 5\ntrees = 10\ngenerations = 20\n";
 
 /* Of five equal parts of each axis every one once, of three levels each once or twice. */
-static void test_design(weft_arena *mem)
+static void test_design(void)
 {
     double regret[TRIALS], conf[4 * TRIALS];
     struct function function = {
         "", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n", branin, 0, 0};
     int part[4][5] = {{0}}, good = 1;
-    minimizer_run(&function, quick, 6, 1, 3, regret, conf, mem);
+    minimizer_run(&function, quick, 6, 1, 3, regret, conf);
     for (int i = 0; i < 5; i++) {
         const double *v = conf + 4 * i;
         part[0][(int)(v[0] * 5)]++;
@@ -239,23 +235,15 @@ static void test_design(weft_arena *mem)
     ok(good, "the design is a Latin hypercube");
 }
 
-static double diverged(const double *v)
-{
-    return v[1] > .5 ? INFINITY : v[1];
-}
-
 /* A trial that diverged counts as the worst that did not. */
-static void test_scale(weft_arena *mem)
+static void test_scale(void)
 {
     static const double loss[5] = {3, INFINITY, 1, INFINITY, 2},
                         scaled[5] = {0, .5, 1, 1, 1}, ranked[5] = {0, 1 / 3., 1, 1, 1};
     for (int none = 0; none < 2; none++) {
-        struct minimizer minimizer;
         weft_past past;
         double y[5], off = 0, conf = .5;
-        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\n", "", 5, 1, mem) == WEFT_OK,
-                   "%s", weft_error());
-        weft_past_setup(&past, &minimizer.space, mem);
+        weft_past_setup(&past, &minimizer_new("x0 = 0 .. 1\n", "", 5, 1)->space, mem);
         for (int i = 0; i < 5; i++) {
             weft_observation seen = {&conf, 1, none ? (double)INFINITY : loss[i], 0};
             weft_past_pending(&past, i, &conf, 1);
@@ -279,93 +267,53 @@ static double bowl(const double *v)
 }
 
 /* The mean distance of each of ten proposals in flight from the nearest one before it. */
-static double apart(weft_arena *mem)
+static double apart(void)
 {
     enum { SEEN = 20, ALL = 30, SEEDS = 10 };
     double sum = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct minimizer minimizer;
         double conf[ALL][2];
         const char *text = "[run]\nsampler = forest\n[forest]\ngenerations = 100\n";
-        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\nx1 = 0 .. 1\n", text, ALL,
-                                   seed, mem) == WEFT_OK,
-                   "%s", weft_error());
+        struct minimizer *minimizer =
+            minimizer_new("x0 = 0 .. 1\nx1 = 0 .. 1\n", text, ALL, seed);
         for (int i = 0; i < ALL; i++) {
             double near = INFINITY;
-            if (i < SEEN) weft_space_config(&minimizer.space, i, conf[i]);
-            if (i >= SEEN) sampler_proposes(&minimizer, i, conf[i]);
+            if (i < SEEN) weft_space_config(&minimizer->space, i, conf[i]);
+            if (i >= SEEN) sampler_proposes(minimizer, i, conf[i]);
             for (int j = SEEN; j < i; j++)
                 near = fmin(near, hypot(conf[i][0] - conf[j][0], conf[i][1] - conf[j][1]));
             if (i > SEEN) sum += near / (ALL - SEEN - 1) / SEEDS;
-            sampler_sees(&minimizer, i, conf[i], i < SEEN ? bowl(conf[i]) : NAN);
+            sampler_sees(minimizer, i, conf[i], i < SEEN ? bowl(conf[i]) : NAN);
         }
     }
     return sum;
 }
 
-static void test_in_flight(weft_arena *mem)
+static void test_in_flight(void)
 {
-    double own = apart(mem), without = .05; /* without what the forest predicts of them */
+    double own = apart(), without = .05; /* without what the forest predicts of them */
     ok(own > 1.5 * without, "proposals avoid those in flight: %.2g apart, not %.2g", own,
        without);
 }
 
-/* Axes that only some configurations have. */
-static void test_when(weft_arena *mem)
+static void test_tree(void)
 {
-    double regret[TRIALS], conf[5 * TRIALS], last[RUNS], random[RUNS];
+    double last[RUNS], random[RUNS];
     const char *const options =
         "[run]\nsampler = forest\n[forest]\ntrees = 60\ngenerations = 40\n";
-    minimizer_run(function_named("tree"), quick, TRIALS, 4, 3, regret, conf, mem);
-    ok(tree_is_kept(conf, TRIALS), "a configuration has the axes that its others call for");
-    last_regrets("tree", options, TRIALS, 1, RUNS, 1000, last, mem);
-    last_regrets("tree", "", TRIALS, 1, RUNS, 1000, random, mem);
+    last_regrets("tree", options, TRIALS, 1, RUNS, 1000, last);
+    last_regrets("tree", "", TRIALS, 1, RUNS, 1000, random);
     ok(smaller(RUNS, last, RUNS, random) < .05, "a tree of axes: better than at random");
 }
 
-static void test_edges(weft_arena *mem)
-{
-    struct function function = {"",
-                                "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
-                                "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
-                                diverged, 0, 0};
-    double regret[40], conf[40 * 6];
-    int inside = 1, alike = 0;
-    minimizer_run(&function, quick, 40, 4, 1, regret, conf, mem);
-    for (int i = 0; i < 40; i++) {
-        const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
-        inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
-                  v[2] <= .4 && v[3] >= 3 && v[3] <= 3 && v[4] >= 1 && v[4] <= 1000;
-        for (int j = 0; j < i / 4 * 4; j++)
-            alike += memcmp(v, conf + 6 * j, 6 * sizeof *v) == 0;
-    }
-    ok(inside, "axes of one value, and trials that diverge");
-    ok(alike == 0, "no configuration is told twice where there are enough");
-}
-
-/* As many axes as of text CNNs. */
-static double many(const double *v)
-{
-    double sum = 0;
-    for (int j = 0; j < 8; j++) sum += (v[j] - .1 * j) * (v[j] - .1 * j);
-    for (int j = 8; j < 11; j++) sum += 1e-4 * (v[j] - 40) * (v[j] - 40);
-    return sum + (v[11] > 0) * .1 + (v[12] > 0) * .1 + (v[13] < 1) * .1 + .1 * v[14];
-}
-
-static void test_cost(weft_arena *mem)
+static void test_cost(void)
 {
     enum { MANY = 100 };
     int slack = 10; /* of a machine that does other things, too */
-    struct function function = {
-        "",
-        "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\n"
-        "x5 = 0 .. 1\nx6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\n"
-        "i1 = 1 .. 100\ni2 = 1 .. 15\na = p | q | r\nb = p | q\nc = p | q\n"
-        "d = p | q | r | s\n",
-        many, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY);
     double start = processor_seconds();
-    minimizer_run(&function, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);
+    minimizer_run(function_named("fifteen"), "[run]\nsampler = forest\n", MANY, 1, 1,
+                  regret, NULL);
     double seconds = processor_seconds() - start;
     ok(seconds < .06 * MANY * slack, "%d proposals on fifteen axes take %.3g s", MANY,
        seconds);
@@ -373,19 +321,7 @@ static void test_cost(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_gain();
-    test_spread();
-    test_steps();
-    test_mies(mem);
-    test_rates(mem);
-    test_regrets(mem);
-    test_design(mem);
-    test_scale(mem);
-    test_in_flight(mem);
-    test_when(mem);
-    test_edges(mem);
-    test_cost(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_gain, test_spread, test_steps, test_mies, test_rates, test_regrets,
+                 test_design, test_scale, test_in_flight, test_tree, test_cost);
 }

@@ -8,8 +8,6 @@
 #endif
 
 #include "fuzz/fuzz.h"
-#include "weft/base/base.h"
-#include "weft/par/par.h"
 
 #include "fuzz/packs.h"
 
@@ -58,7 +56,7 @@ static const struct target targets[] = {{"conf", run_conf},
 static void fuzz_begin(int *argc, char ***argv)
 {
     setenv("OMPI_MCA_opal_signal", "", 1); /* signals are libFuzzer's */
-    weft_check(weft_par_start(argc, argv, &fuzz_world) == WEFT_OK, "%s", weft_error());
+    must(weft_par_start(argc, argv, &fuzz_world));
     weft_die_hook(NULL);
     weft_log_set(WEFT_ERROR, 0);
     const char *memory = "/dev/shm"; /* files that no disk waits for */
@@ -107,13 +105,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 #else
 
 /* Gives each file of the directory to the target; how many there are. */
-static int replay(const struct target *target, const char *dir, weft_arena *mem)
+static int replay(const struct target *target, const char *dir)
 {
     int n = 0;
     DIR *d = opendir(dir);
     for (struct dirent *entry; d && (entry = readdir(d));) {
         struct stat info;
-        const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
+        const char *path = printed("%s/%s", dir, entry->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
         size_t bytes = (size_t)info.st_size;
         uint8_t *data = malloc(bytes > 0 ? bytes : 1); /* no byte more: sanitizers see */
@@ -130,18 +128,15 @@ static int replay(const struct target *target, const char *dir, weft_arena *mem)
 int main(int argc, char **argv)
 {
     fuzz_begin(&argc, &argv);
-    weft_arena *mem = weft_arena_new();
+    mem = weft_arena_new();
+    world = fuzz_world;
     for (const struct target *target = targets; target->name; target++) {
         target->run((struct input){NULL, 0});
-        int n =
-            replay(target, weft_arena_text(mem, "tests/fuzz/corpus/%s", target->name), mem);
+        int n = replay(target, printed("tests/fuzz/corpus/%s", target->name));
         ok(n > 0, "%s: %d inputs are read or refused", target->name, n);
     }
-    weft_arena_free(mem);
     fuzz_end();
-    int status = tap_done();
-    weft_par_end(&fuzz_world);
-    return status;
+    return tap_end();
 }
 
 #endif

@@ -1,13 +1,8 @@
 /* Matrix products and LSTM cells against plain loops, at odd sizes.
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/math/kernels.h"
 
-#include <string.h>
-
 #include "tap.h"
-
-static weft_arena *mem;
 
 static uint64_t bits(uint64_t i)
 {
@@ -187,7 +182,7 @@ static void test_extremes(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     note("kernel %s", weft_cpu_kernel());
     static const int size[][3] = {{1, 1, 1},      {3, 7, 5},     {14, 64, 32}, {29, 33, 50},
                                   {10, 100, 400}, {130, 40, 81}, {64, 200, 16}};
@@ -203,6 +198,5 @@ int main(void)
     test_cells(4000);
     for (int h = 1; h < 60; h += 1 + h / 2) test_cells_back(h);
     test_extremes();
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

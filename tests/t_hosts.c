@@ -3,12 +3,9 @@
 #include "host/host.h"
 #include "tap.h"
 
-#include <string.h>
-
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    weft_arena *mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     const weft_placement ranks[] = {{.host = "n1", .cores = "0", .share = 0.9},
                                     {.host = "n1", .cores = "1-3", .share = 0.2},
                                     {.host = "n2", .cores = "2", .share = 0.6},
@@ -21,8 +18,5 @@ int main(int argc, char **argv)
        "hosts have the cores of all their ranks");
     ok(weft_placement_busiest(ranks, 4) == 1 && weft_placement_busiest(ranks, 1) == 0,
        "the rank with the least of a core is found, of equal ones the first");
-    weft_arena_free(mem);
-    int status = tap_done();
-    MPI_Finalize();
-    return status;
+    return tap_end();
 }

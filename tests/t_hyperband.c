@@ -1,29 +1,17 @@
 /* Hyperband and its brackets of successive halving: the published tables, the same jobs
  * for any number of workers, and which trials are promoted.
  * RUN: np=1 */
-#include "tap.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 #include "workers.h"
 
 static double shuffled(struct sim *sim, const sim_job *job)
 {
-    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
-                                (uint64_t)job->job.index, 0);
-    return floor(16 * weft_rng_unit(rng.v[0]));
+    return floor(16 * sim_unit(sim, job, 0));
 }
 
 static double diverging(struct sim *sim, const sim_job *job)
 {
     double loss = shuffled(sim, job);
     return loss < 14 ? INFINITY : loss;
-}
-
-static double uneven(struct sim *sim, const sim_job *job)
-{
-    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
-                                (uint64_t)job->job.index, 1);
-    return job->job.resource * exp(4 * weft_rng_unit(rng.v[0]) - 2);
 }
 
 static struct sim sim_of(const char *options, int workers)
@@ -61,7 +49,7 @@ static const struct {
 };
 
 /* What was run, bracket by bracket: one begins where trials begin at another resource. */
-static const char *brackets_of(const struct sim *sim, double *restarting, weft_arena *mem)
+static const char *brackets_of(const struct sim *sim, double *restarting)
 {
     const char *text = "";
     double first = 0;
@@ -77,30 +65,29 @@ static const char *brackets_of(const struct sim *sim, double *restarting, weft_a
         while (i + n < sim->n && sim->sim_job[i + n].job.index == job->job.index &&
                !(fabs(sim->sim_job[i + n].resource - job->resource) > 0))
             n++;
-        text = weft_arena_text(mem, "%s%s%lldx%g", text,
-                               !*text  ? ""
-                               : fresh ? "; "
-                                       : " ",
-                               (long long)n, job->resource);
+        text = printed("%s%s%lldx%g", text,
+                       !*text  ? ""
+                       : fresh ? "; "
+                               : " ",
+                       (long long)n, job->resource);
     }
     return text;
 }
 
-static void test_tables(weft_arena *mem)
+static void test_tables(void)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    for (size_t i = 0; i < LEN(tables); i++) {
         int low = tables[i].max == 20 ? 2 : 1;
-        struct sim sim = sim_of(weft_arena_text(mem,
-                                                "reduction = %d\nmin_resource = %d\n"
-                                                "max_resource = %d",
-                                                tables[i].eta, low, tables[i].max),
+        struct sim sim = sim_of(printed("reduction = %d\nmin_resource = %d\n"
+                                        "max_resource = %d",
+                                        tables[i].eta, low, tables[i].max),
                                 1);
         if (tables[i].max == 20) sim.options = "min_resource = 2\nmax_resource = 20";
-        sim_run(&sim, NULL, mem);
+        sim_run(&sim, NULL);
         double restarting;
-        const char *brackets = brackets_of(&sim, &restarting, mem);
+        const char *brackets = brackets_of(&sim, &restarting);
         ok(!sim.fault, "R = %d, eta = %d: %s", tables[i].max, tables[i].eta,
-           sim.fault ? sim.fault : "no fault");
+           sim_said(&sim));
         ok(strcmp(brackets, tables[i].brackets) == 0, "its brackets: %s", brackets);
         if (tables[i].restarting > 0) {
             ok(sim.trials == tables[i].trials, "its %d trials", tables[i].trials);
@@ -134,22 +121,20 @@ static int has_extent(const struct sim *sim)
 }
 
 /* The tables some times over. */
-static void test_repeats(weft_arena *mem)
+static void test_repeats(void)
 {
     enum { REPEATS = 3 };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    for (size_t i = 0; i < LEN(tables); i++) {
         const char *options =
-            weft_arena_text(mem, "reduction = %d\nmin_resource = %d\nmax_resource = %d\n",
-                            tables[i].eta, tables[i].max == 20 ? 2 : 1, tables[i].max);
+            printed("reduction = %d\nmin_resource = %d\nmax_resource = %d\n", tables[i].eta,
+                    tables[i].max == 20 ? 2 : 1, tables[i].max);
         struct sim once = sim_of(options, 1);
-        struct sim sim =
-            sim_of(weft_arena_text(mem, "%srepeats = %d\n", options, REPEATS), 1);
-        sim_run(&once, NULL, mem);
-        sim_run(&sim, NULL, mem);
+        struct sim sim = sim_of(printed("%srepeats = %d\n", options, REPEATS), 1);
+        sim_run(&once, NULL);
+        sim_run(&sim, NULL);
         double restarting;
-        const char *brackets = brackets_of(&sim, &restarting, mem),
-                   *one = tables[i].brackets;
-        const char *all = weft_arena_text(mem, "%s; %s; %s", one, one, one);
+        const char *brackets = brackets_of(&sim, &restarting), *one = tables[i].brackets;
+        const char *all = printed("%s; %s; %s", one, one, one);
         ok(!sim.fault && strcmp(brackets, all) == 0 && sim.trials == REPEATS * once.trials,
            "R = %d, eta = %d: %d times: %s", tables[i].max, tables[i].eta, REPEATS,
            sim.fault ? sim.fault : "all brackets");
@@ -183,9 +168,7 @@ static int goes_on(const struct sim *sim, const sim_job *s)
         const sim_job *o = &sim->sim_job[j];
         if (fabs(begun_at(o) - begun_at(s)) > 1e-9) continue;
         planned += o->job.index == 0;
-        better +=
-            o->job.index == s->job.index &&
-            (o->loss < s->loss || (!(o->loss > s->loss) && o->job.trial < s->job.trial));
+        better += o->job.index == s->job.index && ranks_before(o, s);
     }
     for (int k = 0; k <= s->job.index; k++) planned /= 3;
     return better < planned && isfinite(s->loss) && s->resource < 80;
@@ -196,7 +179,7 @@ static int the_best_went_on(const struct sim *sim)
     int good = 1;
     for (int64_t i = 0; i < sim->n; i++) {
         const sim_job *job = &sim->sim_job[i];
-        int went_on = sim->trial[job->job.trial].jobs > job->job.index + 1;
+        int went_on = sim->checked.trial[job->job.trial].jobs > job->job.index + 1;
         good &= went_on == goes_on(sim, job);
     }
     return good;
@@ -216,32 +199,32 @@ static uint64_t set_of(const struct sim *sim)
     return sum;
 }
 
-static void test_workers(weft_arena *mem)
+static void test_workers(void)
 {
     struct sim one = sim_of("", 1);
-    sim_run(&one, NULL, mem);
+    sim_run(&one, NULL);
     ok(the_best_went_on(&one), "the best of each rung go on, of equals the lower trial");
     static const int workers[] = {3, 10, 64, 1000};
     int same = 1, faster = 1, sound = 1;
     double end = one.end;
     for (int i = 0; i < 4; i++) {
         struct sim c = sim_of("", workers[i]);
-        sim_run(&c, NULL, mem);
+        sim_run(&c, NULL);
         same &= set_of(&c) == set_of(&one);
         faster &= c.end < end;
         end = c.end;
         struct sim d = sim_of("", workers[i]);
         d.cost = uneven;
-        sim_run(&d, NULL, mem);
+        sim_run(&d, NULL);
         same &= set_of(&d) == set_of(&one);
         sound &= !c.fault && !d.fault;
     }
     struct sim alone = sim_of("repeats = 3", 1);
-    sim_run(&alone, NULL, mem);
+    sim_run(&alone, NULL);
     for (int i = 0; i < 4; i++) {
         struct sim c = sim_of("repeats = 3", workers[i]);
         c.cost = uneven;
-        sim_run(&c, NULL, mem);
+        sim_run(&c, NULL);
         same &= !c.fault && set_of(&c) == set_of(&alone);
     }
     ok(same, "the jobs are the same for any number of workers, and any durations");
@@ -249,27 +232,20 @@ static void test_workers(weft_arena *mem)
     is_near(end, 81, 0, "enough of them as early as a trial can");
 }
 
-static void test_diverged(weft_arena *mem)
+static void test_diverged(void)
 {
     struct sim sim = sim_of("", 4);
     sim.loss = diverging;
-    sim_run(&sim, NULL, mem);
+    sim_run(&sim, NULL);
     ok(!sim.fault && the_best_went_on(&sim), "one that diverged does not go on: %s",
-       sim.fault ? sim.fault : "no fault");
+       sim_said(&sim));
     ok(sim.n < 206, "rungs have fewer trials where many diverged");
 }
 
 /* ---- one bracket: successive halving ---- */
 
-static double crossing(struct sim *sim, const sim_job *job)
-{
-    (void)sim;
-    int64_t i = job->job.trial;
-    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / job->resource;
-}
-
 /* The trials that went on from a rung, best first. */
-static const char *went_on(const struct sim *sim, double resource, weft_arena *mem)
+static const char *went_on(const struct sim *sim, double resource)
 {
     const char *text = "";
     for (const sim_job *last = NULL, *next;; last = next) {
@@ -277,17 +253,16 @@ static const char *went_on(const struct sim *sim, double resource, weft_arena *m
         for (int64_t i = 0; i < sim->n; i++) {
             const sim_job *job = &sim->sim_job[i];
             if (fabs(job->resource - resource) < 0.5 &&
-                sim->trial[job->job.trial].jobs > job->job.index + 1 &&
+                sim->checked.trial[job->job.trial].jobs > job->job.index + 1 &&
                 (!last || ranks_before(last, job)) && (!next || ranks_before(job, next)))
                 next = job;
         }
         if (!next) return text;
-        text = weft_arena_text(mem, "%s%s%lld", text, *text ? " " : "",
-                               (long long)next->job.trial);
+        text = printed("%s%s%lld", text, *text ? " " : "", (long long)next->job.trial);
     }
 }
 
-static void test_halving(weft_arena *mem)
+static void test_halving(void)
 {
     static const struct {
         int configs;
@@ -303,53 +278,44 @@ static void test_halving(weft_arena *mem)
         {6, "reduction = 6\nmin_resource = 10\nmax_resource = 450", "6x10 1x60 1x450", 570,
          60 + 50 + 390},
     };
-    for (size_t i = 0; i < sizeof halvings / sizeof *halvings; i++) {
-        struct sim sim =
-            sim_of(weft_arena_text(mem, "rungs = geometric\n%s", halvings[i].options), 3);
+    for (size_t i = 0; i < LEN(halvings); i++) {
+        struct sim sim = sim_of(printed("rungs = geometric\n%s", halvings[i].options), 3);
         sim.tuner = &weft_tuner_sha;
         sim.configs = halvings[i].configs;
         sim.loss = crossing;
-        sim_run(&sim, NULL, mem);
+        sim_run(&sim, NULL);
         double restarting;
-        const char *rungs = brackets_of(&sim, &restarting, mem);
+        const char *rungs = brackets_of(&sim, &restarting);
         ok(!sim.fault && strcmp(rungs, halvings[i].rungs) == 0, "halving: %s", rungs);
         ok(sim.spent == halvings[i].resuming && restarting == halvings[i].restarting,
            "costs %g, restarting %g", sim.spent, restarting);
         if (i > 0) continue;
-        ok(strcmp(went_on(&sim, 1, mem), "0 16 5 12 21 1 8 17 6") == 0 &&
-               strcmp(went_on(&sim, 3, mem), "0 16 5") == 0 &&
-               strcmp(went_on(&sim, 9, mem), "5") == 0,
-           "of crossing curves: %s; %s; %s", went_on(&sim, 1, mem), went_on(&sim, 3, mem),
-           went_on(&sim, 9, mem));
+        ok(strcmp(went_on(&sim, 1), "0 16 5 12 21 1 8 17 6") == 0 &&
+               strcmp(went_on(&sim, 3), "0 16 5") == 0 &&
+               strcmp(went_on(&sim, 9), "5") == 0,
+           "of crossing curves: %s; %s; %s", went_on(&sim, 1), went_on(&sim, 3),
+           went_on(&sim, 9));
     }
-    struct sim sim = sim_of("rungs = geometric\nmin_resource = 15\nmax_resource = 9", 1);
-    sim.tuner = &weft_tuner_sha;
-    ok(sim_setup(&sim, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
-       "refused: %s", weft_error());
 }
 
-static void refused(const char *options, const char *space, const char *says,
-                    weft_arena *mem)
+static void test_refused(void)
 {
-    struct sim sim = {.tuner = &weft_tuner_hyperband, .options = options};
-    ok(sim_setup(&sim, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
-       "refused: %s", weft_error());
+    static const char *const all[][3] = {
+        {"min_resource = 82", NULL, "min_resource"},
+        {"max_resource = 1000000000", NULL, "1000000 trials"},
+        {"repeats = 7000", NULL, "fewer hyperband.repeats"},
+        {"max_resource = 3\nrepeats = 2", "source = grid\n[knobs]\nx = 0 .. 1",
+         "trains 10 trials"},
+        {"", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations"}};
+    for (size_t i = 0; i < LEN(all); i++)
+        sim_refused(&weft_tuner_hyperband, all[i][0], all[i][1], all[i][2]);
+    sim_refused(&weft_tuner_sha, "rungs = geometric\nmin_resource = 15\nmax_resource = 9",
+                NULL, "min_resource");
 }
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_tables(mem);
-    test_repeats(mem);
-    test_workers(mem);
-    test_diverged(mem);
-    test_halving(mem);
-    refused("min_resource = 82", NULL, "min_resource", mem);
-    refused("max_resource = 1000000000", NULL, "1000000 trials", mem);
-    refused("repeats = 7000", NULL, "fewer hyperband.repeats", mem);
-    refused("max_resource = 3\nrepeats = 2", "source = grid\n[knobs]\nx = 0 .. 1",
-            "trains 10 trials", mem);
-    refused("", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_tables, test_repeats, test_workers, test_diverged, test_halving,
+                 test_refused);
 }

@@ -1,28 +1,9 @@
 /* Reader `idx`: MNIST's format with all its number types, compressed or not, and the
  * one-line errors for damaged files and files of different sets.
  * RUN: np=1 */
-#include "scratch.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
+#include "packing.h"
 
-#include <unistd.h>
 #include <zlib.h>
-
-static weft_data data;
-
-static int packed(const char *source, const char *options)
-{
-    weft_status st = pack(&weft_reader_idx, source, "d.h5", options);
-    if (st == WEFT_OK) st = weft_data_open(&data, at("d.h5"), &world, mem);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
-}
-
-static int parts_are(int64_t train, int64_t valid, int64_t test)
-{
-    return data.part[WEFT_TRAIN].total == train && data.part[WEFT_VALID].total == valid &&
-           data.part[WEFT_TEST].total == test;
-}
 
 /* The head of a file of that type; returns its bytes. */
 static size_t head(uint8_t *to, int type, int sides, const int *side)
@@ -42,6 +23,7 @@ static void write_file(const char *name, const uint8_t *bytes, size_t n)
         write_bytes(name, bytes, n);
         return;
     }
+    make_way(name);
     gzFile f = gzopen(at(name), "wb");
     weft_check(f != NULL && gzwrite(f, bytes, (unsigned)n) == (int)n && gzclose(f) == Z_OK,
                "%s", name);
@@ -59,12 +41,10 @@ static void write_set(const char *dir, const char *prefix, const char *suffix, i
         bytes[at++] = (uint8_t)(i % PIXELS == 0            ? i / PIXELS
                                 : i % PIXELS == PIXELS - 1 ? 255
                                                            : 7);
-    write_file(weft_arena_text(mem, "%s/%s-images-idx3-ubyte%s", dir, prefix, suffix),
-               bytes, at);
+    write_file(printed("%s/%s-images-idx3-ubyte%s", dir, prefix, suffix), bytes, at);
     at = head(bytes, 0x08, 1, &n);
     for (int i = 0; i < n; i++) bytes[at++] = (uint8_t)(1 + i % 3);
-    write_file(weft_arena_text(mem, "%s/%s-labels-idx1-ubyte%s", dir, prefix, suffix),
-               bytes, at);
+    write_file(printed("%s/%s-labels-idx1-ubyte%s", dir, prefix, suffix), bytes, at);
 }
 
 /* Rows that are not the image of their first pixel, or not with its label. */
@@ -83,11 +63,10 @@ static int64_t wrong_rows(void)
 
 static void test_sets(void)
 {
-    mkdir(at("mnist"), 0777);
     write_set("mnist", "train", "", 60);
     write_set("mnist", "t10k", "", 9);
-    ok(packed(at("mnist"), "") && parts_are(54, 6, 9) && data.form == WEFT_BYTES &&
-           wrong_rows() == 0,
+    ok(packed(&weft_reader_idx, at("mnist"), "") && parts_are(54, 6, 9) &&
+           data.form == WEFT_BYTES && wrong_rows() == 0,
        "MNIST's four files are images with their labels");
     ok(data.classes == 3 && strcmp(data.class_name[0], "1") == 0,
        "classes have their numbers");
@@ -98,51 +77,43 @@ static void test_sets(void)
     ok(st == WEFT_OK && side[0] == 1 && side[1] == H && side[2] == W,
        "and images their shape");
     const char *digest = data.digest;
-    weft_data_close(&data);
-    mkdir(at("gz"), 0777);
     write_set("gz", "train", ".gz", 60);
     write_set("gz", "t10k", ".gz", 9);
-    ok(packed(at("gz"), "") && strcmp(data.digest, digest) == 0,
+    ok(packed(&weft_reader_idx, at("gz"), "") && strcmp(data.digest, digest) == 0,
        "compressed ones are the same");
-    weft_data_close(&data);
     write_set("gz", "train", "", 60);
-    ok(packed(at("gz/train-images-idx3-ubyte.gz"), "") && strcmp(data.digest, digest) == 0,
+    ok(packed(&weft_reader_idx, at("gz/train-images-idx3-ubyte.gz"), "") &&
+           strcmp(data.digest, digest) == 0,
        "a file may be there both ways, and be given itself");
-    weft_data_close(&data);
-    mkdir(at("more"), 0777);
     write_set("more", "letters-train", ".gz", 60);
-    ok(packed(at("more"), "valid=0.2 test=0.3") && parts_are(30, 12, 18) &&
-           wrong_rows() == 0,
+    ok(packed(&weft_reader_idx, at("more"), "valid=0.2 test=0.3") &&
+           parts_are(30, 12, 18) && wrong_rows() == 0,
        "without a test its rows are divided");
-    weft_data_close(&data);
     write_set("more", "digits-train", "", 60);
     write_set("more", "digits-test", "", 9);
-    ok(packed(at("more/digits-train-images-idx3-ubyte"), "") && parts_are(54, 6, 9),
+    ok(packed(&weft_reader_idx, at("more/digits-train-images-idx3-ubyte"), "") &&
+           parts_are(54, 6, 9),
        "one of several sets is named by its training images");
-    weft_data_close(&data);
-    fails(pack(&weft_reader_idx, at("more"), "x.h5", ""), WEFT_EDATA,
-          "letters-train-images", "digits-train-images", "several sets in a directory");
+    refuses(&weft_reader_idx, at("more"), "", WEFT_EDATA, "letters-train-images",
+            "digits-train-images", "several sets in a directory");
 }
 
 static void test_clients(void)
 {
-    ok(packed(at("mnist"), "clients=5 partition=iid") && data.clients != NULL &&
-           data.clients->channels == 1 && data.clients->height == H &&
-           data.clients->width == W,
+    ok(packed(&weft_reader_idx, at("mnist"), "clients=5 partition=iid") &&
+           data.clients != NULL && data.clients->channels == 1 &&
+           data.clients->height == H && data.clients->width == W,
        "their shape is known to a federation");
-    weft_data_close(&data);
     int n = 40;
     static uint8_t bytes[ROOM];
     size_t end = head(bytes, 0x08, 4, (const int[]){n, 3, H, W});
-    mkdir(at("colour"), 0777);
     write_bytes("colour/train-images-idx4-ubyte", bytes, end + (size_t)n * 3 * PIXELS);
     end = head(bytes, 0x08, 1, &n);
     for (int i = 0; i < n; i++) bytes[end++] = (uint8_t)(i % 2);
     write_bytes("colour/train-labels-idx1-ubyte", bytes, end);
-    ok(packed(at("colour"), "clients=4 partition=iid") && data.clients->channels == 3 &&
-           data.clients->d == 3 * PIXELS,
+    ok(packed(&weft_reader_idx, at("colour"), "clients=4 partition=iid") &&
+           data.clients->channels == 3 && data.clients->d == 3 * PIXELS,
        "four sides are rows, channels, height and width");
-    weft_data_close(&data);
 }
 
 /* ---- numbers ---- */
@@ -156,18 +127,16 @@ static int reads(int type, const uint8_t *number, int width, float want)
     size_t end = head(bytes, type, 2, two);
     for (int i = 0; i < 2 * n; i++, end += (size_t)width)
         memcpy(bytes + end, number, (size_t)width);
-    mkdir(at("types"), 0777);
     write_bytes("types/train-images-idx2", bytes, end);
     end = head(bytes, 0x0c, 1, &n);
     for (int i = 0; i < n; i++, end += 4)
         memcpy(bytes + end, (uint8_t[]){255, 255, 255, (uint8_t)(254 + i % 2)}, 4);
     write_bytes("types/train-labels-idx1", bytes, end);
-    if (!packed(at("types"), "")) return 0;
+    if (!packed(&weft_reader_idx, at("types"), "")) return 0;
     const weft_rows *rows = &data.part[WEFT_TRAIN];
     int good = data.form == WEFT_REALS && rows->d == 2 && rows->value[0] == want &&
                rows->value[2 * rows->n - 1] == want && data.classes == 2 &&
                strcmp(data.class_name[0], "-2") == 0;
-    weft_data_close(&data);
     return good;
 }
 
@@ -188,10 +157,9 @@ static void test_types(void)
 static void refused(const char *name, const void *bytes, size_t n, weft_status st,
                     const char *a, const char *b, const char *what)
 {
-    mkdir(at("bad"), 0777);
     write_set("bad", "train", "", 60);
     write_set("bad", "t10k", "", 9);
-    write_bytes(weft_arena_text(mem, "bad/%s", name), bytes, n);
+    write_bytes(printed("bad/%s", name), bytes, n);
     fails(pack(&weft_reader_idx, at("bad"), "x.h5", ""), st, a, b, what);
 }
 
@@ -231,32 +199,26 @@ static void test_missing(void)
     size_t n = head(x, 0x0d, 3, (const int[]){60, H, W});
     memset(x + n, 0x7f, 60 * PIXELS * 4);
     memset(x + n, 0xff, 4);
-    mkdir(at("nan"), 0777);
     write_set("nan", "train", "", 60);
     write_bytes("nan/train-images-idx3-ubyte", x, n + 60 * PIXELS * 4);
-    fails(pack(&weft_reader_idx, at("nan"), "x.h5", ""), WEFT_EDATA, "nan", "finite",
-          "a number that is none");
+    refuses(&weft_reader_idx, at("nan"), "", WEFT_EDATA, "nan", "finite",
+            "a number that is none");
     weft_check(truncate(at("gz/t10k-images-idx3-ubyte.gz"), 30) == 0, "truncate");
-    fails(pack(&weft_reader_idx, at("gz"), "x.h5", ""), WEFT_EDATA,
-          "t10k-images-idx3-ubyte.gz", "cut short", "a compressed file cut short");
+    refuses(&weft_reader_idx, at("gz"), "", WEFT_EDATA, "t10k-images-idx3-ubyte.gz",
+            "cut short", "a compressed file cut short");
     weft_check(unlink(at("mnist/train-labels-idx1-ubyte")) == 0, "unlink");
-    fails(pack(&weft_reader_idx, at("mnist"), "x.h5", ""), WEFT_EFILE,
-          "train-labels-idx1-ubyte", "labels of", "images without labels");
+    refuses(&weft_reader_idx, at("mnist"), "", WEFT_EFILE, "train-labels-idx1-ubyte",
+            "labels of", "images without labels");
     mkdir(at("empty"), 0777);
-    fails(pack(&weft_reader_idx, at("empty"), "x.h5", ""), WEFT_EFILE, "empty",
-          "train-images", "an empty directory");
-    fails(pack(&weft_reader_idx, at("none"), "x.h5", ""), WEFT_EFILE, "none",
-          "No such file", "a missing one");
+    refuses(&weft_reader_idx, at("empty"), "", WEFT_EFILE, "empty", "train-images",
+            "an empty directory");
+    refuses(&weft_reader_idx, at("none"), "", WEFT_EFILE, "none", "No such file",
+            "a missing one");
     ok(access(at("x.h5"), F_OK) != 0, "and none of them leaves a file");
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_sets();
-    test_clients();
-    test_types();
-    test_damage();
-    test_missing();
-    return scratch_end();
+    return TESTS(test_sets, test_clients, test_types, test_damage, test_missing);
 }

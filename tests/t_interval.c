@@ -4,10 +4,7 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "task/fed/round.h"
-#include "weft/base/random.h"
 #include "weft/math/linear.h"
-
-#include <string.h>
 
 enum { CLIENTS = 660, MAX_COHORT = 100, RESAMPLES = 1000, POPULATIONS = 8 };
 
@@ -113,7 +110,7 @@ static double coverage(const struct clients *clients, int m, double *plain)
 static void test_coverage(const char *what, double cap, double slope)
 {
     static const int sizes[] = {10, 20, 50, 100};
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (size_t s = 0; s < LEN(sizes); s++) {
         double mean = 0, lowest = 1, highest = 0, plain = 0;
         for (int k = 0; k < POPULATIONS; k++) {
             static struct clients clients;
@@ -175,7 +172,7 @@ static void move_scores(struct clients *clients, uint64_t number, int round, dou
 static void pool_rounds(double trend, double *mean, double *last)
 {
     enum { POOL = 10, COHORT = 10, TRIES = 150 };
-    fed_task task = {.options.score = FED_LOSS, .worst = 100};
+    fed_task task = {.options.score = FED_LOSS, .balance.worst = 100};
     weft_population unlimited = {INFINITY, 0};
     *mean = *last = 0;
     for (int k = 0; k < POPULATIONS; k++)
@@ -256,6 +253,7 @@ static void test_spread(void)
 
 int main(void)
 {
+    tap_begin();
     test_spread();
     test_forms();
     test_one();
@@ -263,5 +261,5 @@ int main(void)
     test_coverage("larger clients do worse", INFINITY, 0.1);
     test_coverage("at most 64 samples a client", 64, 0);
     test_pool();
-    return tap_done();
+    return tap_end();
 }

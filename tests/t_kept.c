@@ -4,7 +4,6 @@
  * RUN: np=1 */
 #include "disk.h"
 #include "weft/base/files.h"
-#include "weft/base/random.h"
 #include "weft/kept/kept.h"
 #include "weft/store/file.h"
 
@@ -22,7 +21,7 @@ struct twin {
 
 static const char *name(const char *kind, int i)
 {
-    return weft_arena_text(mem, "%s/%s-%d", dir, kind, i);
+    return printed("%s/%s-%d", scratch, kind, i);
 }
 
 static struct twin *twin_new(const char *files)
@@ -31,11 +30,6 @@ static struct twin *twin_new(const char *files)
     twin->kept = weft_kept_new(N, EACH, mem);
     if (files) weft_kept_place(twin->kept, files);
     return twin;
-}
-
-static void must(weft_status st)
-{
-    weft_check(st == WEFT_OK, "%s", weft_error());
 }
 
 static uint64_t draw(uint64_t a, uint64_t b)
@@ -75,7 +69,7 @@ static int has(const weft_kept *kept, real (*x)[EACH])
 
 static double files_bytes(const char *files)
 {
-    FILE *list = popen(weft_arena_text(mem, "cat %s/* | wc -c", files), "r");
+    FILE *list = popen(printed("cat %s/* | wc -c", files), "r");
     double n = -1;
     if (list && fscanf(list, "%lf", &n) != 1) n = -1;
     if (list) pclose(list);
@@ -234,8 +228,8 @@ static void test_kill(void)
 static int layers(const char *files)
 {
     int n = 0;
-    while (weft_file_is(weft_arena_text(mem, "%s/layer-%d", files, n))) n++;
-    return n + weft_file_is(weft_arena_text(mem, "%s/top", files));
+    while (weft_file_is(printed("%s/layer-%d", files, n))) n++;
+    return n + weft_file_is(printed("%s/top", files));
 }
 
 /* A long line of copies, each with few changes, whose parents are removed. */
@@ -344,7 +338,7 @@ static void test_damage(void)
     write_some(twin, 3, 4);
     write_some(twin, 4, 6);
     struct version version = save(twin);
-    top = weft_arena_text(mem, "%s/top", files);
+    top = printed("%s/top", files);
     size_t n = size_of(top);
     char *bytes = WEFT_NEW(mem, char, n);
     must(weft_file_load(top, bytes, n));
@@ -385,10 +379,10 @@ static void test_full(void)
         client[c] = c;
         row[c] = x;
     }
-    limit(3000);
+    set_limit(RLIMIT_FSIZE, 3000);
     fails(weft_kept_write(twin->kept, N, client, row), "full-0/top", "free space",
           "a full disk");
-    limit(RLIM_INFINITY);
+    set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
     twin = resumed(name("full", 0), &version);
     ok(has(twin->kept, twin->x), "which leaves the version before");
 }
@@ -403,5 +397,5 @@ int main(void)
     test_cost();
     test_damage();
     test_full();
-    return disk_end();
+    return tap_end();
 }

@@ -1,11 +1,7 @@
 /* Kim's tokenizer: sentences with words that follow from its rules, and the counts of
  * rt-polarity by his program (WEFT_DATA).
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/text/text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "tap.h"
 
@@ -24,7 +20,7 @@ static void join(void *ctx, const char *token, size_t n)
     sink->text[sink->n] = '\0';
 }
 
-static void becomes(const char *text, const char *tokens, weft_arena *mem)
+static void becomes(const char *text, const char *tokens)
 {
     struct sink sink = {.n = 0};
     weft_tokenize(WEFT_TOK_KIM, text, strlen(text), join, &sink, mem);
@@ -80,12 +76,10 @@ static void test_polarity(void)
         skip(2, "WEFT_DATA names no archives");
         return;
     }
-    weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
+    weft_arena *tmp = weft_arena_new();
     struct counts counts = {.shortest = INT64_MAX, .mem = mem};
-    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.pos", data), &counts,
-               tmp);
-    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.neg", data), &counts,
-               tmp);
+    count_file(printed("%s/rt-polaritydata/rt-polarity.pos", data), &counts, tmp);
+    count_file(printed("%s/rt-polaritydata/rt-polarity.neg", data), &counts, tmp);
     qsort(counts.hash, (size_t)counts.tokens, sizeof *counts.hash, by_value);
     int64_t distinct = 0;
     for (int64_t i = 0; i < counts.tokens; i++)
@@ -95,23 +89,21 @@ static void test_polarity(void)
     ok(counts.sentences == 10662 && counts.shortest == 1 && counts.longest == 56,
        "lengths are 1 to 56");
     ok(counts.tokens == 217353 && distinct == 18765, "217353 words, 18765 distinct ones");
-    weft_arena_free(mem);
     weft_arena_free(tmp);
 }
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    becomes("A visually stunning rumination", "a|visually|stunning|rumination", mem);
-    becomes("it's a movie , isn't it ?", "it|'s|a|movie|,|is|n't|it|?", mem);
-    becomes("(they'd've gone!)", "(|they|'d|'ve|gone|!|)", mem);
-    becomes("we'll we're DON'T", "we|'ll|we|'re|don't", mem);
-    becomes("jean-claud \"conan\" 21st-century", "jean|claud|conan|21st|century", mem);
-    becomes("fianc\xc3\xa9's caf\xe9 `quoted' 'so", "fianc|'s|caf|`quoted'|'so", mem);
-    becomes("n't 's", "n't|'s", mem);
-    becomes("", "", mem);
-    becomes(" -- ", "", mem);
+    tap_begin();
+    becomes("A visually stunning rumination", "a|visually|stunning|rumination");
+    becomes("it's a movie , isn't it ?", "it|'s|a|movie|,|is|n't|it|?");
+    becomes("(they'd've gone!)", "(|they|'d|'ve|gone|!|)");
+    becomes("we'll we're DON'T", "we|'ll|we|'re|don't");
+    becomes("jean-claud \"conan\" 21st-century", "jean|claud|conan|21st|century");
+    becomes("fianc\xc3\xa9's caf\xe9 `quoted' 'so", "fianc|'s|caf|`quoted'|'so");
+    becomes("n't 's", "n't|'s");
+    becomes("", "");
+    becomes(" -- ", "");
     test_polarity();
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

@@ -8,10 +8,9 @@ enum { N = 6, ROUNDS = 4 };
 
 static const char *options(const char *knn, const char *more)
 {
-    return weft_arena_text(mem,
-                           "[fed]\nalgorithm = knn\ncohort = 3\nscore = loss\n%s"
-                           "[client]\nlr = 0.1\nbatch = 4\nepochs = 2\n[knn]\n%s",
-                           more, knn);
+    return printed("[fed]\nalgorithm = knn\ncohort = 3\nscore = loss\n%s"
+                   "[client]\nlr = 0.1\nbatch = 4\nepochs = 2\n[knn]\n%s",
+                   more, knn);
 }
 
 static struct toy *six_clients(void)
@@ -19,15 +18,6 @@ static struct toy *six_clients(void)
     int64_t count[N][WEFT_NPART] = {{12, 4, 3}, {7, 3, 2}, {16, 5, 2},
                                     {0, 2, 2},  {9, 6, 3}, {150, 4, 90}};
     return toy_new(N, count);
-}
-
-static weft_scores scored(struct stand *stand, weft_part part)
-{
-    weft_scores told;
-    weft_status st =
-        fed->winner.score(stand->self, &stand->job, &stand->state, part, &told);
-    weft_check(st == WEFT_OK, "%s", weft_error());
-    return told;
 }
 
 /* ---- in doubles ---- */
@@ -117,11 +107,11 @@ static void test_sums(struct toy *toy)
         int k;
         double lambda, sigma;
     } row[] = {{1, 0.5, 1}, {3, 0.7, 0.2}, {10, 0.3, 1}, {40, 0.9, 5}, {1000, 0.6, 2}};
-    for (int i = 0; i < (int)(sizeof row / sizeof *row); i++) {
+    for (int i = 0; i < (int)LEN(row); i++) {
         struct stand *stand =
             trained(toy,
-                    options(weft_arena_text(mem, "k = %d\nlambda = %g\nsigma = %g\n",
-                                            row[i].k, row[i].lambda, row[i].sigma),
+                    options(printed("k = %d\nlambda = %g\nsigma = %g\n", row[i].k,
+                                    row[i].lambda, row[i].sigma),
                             ""),
                     1, ROUNDS);
         double w[W];
@@ -212,14 +202,6 @@ static void test_new(struct toy *toy)
        "new clients answer by neighbours, too");
 }
 
-static void test_refused(struct toy *toy, const char *text, const char *word)
-{
-    struct stand stand;
-    weft_status st = stand_up(&stand, toy, text, 1);
-    ok(st != WEFT_OK && strstr(weft_error(), word) && !strchr(weft_error(), '\n'), "%s: %s",
-       word, weft_error());
-}
-
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
@@ -229,10 +211,9 @@ int main(int argc, char **argv)
     test_copies();
     test_ties();
     test_new(toy);
-    test_refused(toy, options("k = 0\n", ""), "knn.k");
-    test_refused(toy, options("lambda = -0.1\n", ""), "knn.lambda");
-    test_refused(toy, options("lambda = 1.5\n", ""), "knn.lambda");
-    test_refused(toy, options("sigma = 0\n", ""), "knn.sigma");
-    for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
-    return scratch_end();
+    stand_refused(toy, options("k = 0\n", ""), "knn.k");
+    stand_refused(toy, options("lambda = -0.1\n", ""), "knn.lambda");
+    stand_refused(toy, options("lambda = 1.5\n", ""), "knn.lambda");
+    stand_refused(toy, options("sigma = 0\n", ""), "knn.sigma");
+    return tap_end();
 }

@@ -287,7 +287,7 @@ static void test_loops(void)
         &weft_kernel_avx512
 #endif
     };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    for (size_t i = 0; i < LEN(table); i++) {
         size_t mark = weft_arena_mark(mem);
         if (!table[i]->works()) {
             skip(8, "this CPU has no such loops");
@@ -316,5 +316,5 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_loops();
-    return scratch_end();
+    return tap_end();
 }

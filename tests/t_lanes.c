@@ -6,7 +6,6 @@
 #include "vector_lanes.h"
 
 #include "task/fed/round.h"
-#include "weft/base/random.h"
 
 /* ---- networks ---- */
 
@@ -48,15 +47,9 @@ static weft_batch alone(const weft_lane_batch *batch, int l)
 static void *net_new(const char *name, const char *options, const weft_net **net)
 {
     weft_shape shape = {.form = WEFT_REALS, .d = INPUTS, .classes = CLASSES};
-    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    weft_conf_init(conf, mem);
-    weft_check(weft_net_find(name, net) == WEFT_OK &&
-                   weft_conf_text(conf, "test", options) == WEFT_OK,
-               "%s", weft_error());
-    void *self = weft_arena_alloc(mem, 1, (*net)->kind.size);
-    weft_check(weft_conf_bind(conf, &(*net)->kind, self) == WEFT_OK &&
-                   (*net)->setup(self, &shape) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_net_find(name, net));
+    void *self = bound_by(&(*net)->kind, options);
+    must((*net)->setup(self, &shape));
     return self;
 }
 
@@ -127,8 +120,7 @@ static void test_net(const char *name, const char *options, int most)
 static struct stand *trained_so(struct toy *toy, const char *options, int k, int rounds,
                                 int one)
 {
-    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    struct stand *stand = standing(toy, options, k);
     fed_task *own = stand->self;
     weft_check(own->work.lanes != NULL, "no lanes");
     if (one) own->work.lanes = NULL;
@@ -185,19 +177,18 @@ int main(int argc, char **argv)
     static const char *const algorithm[] = {"scaffold", "feddyn", "fednova", "fedexp",
                                             "ditto",    "local",  "fedper",  "fedrep",
                                             "apfl",     "cpg"};
-    for (size_t i = 0; i < sizeof algorithm / sizeof *algorithm; i++)
+    for (size_t i = 0; i < LEN(algorithm); i++)
         test_rounds(algorithm[i],
-                    weft_arena_text(mem,
-                                    "[fed]\nalgorithm = %s\nmodel = mlp\ncohort = 30\n"
-                                    "score_both = yes\neval_clients = 0\neval_every = 2\n"
-                                    "new_clients = 0.2\n[mlp]\nhidden = 9\n"
-                                    "[client]\nlr = log 0.01 .. 100\nmomentum = 0 .. 0.9\n"
-                                    "mu = 0 .. 1\nweight_decay = 0 .. 0.1\nclip = 0 | 3\n"
-                                    "batch = 3\nepochs = 1 .. 3\nmax_change = 30\n"
-                                    "[ditto]\nlr = log 0.01 .. 1\nepochs = 0 .. 2\n"
-                                    "[fedrep]\nepochs = 1 | 2\n"
-                                    "[apfl]\nshare = 0 .. 1\nrate = 0 .. 3\n",
-                                    algorithm[i]),
+                    printed("[fed]\nalgorithm = %s\nmodel = mlp\ncohort = 30\n"
+                            "score_both = yes\neval_clients = 0\neval_every = 2\n"
+                            "new_clients = 0.2\n[mlp]\nhidden = 9\n"
+                            "[client]\nlr = log 0.01 .. 100\nmomentum = 0 .. 0.9\n"
+                            "mu = 0 .. 1\nweight_decay = 0 .. 0.1\nclip = 0 | 3\n"
+                            "batch = 3\nepochs = 1 .. 3\nmax_change = 30\n"
+                            "[ditto]\nlr = log 0.01 .. 1\nepochs = 0 .. 2\n"
+                            "[fedrep]\nepochs = 1 | 2\n"
+                            "[apfl]\nshare = 0 .. 1\nrate = 0 .. 3\n",
+                            algorithm[i]),
                     5);
-    return scratch_end();
+    return tap_end();
 }

@@ -48,6 +48,5 @@ int main(int argc, char **argv)
     ok(isfinite(stand->res.loss) && isfinite(stand->res.bound), "20 of them are evaluated");
     ok(fed->timing.seconds(stand->self, &stand->job, 0) > 0,
        "the time of their rounds is foretold");
-    weft_data_close(&toy->data);
-    return scratch_end();
+    return tap_end();
 }

@@ -1,16 +1,7 @@
 /* Reader of LEAF's JSON: rows and windows are read back bit by bit, a text is rebuilt from
  * overlapping windows, and directories are joined.
  * RUN: np=1 */
-#include "leaf_packed.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-
-static int named(int64_t c, const char *name)
-{
-    const char *found;
-    return weft_client_name(data.clients, c, &found, mem) == WEFT_OK &&
-           strcmp(found, name) == 0;
-}
+#include "leaf.h"
 
 /* ---- rows ---- */
 
@@ -24,8 +15,7 @@ static int named(int64_t c, const char *name)
 static void test_rows(void)
 {
     const char *source = write_text("rows.json", ROWS);
-    if (!ok(packed(source, "r.h5", "valid=0 test=0.25 shape=3x1x1"), "rows are packed"))
-        return;
+    if (!ok(taken(source, "valid=0 test=0.25 shape=3x1x1"), "rows are packed")) return;
     weft_samples s = samples(0, WEFT_TRAIN), t = samples(0, WEFT_TEST);
     ok(data.clients->n == 2, "users are clients");
     ok(data.clients->d == 3 && data.clients->channels == 3 && data.form == WEFT_REALS,
@@ -35,8 +25,7 @@ static void test_rows(void)
     for (int64_t i = 0; i < s.n; i++) sum += (double)s.x[3 * i];
     ok(s.n == 3 && t.n == 1 && sum == 14 + (double)1e-3f,
        "a user's samples are divided by the share");
-    weft_data_close(&data);
-    if (!ok(packed(source, "r.h5", "valid=0 test=0"), "or left together")) return;
+    if (!ok(taken(source, "valid=0 test=0"), "or left together")) return;
     s = samples(0, WEFT_TRAIN);
     ok(s.n == 4 && s.x[1] == 2.5f && s.x[3] == 1e-3f && s.x[4] == -4 && s.label[2] == 2 &&
            s.x[9] == 8 && s.label[3] == 4,
@@ -44,20 +33,17 @@ static void test_rows(void)
     s = samples(1, WEFT_TRAIN);
     ok(s.n == 2 && s.x[2] == 1 && s.label[0] == 1 && named(1, "b"),
        "y may stand before x, and other keys between");
-    weft_data_close(&data);
     source = write_text("late.json",
                         "{\"user_data\": {\"a\": {\"x\": [[1], [2]], \"y\": [0, 1]}},"
                         " \"num_samples\": [2], \"users\": [\"a\"]}");
-    ok(packed(source, "late.h5", "valid=0 test=0") && data.part[WEFT_TRAIN].total == 2,
+    ok(taken(source, "valid=0 test=0") && data.part[WEFT_TRAIN].total == 2,
        "the lists may stand behind the data");
-    weft_data_close(&data);
 }
 
 /* A large directory: users that fill many pieces of a file. */
 static void test_many(void)
 {
     enum { FILES = 3, USERS = 40, D = 50 };
-    mkdir(at("many"), 0777);
     for (int f = 0; f < FILES; f++) {
         char *text = WEFT_NEW(mem, char, 2000000), *to = text;
         to += sprintf(to, "{\"users\": [");
@@ -77,24 +63,21 @@ static void test_many(void)
             to += sprintf(to, "]}");
         }
         sprintf(to, "}}");
-        write_text(weft_arena_text(mem, "many/data_%d.json", f), text);
+        write_text(printed("many/data_%d.json", f), text);
     }
-    int good = packed(at("many"), "many.h5", "valid=0 test=0");
+    int good = taken(at("many"), "valid=0 test=0");
     good = good && data.clients->n == FILES * USERS && data.classes == 3;
     for (int c = 0; good && c < FILES * USERS; c++) {
         int f = c / USERS, u = c % USERS;
         weft_samples s = samples(c, WEFT_TRAIN);
-        good = s.n == u + 1 && named(c, weft_arena_text(mem, "}%d.%d", f, u));
+        good = s.n == u + 1 && named(c, printed("}%d.%d", f, u));
         for (int i = 0; good && i <= u; i++)
             for (int j = 0; good && j < D; j++)
-                good =
-                    s.label[i] == i % 3 &&
-                    s.x[i * D + j] ==
-                        (float)strtod(
-                            weft_arena_text(mem, "%.4g", (f * 7 + u + i + j) / 7.0), NULL);
+                good = s.label[i] == i % 3 &&
+                       s.x[i * D + j] ==
+                           (float)strtod(printed("%.4g", (f * 7 + u + i + j) / 7.0), NULL);
     }
     ok(good, "files of many users come back number by number");
-    weft_data_close(&data);
 }
 
 /* ---- text ---- */
@@ -200,10 +183,9 @@ static void write_parts(const char *dir, int64_t slip)
     mkdir(at(dir), 0777);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (data.part[i].total == 0) continue;
-        const char *part = weft_arena_text(mem, "%s/%s", at(dir), weft_part_name[i]);
+        const char *part = printed("%s/%s", at(dir), weft_part_name[i]);
         mkdir(part, 0777);
-        write_part(weft_arena_text(mem, "%s/d.json", part), (weft_part)i,
-                   i == WEFT_TEST ? slip : 0);
+        write_part(printed("%s/d.json", part), (weft_part)i, i == WEFT_TEST ? slip : 0);
     }
 }
 
@@ -211,27 +193,25 @@ static void write_parts(const char *dir, int64_t slip)
 static void round_trip(const char *plays, const char *options, const char *again,
                        int divided, const char *what)
 {
-    weft_status st = pack(&weft_reader_shakespeare, plays, "a.h5", options);
-    if (!ok(st == WEFT_OK && opened("a.h5"), "plays are packed (%s)", what)) return;
+    if (!ok(packed(&weft_reader_shakespeare, plays, options), "plays are packed (%s)",
+            what))
+        return;
     uint64_t sum = sum_samples();
     int64_t stride = data.clients->stride, total = data.part[0].total;
-    char digest[40];
-    snprintf(digest, sizeof digest, "%s", data.digest);
+    const char *digest = data.digest;
     if (divided) {
         write_parts("j", 0);
     } else {
         mkdir(at("j"), 0777);
         write_part(at("j/d.json"), WEFT_TRAIN, 0);
     }
-    weft_data_close(&data);
-    int good = packed(at("j"), "b.h5", again);
+    int good = taken(at("j"), again);
     ok(good && sum_samples() == sum && data.part[0].total == total,
        "written out by LEAF's rules and packed again, they are the same (%s)", what);
     ok(good && data.clients->stride == stride, "the stride is found again (%s)", what);
     ok(good && (divided || strcmp(data.digest, digest) == 0),
        "and the packed file, where nothing was left out (%s)", what);
-    weft_data_close(&data);
-    weft_check(system(weft_arena_text(mem, "rm -r %s", at("j"))) == 0, "cannot remove");
+    weft_check(system(printed("rm -r %s", at("j"))) == 0, "cannot remove");
 }
 
 static void test_text(void)
@@ -254,13 +234,11 @@ static void test_slip(void)
     if (!ok(st == WEFT_OK && opened("a.h5"), "plays are packed by LEAF's rule")) return;
     int64_t total = data.part[WEFT_TEST].total;
     write_parts("g", 9);
-    weft_data_close(&data);
-    ok(packed(at("g"), "b.h5", "") && data.part[WEFT_TEST].total == total,
+    ok(taken(at("g"), "") && data.part[WEFT_TEST].total == total,
        "LEAF's slip in num_samples of the test is let pass");
     if (opened("a.h5")) write_part(at("g/test/d.json"), WEFT_TEST, 8);
-    weft_data_close(&data);
-    fails(pack(&weft_reader_leaf, at("g"), "b.h5", ""), WEFT_EDATA, "g/test/d.json",
-          "num_samples", "but no other");
+    refuses(&weft_reader_leaf, at("g"), "", WEFT_EDATA, "g/test/d.json", "num_samples",
+            "but no other");
 }
 
 /* Windows of train/ that are taken for validation share no character with the others. */
@@ -283,8 +261,7 @@ static void test_cut(void)
                               (size_t)test[c].n + GAP);
     }
     write_parts("cut", 0);
-    weft_data_close(&data);
-    int good = packed(at("cut"), "b.h5", "valid=0.25");
+    int good = taken(at("cut"), "valid=0.25");
     for (int c = 0; good && c < USERS; c++) {
         weft_samples a = samples(c, WEFT_TRAIN), v = samples(c, WEFT_VALID),
                      t = samples(c, WEFT_TEST);
@@ -295,7 +272,6 @@ static void test_cut(void)
                memcmp(t.text, test[c].text, (size_t)t.n + GAP) == 0;
     }
     ok(good, "the last windows of train/ are for validation, apart from the others");
-    weft_data_close(&data);
 }
 
 /* ---- places ---- */
@@ -303,19 +279,15 @@ static void test_cut(void)
 static void test_places(void)
 {
     const weft_reader *reader = &weft_reader_leaf;
-    fails(pack(reader, at("none.json"), "x.h5", ""), WEFT_EFILE, "none.json", "cannot read",
-          "a missing file");
+    refuses(reader, at("none.json"), "", WEFT_EFILE, "none.json", "cannot read",
+            "a missing file");
     mkdir(at("empty"), 0777);
-    fails(pack(reader, at("empty"), "x.h5", ""), WEFT_EFILE, "empty holds no *.json",
-          "train/", "an empty directory");
-    mkdir(at("two"), 0777);
+    refuses(reader, at("empty"), "", WEFT_EFILE, "empty holds no *.json", "train/",
+            "an empty directory");
     write_text("two/a.json", ONE("1", "[1]", "1"));
     write_text("two/b.json", ONE("1", "[1]", "1"));
-    fails(pack(reader, at("two"), "x.h5", "valid=0 test=0"), WEFT_EDATA,
-          "two/b.json: user 'ann' stands twice", "two/a.json", "a user in two files");
-    mkdir(at("tt"), 0777);
-    mkdir(at("tt/train"), 0777);
-    mkdir(at("tt/test"), 0777);
+    refuses(reader, at("two"), "valid=0 test=0", WEFT_EDATA,
+            "two/b.json: user 'ann' stands twice", "two/a.json", "a user in two files");
     write_text("tt/train/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 1], "
                                   "\"user_data\": {\"a\": {\"x\": [[1]], \"y\": [1]}, "
                                   "\"b\": {\"x\": [[2]], \"y\": [0]}}}");
@@ -327,48 +299,40 @@ static void test_places(void)
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"c\"], \"num_samples\": [1, 1], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"c\": {\"x\": [[4]], \"y\": [0]}}}");
-    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 3 && named(1, "b") &&
+    ok(taken(at("tt"), "") && data.clients->n == 3 && named(1, "b") &&
            samples(0, WEFT_TEST).x[0] == 3 && samples(2, WEFT_TEST).x[0] == 4,
        "some users may be in one directory alone");
-    weft_data_close(&data);
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 2], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"b\": {\"x\": [[4], [5]], \"y\": [0, 1]}}}");
-    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 2 &&
-           samples(1, WEFT_TRAIN).x[0] == 2 && samples(1, WEFT_TEST).x[1] == 5,
+    ok(taken(at("tt"), "") && data.clients->n == 2 && samples(1, WEFT_TRAIN).x[0] == 2 &&
+           samples(1, WEFT_TEST).x[1] == 5,
        "train/ and test/ are joined user by user");
-    weft_data_close(&data);
     write_text("tt/train/a.json",
                "{\"users\": [\"a\", \"b\"], \"num_samples\": [4, 6], \"user_data\": {"
                "\"a\": {\"x\": [[1], [2], [3], [4]], \"y\": [0, 1, 0, 1]}, \"b\": {"
                "\"x\": [[1], [2], [3], [4], [5], [6]], \"y\": [0, 1, 0, 1, 0, 1]}}}");
-    int good = packed(at("tt"), "tt.h5", "");
+    int good = taken(at("tt"), "");
     ok(good && samples(1, WEFT_TRAIN).n == 5 && samples(1, WEFT_VALID).n == 1 &&
            samples(1, WEFT_TEST).x[1] == 5,
        "without valid/, a share of train/ is for validation");
     ok(good && samples(0, WEFT_TRAIN).n == 4 && samples(0, WEFT_VALID).n == 0,
        "a user of too few samples for that is kept");
-    weft_data_close(&data);
-    ok(packed(at("tt"), "tt.h5", "valid=0") && data.part[WEFT_VALID].total == 0,
+    ok(taken(at("tt"), "valid=0") && data.part[WEFT_VALID].total == 0,
        "valid = 0 leaves train/ whole");
-    weft_data_close(&data);
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 0], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"b\": {\"x\": [], \"y\": []}}}");
-    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 2 &&
-           samples(1, WEFT_TRAIN).n == 5 && samples(1, WEFT_TEST).n == 0,
+    ok(taken(at("tt"), "") && data.clients->n == 2 && samples(1, WEFT_TRAIN).n == 5 &&
+           samples(1, WEFT_TEST).n == 0,
        "a user may have no samples in one of them");
-    weft_data_close(&data);
-    ok(packed(at("tt/test"), "tt.h5", "valid=0 test=0") && data.clients->n == 1 &&
-           named(0, "a"),
+    ok(taken(at("tt/test"), "valid=0 test=0") && data.clients->n == 1 && named(0, "a"),
        "and is left out where there are none at all");
-    weft_data_close(&data);
     write_text("tt/test/a.json", ONE("1", "[6]", "1"));
-    ok(packed(at("tt"), "tt.h5", "") && data.clients->n == 3 && named(2, "ann") &&
+    ok(taken(at("tt"), "") && data.clients->n == 3 && named(2, "ann") &&
            samples(2, WEFT_TEST).x[0] == 6 && samples(2, WEFT_TRAIN).n == 0 &&
            samples(1, WEFT_VALID).n == 1,
        "where users are others, each has one part");
-    weft_data_close(&data);
 }
 
 /* ---- the real text ---- */
@@ -376,8 +340,7 @@ static void test_places(void)
 static void test_real(void)
 {
     const char *dir = getenv("WEFT_DATA");
-    const char *source =
-        weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
+    const char *source = printed("%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
     struct stat info;
     if (dir == NULL || stat(source, &info) != 0) {
         skip(6, "WEFT_DATA has no shakespeare/raw_data.txt");
@@ -393,12 +356,6 @@ static void test_real(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_rows();
-    test_many();
-    test_text();
-    test_slip();
-    test_cut();
-    test_places();
-    test_real();
-    return scratch_end();
+    return TESTS(test_rows, test_many, test_text, test_slip, test_cut, test_places,
+                 test_real);
 }

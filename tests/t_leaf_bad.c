@@ -1,7 +1,6 @@
 /* Reader of LEAF's JSON: each invalid file gives one line, which says where and what.
  * RUN: np=1 */
 #include "leaf.h"
-#include "weft/registry.h"
 
 static const struct {
     const char *text, *options, *a, *b, *what; /* a, b: words of the message */
@@ -96,7 +95,7 @@ static const struct {
 
 static void test_bad(void)
 {
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    for (size_t i = 0; i < LEN(bad); i++)
         fails(pack(&weft_reader_leaf, write_text("bad.json", bad[i].text), "x.h5",
                    bad[i].options),
               strncmp(bad[i].options, "s", 1) == 0 && strncmp(bad[i].a, "s", 1) == 0
@@ -109,5 +108,5 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_bad();
-    return scratch_end();
+    return tap_end();
 }

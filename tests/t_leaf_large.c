@@ -3,11 +3,8 @@
  * USERS MEGABYTES rows|text` writes such a file of any size instead, one core 1 GB in some
  * seconds. RUN: np=1 */
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
 
-#include <sys/resource.h>
+#include "machine.h"
 
 enum { WIDTH = 100, WINDOW = 80, USERS = 10000, MEGABYTES = 60 };
 
@@ -80,14 +77,6 @@ static int64_t write_leaf(const char *path, int64_t users, int64_t bytes, int te
 
 /* ---- its memory ---- */
 
-/* The most memory that this process has held, bytes. */
-static double most_memory(void)
-{
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return 1024.0 * (double)use.ru_maxrss;
-}
-
 /* Packs a file of `bytes` and returns the most memory held so far; 0 after an error. */
 static double packed(const char *name, int64_t bytes, int text)
 {
@@ -127,5 +116,5 @@ int main(int argc, char **argv)
         test_memory("rows.json", 0);
         test_memory("text.json", 1);
     }
-    return scratch_end();
+    return tap_end();
 }

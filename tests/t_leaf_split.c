@@ -1,9 +1,7 @@
 /* How rows of LEAF's users are divided: by chance, for each user by itself, so that sorted
  * ones give every part all classes.
  * RUN: np=1 */
-#include "leaf_packed.h"
-
-#include <math.h>
+#include "leaf.h"
 
 enum { SORTED = 200, CLASSES = 5 };
 
@@ -22,11 +20,9 @@ static const char *sorted_user(const char *name)
 
 static void write_sorted(const char *file, const char *a, const char *b)
 {
-    write_text(file,
-               weft_arena_text(mem,
-                               "{\"users\": [\"%s\", \"%s\"], \"num_samples\": [%d, %d], "
-                               "\"user_data\": {%s, %s}}",
-                               a, b, SORTED, SORTED, sorted_user(a), sorted_user(b)));
+    write_text(file, printed("{\"users\": [\"%s\", \"%s\"], \"num_samples\": [%d, %d], "
+                             "\"user_data\": {%s, %s}}",
+                             a, b, SORTED, SORTED, sorted_user(a), sorted_user(b)));
 }
 
 /* 1: every class is in that part of client c, and rows have kept their labels. */
@@ -55,31 +51,25 @@ static void test_sorted(void)
 {
     write_sorted("ab.json", "ann", "bob");
     write_sorted("ba.json", "bob", "ann");
-    if (!ok(packed(at("ab.json"), "s.h5", "valid=0.2 test=0.2"), "sorted rows are packed"))
-        return;
+    if (!ok(taken(at("ab.json"), "valid=0.2 test=0.2"), "sorted rows are packed")) return;
     int good = 1;
     for (int c = 0; c < 2; c++)
         good &= has_all(c, WEFT_TRAIN) && has_all(c, WEFT_VALID) && has_all(c, WEFT_TEST);
     ok(good, "each part of a client has every class, and rows their labels");
     double ann = tested(0), bob = tested(1);
     ok(ann != bob, "clients are divided differently");
-    weft_data_close(&data);
-    ok(packed(at("ba.json"), "s.h5", "valid=0.2 test=0.2") && tested(0) == bob &&
-           tested(1) == ann,
+    ok(taken(at("ba.json"), "valid=0.2 test=0.2") && tested(0) == bob && tested(1) == ann,
        "whatever the order of the file");
-    weft_data_close(&data);
-    ok(packed(at("ba.json"), "s.h5", "valid=0.2 test=0.2 seed=1") && tested(0) != bob,
+    ok(taken(at("ba.json"), "valid=0.2 test=0.2 seed=1") && tested(0) != bob,
        "and by the seed");
-    weft_data_close(&data);
     mkdir(at("st"), 0777);
     mkdir(at("st/train"), 0777);
     mkdir(at("st/test"), 0777);
     write_sorted("st/train/a.json", "ann", "bob");
     write_sorted("st/test/a.json", "ann", "bob");
-    ok(packed(at("st"), "s.h5", "") && has_all(1, WEFT_TRAIN) && has_all(1, WEFT_VALID) &&
+    ok(taken(at("st"), "") && has_all(1, WEFT_TRAIN) && has_all(1, WEFT_VALID) &&
            samples(0, WEFT_TEST).x[0] == 0 && samples(0, WEFT_TEST).x[SORTED - 1] == 199,
        "and validation rows out of train/, while test/ stays as it is");
-    weft_data_close(&data);
 }
 
 /* ---- by class ---- */
@@ -105,10 +95,10 @@ static const char *rare_user(const char *name)
 {
     const char *x = "", *y = "";
     for (int i = 0; i < 73; i++) {
-        x = weft_arena_text(mem, "%s%s[%d]", x, i ? "," : "", i);
-        y = weft_arena_text(mem, "%s%s%d", y, i ? "," : "", i < 60 ? 0 : i < 72 ? 1 : 2);
+        x = printed("%s%s[%d]", x, i ? "," : "", i);
+        y = printed("%s%s%d", y, i ? "," : "", i < 60 ? 0 : i < 72 ? 1 : 2);
     }
-    return weft_arena_text(mem, "\"%s\": {\"x\": [%s], \"y\": [%s]}", name, x, y);
+    return printed("\"%s\": {\"x\": [%s], \"y\": [%s]}", name, x, y);
 }
 
 static void test_classes(void)
@@ -116,35 +106,27 @@ static void test_classes(void)
     static const int sorted[] = {40, 40, 40, 40, 40}, rare[] = {60, 12, 1};
     static const double share[] = {0.5, 0.25, 0.25};
     const char *options = "valid=0.25 test=0.25 shares=class";
-    write_text("r.json",
-               weft_arena_text(mem,
-                               "{\"users\": [\"ann\", \"bob\"], \"num_samples\": [73, "
-                               "73], \"user_data\": {%s, %s}}",
-                               rare_user("ann"), rare_user("bob")));
-    if (!ok(packed(at("ab.json"), "s.h5", options), "rows are divided by class")) return;
+    write_text("r.json", printed("{\"users\": [\"ann\", \"bob\"], \"num_samples\": [73, "
+                                 "73], \"user_data\": {%s, %s}}",
+                                 rare_user("ann"), rare_user("bob")));
+    if (!ok(taken(at("ab.json"), options), "rows are divided by class")) return;
     ok(is_even(0, CLASSES, sorted, share) && is_even(1, CLASSES, sorted, share),
        "each part has its share of each class");
     double ann = tested(0), bob = tested(1);
     ok(ann != bob, "by chance within it, for each client by itself");
-    weft_data_close(&data);
-    ok(packed(at("ab.json"), "s.h5", "valid=0.25 test=0.25 shares=class seed=1") &&
+    ok(taken(at("ab.json"), "valid=0.25 test=0.25 shares=class seed=1") &&
            is_even(0, CLASSES, sorted, share) && tested(0) != ann,
        "by the seed");
-    weft_data_close(&data);
-    ok(packed(at("r.json"), "s.h5", options) && is_even(0, 3, rare, share) &&
+    ok(taken(at("r.json"), options) && is_even(0, 3, rare, share) &&
            is_even(1, 3, rare, share),
        "so do rare classes; one of a single row is trained on");
-    weft_data_close(&data);
-    ok(packed(at("ab.json"), "s.h5", "valid=0.25 test=0.25 shares=end") &&
+    ok(taken(at("ab.json"), "valid=0.25 test=0.25 shares=end") &&
            samples(0, WEFT_TEST).x[0] == 150 && samples(0, WEFT_TEST).x[49] == 199,
        "the last rows, by wish, are those for the test");
-    weft_data_close(&data);
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_sorted();
-    test_classes();
-    return scratch_end();
+    return TESTS(test_sorted, test_classes);
 }

@@ -9,8 +9,6 @@
 
 #include "tap.h"
 
-static weft_arena *mem;
-
 enum {
     GROUPS = 3,
     PAIRS = 24,
@@ -225,7 +223,7 @@ static int agree(const struct outcome *a, const struct outcome *b, int wide)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     struct probe *probe = WEFT_NEW(mem, struct probe, 1);
     struct outcome *plain = WEFT_NEW(mem, struct outcome, 2), *own = plain + 1;
     draw_probe(probe);
@@ -246,6 +244,5 @@ int main(void)
         ok(agree(plain, own, table[i]->wide), "%s: the bits of plain loops",
            table[i]->name);
     }
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

@@ -2,17 +2,11 @@
  * any file is cut or removed, or the disk becomes full after any byte. A resume then ends
  * with the digest of the undisturbed run, or refuses and names the file.
  * RUN: np=1 */
-#include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/store/file.h"
 
 #include <dirent.h>
-
-static weft_team team;
-static char dir[TEMPORARY];
-static weft_arena *mem;
 
 /* A file of the stopped run's directory, in memory. */
 struct kept {
@@ -23,11 +17,6 @@ struct kept {
 
 static struct kept file[16];
 static int nfile;
-
-static const char *at(const char *name)
-{
-    return weft_arena_text(mem, "%s/%s", dir, name);
-}
 
 /* Writes without waiting for the disk. */
 static void put(const char *path, const char *bytes, size_t n)
@@ -42,12 +31,12 @@ static void keep_files(const char *from)
     DIR *listing = opendir(from);
     for (struct dirent *entry; listing && (entry = readdir(listing));) {
         struct stat info;
-        const char *path = weft_arena_text(mem, "%s/%s", from, entry->d_name);
+        const char *path = printed("%s/%s", from, entry->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
         struct kept *kept = &file[nfile++];
         *kept =
             (struct kept){path, WEFT_NEW(mem, char, info.st_size), (size_t)info.st_size};
-        weft_check(weft_file_load(path, kept->at, kept->n) == WEFT_OK, "%s", weft_error());
+        must(weft_file_load(path, kept->at, kept->n));
     }
     if (listing) closedir(listing);
 }
@@ -61,7 +50,7 @@ static void restore(void)
 
 static weft_status run(int fresh, int stop_at, uint64_t *sum)
 {
-    return run_until(&team, at("r.h5"), fresh, stop_at, sum);
+    return run_until(at("r.h5"), fresh, stop_at, sum);
 }
 
 /* The resume ends as the whole run does, or with one line that names the directory. */
@@ -112,19 +101,14 @@ static void test_changes(uint64_t whole, size_t step)
 /* Files grow up to some size: that is what a full disk does to write(2). */
 static void test_full(uint64_t whole, rlim_t largest)
 {
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    rlim_t before = limit.rlim_cur;
     int stopped = 1, on = 1;
     int64_t refused = 0;
     for (rlim_t size = 8; size < largest; size += 24) {
         uint64_t sum;
         weft_place_remove(at("r.d"));
-        limit.rlim_cur = size;
-        setrlimit(RLIMIT_FSIZE, &limit);
+        rlim_t before = set_limit(RLIMIT_FSIZE, size);
         weft_status st = run(1, -1, &sum);
-        limit.rlim_cur = before;
-        setrlimit(RLIMIT_FSIZE, &limit);
+        set_limit(RLIMIT_FSIZE, before);
         stopped &= st == WEFT_EFILE ? !strchr(weft_error(), '\n') : st == WEFT_OK;
         if (st == WEFT_EFILE) on &= resumed(whole, &refused);
     }
@@ -136,7 +120,8 @@ static void test_full(uint64_t whole, rlim_t largest)
 static void test_checkpoint(void)
 {
     enum { NX = 3, UNITS = 4, DONE = 2 };
-    weft_rundir rundir = {.world = &team, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
+    weft_rundir rundir = {
+        .world = &world, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
     mkdir(rundir.dir, 0777);
     weft_mix mix = weft_mix_new(2, 1, mem);
     weft_job job = weft_job_new(0, UNITS, &mix);
@@ -146,14 +131,13 @@ static void test_checkpoint(void)
         .x = WEFT_NEW(mem, real, NX), .nx = NX, .aux = WEFT_NEW(mem, double, 1)};
     state.x[0] = 1;
     record.done = DONE;
-    weft_check(weft_checkpoint_write(&rundir, &record, &state) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_checkpoint_write(&rundir, &record, &state));
     const char *path = weft_checkpoint_name(&rundir, 0, mem);
     struct stat info;
     weft_check(stat(path, &info) == 0, "%s", path);
     size_t n = (size_t)info.st_size;
     char *bytes = WEFT_NEW(mem, char, n);
-    weft_check(weft_file_load(path, bytes, n) == WEFT_OK, "%s", weft_error());
+    must(weft_file_load(path, bytes, n));
     int anew = 1, whole = 1;
     for (size_t i = 0; i <= 8 * n + n; i++) { /* each bit, each length, the whole */
         if (i < 8 * n) bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
@@ -176,21 +160,15 @@ static void test_checkpoint(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
-    int memory = access("/dev/shm", W_OK) == 0;
-    if (memory && !getenv("TMPDIR")) setenv("TMPDIR", "/dev/shm", 1);
-    temporary(dir);
-    weft_check(mkdtemp(dir) != NULL, "no directory");
+    int memory = scratch_in_memory();
+    scratch_begin(&argc, &argv);
     signal(SIGXFSZ, SIG_IGN);
 
     uint64_t whole, sum;
     struct bench bench;
-    weft_status st = prepare(&bench, &team, &weft_tuner_ws_sha, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    weft_status st = run_to(&bench, &weft_tuner_ws_sha, NULL, 0, -1);
     whole = sched_digest(&bench.sched);
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
     ok(st == WEFT_OK && run(1, 1, &sum) == WEFT_STOP, "a run is stopped after two jobs");
     keep_files(at("r.d"));
     ok(nfile >= 2, "it has a journal and a state");
@@ -199,9 +177,6 @@ int main(int argc, char **argv)
     test_checkpoint();
 
     weft_place_remove(at("r.d"));
-    ok(rmdir(dir) == 0, "no file is left");
-    weft_arena_free(mem);
-    int failed = tap_done();
-    weft_par_end(&team);
-    return failed;
+    ok(rmdir(scratch) == 0, "no file is left");
+    return tap_end();
 }

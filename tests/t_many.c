@@ -1,14 +1,10 @@
 /* Very many trials: a journal of 100,000 is resumed within seconds, an ask and a tell take
  * much less than 0.1 ms, states of paused trials take no memory, and told jobs little.
  * RUN: np=1 np=2 */
-#include "rundir/rundir.h"
-#include "sched/sched.h"
+#include "sched_runs.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "whole.h"
 
-#include <sys/resource.h>
-#include <time.h>
+#include "machine.h"
 
 enum { MANY = 100000, PAUSED = 40, LARGE = 500000, FEW = 10000, MORE = 60000, SHARE = 10 };
 
@@ -134,16 +130,7 @@ static weft_status prepare(struct bench *bench, weft_team *team, int64_t trials,
                                 .checkpoint = 60,
                                 .workers = 100,
                                 .mem = bench->mem};
-    TRY(weft_rundir_open(&bench->trace, path, fresh, team, bench->mem));
-    bench->sched.rundir = &bench->trace;
-    return fresh ? weft_rundir_begin(&bench->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
-}
-
-static void finish(struct bench *bench, int done)
-{
-    weft_cache_free(&bench->sched);
-    weft_rundir_close(&bench->trace, done);
-    weft_arena_free(bench->mem);
+    return open_trace(&bench->sched, path, fresh, &bench->trace);
 }
 
 /* Rank 0 does them all; then all ranks take them up. Seconds are of the CPU, for others may
@@ -159,7 +146,7 @@ static void test_resume(void)
         if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
         whole = weft_job_record_digest(bench.sched.queue.record, bench.sched.queue.n);
         st = bench.sched.queue.n == MANY ? st : WEFT_EFILE;
-        finish(&bench, 0);
+        end_run(&bench.sched, 0);
     }
     weft_bcast(&world, &whole, sizeof whole, 0);
     ok(st == WEFT_OK, "a search of %d trials ends", MANY);
@@ -175,15 +162,7 @@ static void test_resume(void)
          told - opened);
     ok(told - start < 5, "within 5 s");
     ok((told - opened) / MANY < 1e-4, "asking and telling takes less than 0.1 ms a job");
-    finish(&bench, 1);
-}
-
-/* The most memory that this process has held, bytes. */
-static double most_memory(void)
-{
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return 1024.0 * (double)use.ru_maxrss;
+    end_run(&bench.sched, 1);
 }
 
 static void test_memory(void)
@@ -193,7 +172,7 @@ static void test_memory(void)
     double before = 0;
     weft_status st = prepare(&bench, &world, 1, LARGE, 1, at("one.h5"), 1);
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-    finish(&bench, 1);
+    end_run(&bench.sched, 1);
     before = most_memory();
     if (st == WEFT_OK) st = prepare(&bench, &world, PAUSED, LARGE, 1, at("paused.h5"), 1);
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
@@ -205,7 +184,7 @@ static void test_memory(void)
     else
         ok(grown < 3 * state + 4e6, "their states of %.0f MB take %.1f MB of memory",
            PAUSED * state / 1e6, grown / 1e6);
-    finish(&bench, 1);
+    end_run(&bench.sched, 1);
 }
 
 /* Searches that many trials, each rank a team. Returns the most memory so far. */
@@ -215,15 +194,14 @@ static double searched(int64_t trials, double *seconds)
     weft_team own;
     weft_status st = prepare(&bench, &world, trials, 4, 0, at("bytes.h5"), 1);
     weft_team_split(&world, world.size, &own);
-    bench.sched.team = &own;
+    bench.sched.team = &own; /* freed with the run */
     bench.sched.teams = world.size;
     double start = processor_seconds();
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     *seconds = processor_seconds() - start;
     ok(st == WEFT_OK && bench.sched.queue.n == trials,
        "%lld trials are searched by %d teams", (long long)trials, world.size);
-    finish(&bench, 1);
-    weft_team_free(&own);
+    end_run(&bench.sched, 1);
     return most_memory();
 }
 
@@ -248,8 +226,5 @@ static void test_bytes(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_memory();
-    test_bytes();
-    test_resume();
-    return scratch_end();
+    return TESTS(test_memory, test_bytes, test_resume);
 }

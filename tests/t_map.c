@@ -2,7 +2,6 @@
  * types and filters; refusal of damaged and truncated files.
  * RUN: np=1 */
 #include "disk.h"
-#include "weft/base/random.h"
 #include "weft/store/h5.h"
 
 enum { ROWS = 9001, COLS = 7, FEW = 100 };
@@ -111,7 +110,7 @@ static void test_part(void)
     static const char *const name[] = {"/grown", "/packed", "/wide"};
     weft_h5 file;
     const void *rows = NULL;
-    weft_check(weft_h5_open(&file, at("map.h5"), mem) == WEFT_OK, "%s", weft_error());
+    must(weft_h5_open(&file, at("map.h5"), mem));
     const size_t row = COLS * sizeof *x;
     weft_status st = weft_h5_map_part(&file, "/whole", WEFT_H5_F32, 17, ROWS - 17, &rows);
     ok(st == WEFT_OK && rows && memcmp(rows, x + 17 * COLS, (ROWS - 17) * row) == 0 &&
@@ -124,7 +123,7 @@ static void test_part(void)
     ok(weft_h5_map_part(&file, "/whole", WEFT_H5_F32, 1, ROWS, &rows) == WEFT_OK && !rows,
        "nor are rows that are not there");
     weft_h5_close(&file);
-    weft_check(weft_h5_open(&file, at("odd.h5"), mem) == WEFT_OK, "%s", weft_error());
+    must(weft_h5_open(&file, at("odd.h5"), mem));
     ok(weft_h5_map_part(&file, "/few", WEFT_H5_F32, 0, FEW, &rows) == WEFT_OK && !rows,
        "nor numbers that lie at odd places");
     weft_h5_close(&file);
@@ -147,7 +146,7 @@ static void test_part_lost(void)
     fails(weft_h5_sound(&f), "lost.h5", "cut short", "which is told afterwards");
     weft_h5_close(&f);
     copy(at("map.h5"), path, size_of(at("map.h5")));
-    weft_check(weft_h5_open(&f, path, mem) == WEFT_OK, "%s", weft_error());
+    must(weft_h5_open(&f, path, mem));
     FILE *file = fopen(path, "r+");
     for (long i = 8192; i < ROWS * COLS * 4; i += 4096) /* of each page */
         weft_check(file && fseek(file, i, SEEK_SET) == 0 && fputc(77, file) == 77,
@@ -193,7 +192,7 @@ static void test_no_columns(void)
         st = weft_h5_put(&file, "/x", WEFT_H5_F32, 2, dims, x, 0, "x", "none");
     if (st == WEFT_OK) st = weft_h5_commit(&file);
     if (st == WEFT_OK) st = weft_h5_open(&file, at("none.h5"), mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     fails(weft_h5_map_open(&map, &file, "/x", WEFT_H5_F32, NULL, NULL), "/x of",
           "rows of no numbers", "a dataset without columns");
     weft_h5_close(&file);
@@ -240,5 +239,5 @@ int main(void)
     test_no_columns();
     spoilt("/grown", 0, "checksum", "a changed byte");
     spoilt("/whole", 1, "cut short", "a file that is cut short in use");
-    return disk_end();
+    return tap_end();
 }

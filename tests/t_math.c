@@ -1,15 +1,9 @@
 /* Numerical kernels against plain loops and closed forms, at odd sizes. RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/math/kernels.h"
 #include "weft/math/linear.h"
 #include "weft/math/optim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tap.h"
-
-static weft_arena *mem;
 
 static uint64_t bits(uint64_t i)
 {
@@ -429,7 +423,7 @@ static void test_deep(int n, int m, int k)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     note("kernel %s", weft_cpu_kernel());
     test_fix();
     test_exact();
@@ -461,6 +455,5 @@ int main(void)
     test_deep(130, 101, 1203);
     ok(weft_cpu_sgemm(0.05) > 0.1, "sgemm has a rate");
     ok(weft_cpu_stream(0.05) > 0.1, "memory has a rate");
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

@@ -1,10 +1,7 @@
 /* Measures of predictions: against scikit-learn (tests/gold/measure.py), by hand, and what
  * is refused. */
 #include "tap.h"
-#include "weft/base/base.h"
 #include "weft/space/scores.h"
-
-#include <string.h>
 
 enum { N = 97, C = 3, TARGETS = 2, GOLD = 5, RARE = 4, RARE_GOLD = 4 };
 
@@ -42,7 +39,6 @@ static weft_predictions predictions(int64_t n, int classes, double *from)
 
 static void compare(const double *gold, const double *own, const char *what)
 {
-    weft_arena *mem = weft_arena_new();
     weft_predictions three = predictions(N, C, score[0]),
                      pairs = predictions(N, 2, pair[0]),
                      numbers = predictions(N, TARGETS, said[0]);
@@ -72,14 +68,12 @@ static void compare(const double *gold, const double *own, const char *what)
     ok(isnan(quality.balanced) && isnan(quality.f1) && isnan(quality.auc) &&
            !quality.confusion,
        "%s: numbers have R2 alone", what);
-    weft_arena_free(mem);
 }
 
 /* Scores that tie; class 2 is said of rows that are none, class 3 of no row; a target that
  * does not vary. Weights of any unit. */
 static void compare_rare(const double *gold, const double *own, const char *what)
 {
-    weft_arena *mem = weft_arena_new();
     double small[N];
     for (int i = 0; own && i < N; i++) small[i] = own[i] / 1024;
     weft_predictions four = predictions(N, RARE, rare[0]),
@@ -100,7 +94,6 @@ static void compare_rare(const double *gold, const double *own, const char *what
             "%s: or 1 - AUC of them", what);
     is_near(weft_measure_of(WEFT_BY_R2, &numbers, &of_numbers), 1 - gold[3], 1e-12,
             "%s: R2 is the mean over the targets that vary", what);
-    weft_arena_free(mem);
 }
 
 /* Class 0: scores 1, 2, 2; class 1: 2, 3. Of 6 pairs 4 are in order, 2 tied: 5 / 6. */
@@ -159,6 +152,7 @@ static void test_refusals(void)
 
 int main(void)
 {
+    tap_begin();
     double gold[2][GOLD], of_rare[2][RARE_GOLD];
     weft_log_set(WEFT_ERROR, 0);
     FILE *file = fopen("tests/gold/measure.txt", "r");
@@ -174,7 +168,5 @@ int main(void)
     compare(gold[1], weight, "weighted rows");
     compare_rare(of_rare[0], NULL, "rows alike");
     compare_rare(of_rare[1], weight, "weighted rows");
-    test_hand();
-    test_refusals();
-    return tap_done();
+    return TESTS(test_hand, test_refusals);
 }

@@ -1,15 +1,9 @@
 /* Tables of metrics: those of all tasks of the registry, tables as texts, and the packed
  * form of jobs and results. */
 #include "sched/sched.h"
-#include "weft/registry.h"
 #include "weft/task/task.h"
 
 #include "tap.h"
-
-#include <math.h>
-#include <string.h>
-
-static weft_arena *mem;
 
 /* ---- tables ---- */
 
@@ -255,7 +249,7 @@ static void test_merit(void)
         {"a lower loss, where the other is", merit(MORE, 0.1, 1, 1, 5),
          merit(LOSS, 1, 9, 2, 1)},
         {"the earlier of equal ones", merit(MORE, 1, 3, 1, 4), merit(MORE, 1, 3, 1, 5)}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < LEN(pairs); i++) {
         const weft_merit *a = &pairs[i].better, *b = &pairs[i].worse;
         ok(weft_merit_compare(a, b) > 0 && weft_merit_compare(b, a) < 0, "better: %s",
            pairs[i].what);
@@ -264,14 +258,8 @@ static void test_merit(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     test_merit();
     for (int i = 0; weft_tasks[i]; i++) test_task(weft_tasks[i]);
-    test_show();
-    test_record();
-    test_part();
-    test_damage();
-    test_digest();
-    weft_arena_free(mem);
-    return tap_done();
+    return TESTS(test_show, test_record, test_part, test_damage, test_digest);
 }

@@ -1,16 +1,11 @@
 /* Mixtures and results: draws, steps, halving, packing, against their formulas.
  * RUN: np=1 */
 #include "packed.h"
-#include "tap.h"
-#include "weft/base/random.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { K = 7 };
 
 /* A mixture of K with the given probabilities; 0 is eliminated. Ids fall with the index. */
-static weft_mix mix_of(const double *p, weft_arena *mem)
+static weft_mix mix_of(const double *p)
 {
     weft_mix mix = weft_mix_new(K, 2, mem);
     for (int i = 0; i < K; i++) {
@@ -29,7 +24,7 @@ static double total(const weft_mix *mix)
     return sum;
 }
 
-static void test_new(weft_arena *mem)
+static void test_new(void)
 {
     weft_mix mix = weft_mix_new(3, 0, mem);
     ok(mix.k == 3 && mix.id[2] == 2, "a new mixture numbers its configurations");
@@ -40,10 +35,10 @@ static void test_new(weft_arena *mem)
     ok(best == 0, "the likeliest is the first of equals");
 }
 
-static void test_draw(weft_arena *mem)
+static void test_draw(void)
 {
     const double p[K] = {0, .25, 0, .5, .125, .125, 0};
-    weft_mix mix = mix_of(p, mem);
+    weft_mix mix = mix_of(p);
     double cum[K];
     int count[K] = {0}, agree = 1;
     weft_mix_cumulate(&mix, cum);
@@ -69,7 +64,7 @@ static void test_draw(weft_arena *mem)
 }
 
 /* A thousandth is no binary fraction: the sums are rounded at every step. */
-static void test_draw_rounding(weft_arena *mem)
+static void test_draw_rounding(void)
 {
     int k = 1000;
     weft_mix mix = weft_mix_new(k, 0, mem);
@@ -98,12 +93,12 @@ static void test_draw_rounding(weft_arena *mem)
     ok(short_of_one > 10, "which it would be for %d of 99 sums", short_of_one);
 }
 
-static void test_step(weft_arena *mem)
+static void test_step(void)
 {
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
     const double grad[K] = {1, -2, 5, 0, .5, 3, -1};
     double eta = .7;
-    weft_mix mix = mix_of(p, mem);
+    weft_mix mix = mix_of(p);
     weft_mix_step(&mix, eta, grad);
     double sum = 0, off = 0;
     for (int i = 0; i < K; i++) sum += p[i] * exp(-eta * grad[i]);
@@ -113,7 +108,7 @@ static void test_step(weft_arena *mem)
     ok(isinf(mix.logp[2]), "a step leaves the eliminated so");
 
     const double shift[K] = {9, 9, 9, 9, 9, 9, 9};
-    weft_mix still = mix_of(p, mem);
+    weft_mix still = mix_of(p);
     weft_mix_step(&still, eta, shift);
     off = 0;
     for (int i = 0; i < K; i++) off = worse(off, fabs(exp(still.logp[i]) - p[i]));
@@ -132,29 +127,29 @@ static void halve(weft_mix *mix, const double *loss, const double *tie, int keep
     weft_mix_halve(mix, rank, keep, flat);
 }
 
-static void test_halve(weft_arena *mem)
+static void test_halve(void)
 {
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
     const double loss[K] = {.5, .4, .1, NAN, .4, .4, INFINITY};
     const double tie[K] = {1, 3, 1, 1, 2, 2, 0};
-    weft_mix mix = mix_of(p, mem);
+    weft_mix mix = mix_of(p);
     halve(&mix, loss, tie, 2, 1);
     ok(weft_mix_alive(&mix) == 2 && mix.logp[4] > -1 && mix.logp[5] > -1,
        "of equal losses those of the lower second number stay, the eliminated stay so");
     is_near(exp(mix.logp[4]), .5, 1e-15, "flat halving makes survivors equal");
 
-    mix = mix_of(p, mem);
+    mix = mix_of(p);
     halve(&mix, loss, tie, 4, 0);
     ok(weft_mix_alive(&mix) == 4, "halving keeps as many as asked");
     is_near(exp(mix.logp[0]), .3 / .7, 1e-15, "halving keeps proportions");
     is_near(total(&mix), 1, 1e-15, "halving normalises");
 
-    mix = mix_of(p, mem);
+    mix = mix_of(p);
     halve(&mix, loss, tie, 5, 1);
     ok(isinf(mix.logp[6]) && !isinf(mix.logp[3]),
        "NaN is INFINITY, whatever the second number: the first of the two stays");
 
-    mix = mix_of(p, mem);
+    mix = mix_of(p);
     halve(&mix, loss, tie, 99, 0);
     ok(weft_mix_alive(&mix) == 6, "keeping more than there are keeps all");
     const double none[K] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -163,29 +158,29 @@ static void test_halve(weft_arena *mem)
        "without any finite loss the first stays");
 }
 
-static void test_pack(weft_arena *mem)
+static void test_pack(void)
 {
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
-    weft_mix mix = mix_of(p, mem);
+    weft_mix mix = mix_of(p);
     weft_mix copy = weft_mix_new(K, 2, mem);
     weft_mix_copy(&copy, &mix);
     size_t n, ncopy;
-    const void *a = packed(&mix, &n, mem);
-    ok(memcmp(a, packed(&copy, &ncopy, mem), n) == 0, "a copy packs into the same bytes");
+    const void *a = packed(&mix, &n);
+    ok(memcmp(a, packed(&copy, &ncopy), n) == 0, "a copy packs into the same bytes");
     ok(n == ncopy, "and as many");
     int differs = 1;
     copy.logp[1] = nextafter(copy.logp[1], 0);
-    differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
+    differs &= memcmp(a, packed(&copy, &ncopy), n) != 0;
     weft_mix_copy(&copy, &mix);
     copy.conf[2 * K - 1] += 1;
-    differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
+    differs &= memcmp(a, packed(&copy, &ncopy), n) != 0;
     weft_mix_copy(&copy, &mix);
     copy.id[K - 1]++;
-    differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
+    differs &= memcmp(a, packed(&copy, &ncopy), n) != 0;
     ok(differs, "the packed form shows each change of z, conf and id");
 }
 
-static void test_result(weft_arena *mem)
+static void test_result(void)
 {
     weft_result res = weft_result_new(3, 2, mem);
     res.job = 5;
@@ -226,14 +221,7 @@ static void test_result(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_new(mem);
-    test_draw(mem);
-    test_draw_rounding(mem);
-    test_step(mem);
-    test_halve(mem);
-    test_pack(mem);
-    test_result(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_new, test_draw, test_draw_rounding, test_step, test_halve, test_pack,
+                 test_result);
 }

@@ -2,9 +2,6 @@
  * of a trial from job to job, what is refused. RUN: np=1 */
 #include "scratch.h"
 #include "weft/mixing/mixing.h"
-#include "weft/registry.h"
-
-#include <math.h>
 
 struct client {
     double lr, momentum, decay;
@@ -38,15 +35,7 @@ static void open_space(void)
 /* The mixing with options "k=3 floor=0.1"; NULL: refused. */
 static void *mixing(const weft_mixing *mixing, const char *options, weft_mixing_env env)
 {
-    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    void *self = weft_arena_alloc(mem, 1, mixing->kind.size);
-    weft_conf_init(conf, mem);
-    weft_status st = WEFT_OK;
-    char *rest = weft_arena_text(mem, "%s", options);
-    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
-        st = weft_conf_set(conf, weft_arena_text(mem, "%s.%s", mixing->kind.name, word));
-    if (st == WEFT_OK) st = weft_conf_bind(conf, &mixing->kind, self);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    void *self = bound_with(&mixing->kind, options, ' ');
     env.space = &space;
     env.seed = 3;
     env.mem = mem;
@@ -66,7 +55,7 @@ static weft_job job_of(const weft_mixing *mixing, void *self, int64_t trial)
 
 static void test_update(const weft_mixing *m, const char *options, weft_mix_update want)
 {
-    void *self = mixing(m, weft_arena_text(mem, "k=3 %s", options), usual);
+    void *self = mixing(m, printed("k=3 %s", options), usual);
     weft_check(self != NULL, "%s", weft_error());
     weft_mix_update update = job_of(m, self, 1).update;
     double off = fabs(update.eta - want.eta) + fabs(update.horizon - want.horizon) +
@@ -94,11 +83,11 @@ static void test_fedex(void)
                      {"constant", WEFT_UPDATE_CONSTANT},
                      {"scale", WEFT_UPDATE_SCALE},
                      {"racing", WEFT_UPDATE_RACING}};
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+    for (size_t i = 0; i < LEN(schedules); i++) {
         weft_update_schedule s = schedules[i].schedule;
         test_update(&weft_mixing_fedex,
-                    weft_arena_text(mem, "diff=yes sched=%s%s", schedules[i].name,
-                                    s == WEFT_UPDATE_RACING ? " alpha=0.05" : " eta=1.5"),
+                    printed("diff=yes sched=%s%s", schedules[i].name,
+                            s == WEFT_UPDATE_RACING ? " alpha=0.05" : " eta=1.5"),
                     (weft_mix_update){.schedule = s,
                                       .eta = s == WEFT_UPDATE_RACING ? 0.05 : 1.5,
                                       .discount = drawn(1),
@@ -274,5 +263,5 @@ int main(int argc, char **argv)
         test_told(both[i]);
     }
     test_refusals();
-    return scratch_end();
+    return tap_end();
 }

@@ -4,9 +4,6 @@
 #include "tap.h"
 #include "weft/space/space.h"
 
-#include <math.h>
-#include <string.h>
-
 struct client {
     double lr, momentum, weight_decay, mu, dropout;
     int batch, epochs;
@@ -128,7 +125,7 @@ static void test_function(const weft_space *space)
 }
 
 /* Integers on a logarithmic axis move by a factor, to the whole number beyond it. */
-static void test_log_integers(weft_arena *mem)
+static void test_log_integers(void)
 {
     weft_conf conf;
     weft_space space;
@@ -151,7 +148,7 @@ static void test_log_integers(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
+    tap_begin();
     weft_conf conf;
     weft_space space;
     const weft_kind *const both[] = {&server_kind, &client_kind};
@@ -162,7 +159,6 @@ int main(void)
     test_reach(&space);
     test_box(&space);
     test_function(&space);
-    test_log_integers(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    test_log_integers();
+    return tap_end();
 }

@@ -4,19 +4,15 @@
  * RUN: np=1 */
 #include "net/net.h"
 #include "nets.h"
-#include "weft/registry.h"
 
 /* Small data that the network takes: images, text or documents. */
 static struct fixture fixture_small(const weft_net *net, int n)
 {
-    weft_arena *mem = weft_arena_new();
     weft_shape shape = image(3, 9, 8, 5);
-    if (net->setup(bound(net, "-", mem), &shape)) shape = text(8, 11);
-    if (net->setup(bound(net, "-", mem), &shape)) shape = documents(9, 30, 3, mem);
-    if (net->setup(bound(net, "-", mem), &shape)) shape = sentences(9, 12);
-    struct fixture fixture = fixture_new(net, "-", shape, n);
-    fixture.kept = mem;
-    return fixture;
+    if (net->setup(bound(net, "-"), &shape)) shape = text(8, 11);
+    if (net->setup(bound(net, "-"), &shape)) shape = documents(9, 30, 3);
+    if (net->setup(bound(net, "-"), &shape)) shape = sentences(9, 12);
+    return fixture_new(net, "-", shape, n);
 }
 
 /* ---- contract ---- */
@@ -37,7 +33,6 @@ static void test_tensors(const weft_net *net)
     ok(at == fixture.nw, "%s: they are all weights", net->kind.name);
     ok(net->flops(fixture.self) >= 2.0 * (double)fixture.nw,
        "%s: a gradient has operations", net->kind.name);
-    fixture_free(&fixture);
 }
 
 static void test_init(const weft_net *net)
@@ -46,14 +41,13 @@ static void test_init(const weft_net *net)
     real *again = copy(&fixture, fixture.w);
     for (int64_t i = 0; i < fixture.nw; i++) fixture.w[i] = (real)NAN;
     net->init(fixture.self, 7, fixture.w);
-    ok(memcmp(again, fixture.w, (size_t)fixture.nw * sizeof *again) == 0,
-       "%s: initial weights are a function of the seed", net->kind.name);
+    ok(same(again, fixture.w, fixture.nw), "%s: initial weights are a function of the seed",
+       net->kind.name);
     double most = 0;
     for (int64_t i = 0; i < fixture.nw; i++) most = worse(most, fabs((double)fixture.w[i]));
     net->init(fixture.self, 8, fixture.w);
     ok(most == 0 || (most < 10 && apart(again, fixture.w, fixture.nw) > 0.1),
        "%s: another seed, other weights, if they are not all zero", net->kind.name);
-    fixture_free(&fixture);
 }
 
 static void test_pure(const weft_net *net)
@@ -73,11 +67,10 @@ static void test_pure(const weft_net *net)
     ok(memcmp(first, fixture.g, (size_t)bytes) == 0 && b.loss == a.loss,
        "%s: a gradient depends on neither what was there before nor an idle key",
        net->kind.name);
-    fixture.work = net->work(fixture.self, 40, fixture.mem);
+    fixture.work = net->work(fixture.self, 40, mem);
     grad(&fixture, 0, 1);
     ok(memcmp(first, fixture.g, (size_t)bytes) == 0, "%s: ... nor on the room for a batch",
        net->kind.name);
-    fixture_free(&fixture);
 }
 
 static void test_order(const weft_net *net)
@@ -114,7 +107,6 @@ static void test_order(const weft_net *net)
     ok(c.wrong == a.wrong, "%s: ... nor errors", net->kind.name);
     ok(apart(first, fixture.g, fixture.nw) < 100 * eps, "%s: ... nor the gradient",
        net->kind.name);
-    fixture_free(&fixture);
 }
 
 /* A score of samples that have weights is the sum of theirs, times these. */
@@ -147,7 +139,6 @@ static void test_weighed(const weft_net *net)
         is_near(all.wrong, sum.wrong, 0, "%s: so are errors", net->kind.name);
         is_near(all.count, sum.count, 0, "%s: so is their number", net->kind.name);
     }
-    fixture_free(&fixture);
 }
 
 /* Whether the network has dropout at all. */
@@ -163,8 +154,7 @@ static void test_dropout(const weft_net *net)
     weft_score a = grad(&fixture, 0.3, 1);
     real *first = copy(&fixture, fixture.g);
     weft_score again = grad(&fixture, 0.3, 1);
-    ok(again.loss == a.loss &&
-           memcmp(first, fixture.g, (size_t)fixture.nw * sizeof *first) == 0,
+    ok(again.loss == a.loss && same(first, fixture.g, fixture.nw),
        "%s: a key of dropout determines the result", net->kind.name);
     weft_score b = grad(&fixture, 0.3, 2);
     ok(!drops(net) || (a.loss != b.loss && a.loss != none.loss),
@@ -172,7 +162,6 @@ static void test_dropout(const weft_net *net)
     double sum = 0;
     for (uint64_t key = 0; key < 50; key++) sum += grad(&fixture, 0.1, key).loss / 50;
     is_near(sum, none.loss, 0.05 * none.loss, "%s: dropout keeps the mean", net->kind.name);
-    fixture_free(&fixture);
 }
 
 /* The numbers that the units of a layer read, where the batch is one sample that they see
@@ -228,8 +217,6 @@ static void test_scale(const struct behind *behind, double p, weft_shape shape)
             behind->net->kind.name, options, p);
     is_near(zeros, p * all, 5 * sqrt(p * (1 - p) * all), "and keeps %d of %d", all - zeros,
             all);
-    fixture_free(&with);
-    fixture_free(&without);
 }
 
 static void test_scales(void)
@@ -246,12 +233,10 @@ static void test_scales(void)
                                "fc2.weight",  "fc2.bias",  40};
     const struct behind lstm = {&weft_net_lstm,      "hidden=40",       "",
                                 "lstm.weight_ih_l1", "lstm.bias_ih_l1", 40};
-    weft_arena *mem = weft_arena_new();
     test_scale(&mlp, 0.3, image(1, 5, 5, 4));
     test_scale(&lstm, 0.3, text(1, 11));
-    for (size_t i = 0; i < sizeof of_words / sizeof *of_words; i++)
-        test_scale(&of_words[i], 0.4, documents(9, 30, 3, mem));
-    weft_arena_free(mem);
+    for (size_t i = 0; i < LEN(of_words); i++)
+        test_scale(&of_words[i], 0.4, documents(9, 30, 3));
 }
 
 static void test_learns(const weft_net *net)
@@ -269,7 +254,6 @@ static void test_learns(const weft_net *net)
          after.loss / 20, (int)after.wrong);
     ok(after.loss < 0.8 * before, "%s: 50 steps of gradient descent lower the loss",
        net->kind.name);
-    fixture_free(&fixture);
 }
 
 /* The layer that makes logits of representations: its weights, its bias; units: its
@@ -293,16 +277,14 @@ static void test_represent(const weft_net *net, int every)
     if (every && fixture.shape.form == WEFT_CHARS) {
         weft_shape shape = fixture.shape;
         shape.every = 1;
-        fixture_free(&fixture);
         fixture = fixture_new(net, "-", shape, SAMPLES);
     }
     for (int64_t i = 0; i < fixture.nw; i++)
         fixture.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
     int wide = net->width(fixture.self), c = fixture.shape.classes, units;
     int64_t each = fixture.shape.every ? fixture.shape.d : 1, n = each * SAMPLES;
-    real *h = WEFT_NEW(fixture.mem, real, n * wide),
-         *z = WEFT_NEW(fixture.mem, real, n * c);
-    real *alone = WEFT_NEW(fixture.mem, real, each * wide);
+    real *h = WEFT_NEW(mem, real, n * wide), *z = WEFT_NEW(mem, real, n * c);
+    real *alone = WEFT_NEW(mem, real, each * wide);
     net->represent(fixture.self, fixture.work, fixture.w, &fixture.b, h, z);
     const real *bias, *layer = last_layer(&fixture, &bias, &units);
     double off = 0, loss = 0;
@@ -333,7 +315,6 @@ static void test_represent(const weft_net *net, int every)
     net->represent(fixture.self, fixture.work, fixture.w, &fixture.b, alone, NULL);
     ok(memcmp(alone, h + (n - each) * wide, (size_t)(each * wide) * sizeof *h) == 0,
        "%s: a representation depends on its own sample only", net->kind.name);
-    fixture_free(&fixture);
 }
 
 /* ---- PyTorch ---- */
@@ -345,13 +326,14 @@ static int64_t fan_in(const weft_tensor *tensor)
     return size;
 }
 
-static void gold_weights(const struct fixture *fixture, const weft_tensor *tensor, int n)
+static void gold_weights(const struct fixture *fixture)
 {
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = fixture->net->tensors(fixture->self, tensor);
     for (int i = 0; i < n; i++) {
         double fan = (double)fan_in(&tensor[i - i % 2]); /* a bias has its weights' */
         double scale = exp2(2 + floor(0.3 - log2(fan) / 2));
-        int64_t to = i + 1 < n ? tensor[i + 1].at : fixture->nw;
-        for (int64_t j = tensor[i].at; j < to; j++)
+        for (int64_t j = tensor[i].at; j < end_of(fixture, tensor, i, n); j++)
             fixture->w[j] = (real)((unit(3 + i, j - tensor[i].at) - 0.5) * scale);
     }
 }
@@ -362,22 +344,13 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
     const weft_net *net;
     if (weft_net_find(name, &net)) weft_die("%s", weft_error());
     struct fixture fixture = fixture_new(net, options, shape, n);
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int count = net->tensors(fixture.self, tensor);
-    gold_weights(&fixture, tensor, count);
+    gold_weights(&fixture);
     weft_score score = grad(&fixture, 0, 0);
-    double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
-    double worst = 0;
-    for (int i = 0; i < count; i++) {
-        int64_t to = i + 1 < count ? tensor[i + 1].at : fixture.nw;
-        worst = worse(worst, gold_error(file, &tensor[i], fixture.g + tensor[i].at,
-                                        to - tensor[i].at));
-    }
-    note("%s %s: gradients within %.1e", name, options, worst);
+    double tol = sizeof(real) == 4 ? 1e-5 : 1e-9, off = gold_errors(file, &fixture);
+    note("%s %s: gradients within %.1e", name, options, off);
     is_near(score.loss / n, loss, tol * loss, "%s %s, %d x %d x %d: the loss is PyTorch's",
             name, options, shape.channels, shape.height, shape.width);
-    ok(worst < tol, "... and so is the gradient of each tensor");
-    fixture_free(&fixture);
+    ok(off < tol, "... and so is the gradient of each tensor");
 }
 
 static void test_gold(void)
@@ -397,16 +370,6 @@ static void test_gold(void)
 
 /* ---- sizes and refusals ---- */
 
-static void is_size(const weft_net *net, const char *options, weft_shape shape,
-                    int64_t weights)
-{
-    weft_arena *mem = weft_arena_new();
-    void *self = bound(net, options, mem);
-    ok(net->setup(self, &shape) == WEFT_OK && net->nweight(self) == weights,
-       "%s %s has %d weights", net->kind.name, options, (int)weights);
-    weft_arena_free(mem);
-}
-
 static void test_sizes(void)
 {
     is_size(&weft_net_linear, "-", image(1, 28, 28, 10), 7850);
@@ -416,18 +379,6 @@ static void test_sizes(void)
     is_size(&weft_net_cnn, "arch = femnist", image(1, 28, 28, 62), 9520574);
     is_size(&weft_net_cnn, "arch = cifar", image(3, 32, 32, 10), 122570);
     is_size(&weft_net_cnn, "arch = convnet", image(3, 32, 32, 10), 89578);
-}
-
-static void is_refused(const weft_net *net, const char *options, weft_shape shape,
-                       weft_status st, const char *part)
-{
-    weft_arena *mem = weft_arena_new();
-    void *self = bound(net, options, mem);
-    weft_status found = net->setup(self, &shape);
-    ok(found == st && strstr(weft_error(), part) && !strchr(weft_error(), '\n'),
-       "%s %s: refused, with '%s'", net->kind.name, options, part);
-    if (found != st || !strstr(weft_error(), part)) note("found: %s", weft_error());
-    weft_arena_free(mem);
 }
 
 static void test_refusals(void)
@@ -465,8 +416,10 @@ static void test_ties(void)
 
 int main(void)
 {
+    tap_begin();
     test_ties();
     for (const weft_net *const *net = weft_nets; *net; net++) {
+        size_t mark = weft_arena_mark(mem);
         test_tensors(*net);
         test_init(*net);
         test_pure(*net);
@@ -474,9 +427,9 @@ int main(void)
         test_weighed(*net);
         test_dropout(*net);
         test_learns(*net);
-        if (!(*net)->width) continue;
-        test_represent(*net, 0);
-        test_represent(*net, 1);
+        for (int every = 0; every < 2 && (*net)->width; every++)
+            test_represent(*net, every);
+        weft_arena_reset(mem, mark);
     }
     for (int drop = 0; drop < 2; drop++) {
         test_slopes(&weft_net_linear, "-", image(1, 5, 5, 4), 0.4 * drop, 1);
@@ -487,9 +440,5 @@ int main(void)
         test_slopes(&weft_net_cnn, "arch=convnet&scale=2&power=1.5", image(3, 9, 8, 4),
                     0.4 * drop, 1);
     }
-    test_scales();
-    test_gold();
-    test_sizes();
-    test_refusals();
-    return tap_done();
+    return TESTS(test_scales, test_gold, test_sizes, test_refusals);
 }

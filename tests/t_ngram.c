@@ -104,7 +104,7 @@ static void test_grams(void)
         const char *grams = all[i].grams;
         struct made made =
             make(&data, WEFT_TRAIN,
-                 weft_arena_text(mem, COUNTS "grams = %s\nbinary = no\nlower = no", grams));
+                 printed(COUNTS "grams = %s\nbinary = no\nlower = no", grams));
         ok(entries(&made.f, 0) == all[i].entries[0] &&
                entries(&made.f, 2) == all[i].entries[1] && entries(&made.f, 3) == 0,
            "grams %s", grams);
@@ -229,8 +229,7 @@ static void test_small_alpha(void)
     weft_data data = small(3);
     take_part(&data, WEFT_TRAIN, 4, document, label);
     for (int i = 0; i < 4; i++) {
-        const char *options =
-            weft_arena_text(mem, "order = 1\nbinary = no\nalpha = %g", alpha[i]);
+        const char *options = printed("order = 1\nbinary = no\nalpha = %g", alpha[i]);
         struct made made = make(&data, WEFT_VALID, options);
         is_near(value(&made.f, S_GOOD, &made.f, S_GOOD),
                 bayes(alpha[i], TIMES, TIMES, 0, 2, 3), 1e-5,
@@ -247,8 +246,7 @@ static void test_weights(void)
     /* 9 words in all: good 2, film 3, the 3, bad 1. */
     is_near(value(&made.f, 0, &alone.f, S_GOOD), 2 * 0.9 / (0.9 + 2), 1e-6, "SIF of good");
     is_near(value(&made.f, 0, &alone.f, S_FILM), 0.9 / (0.9 + 3), 1e-6, "SIF of film");
-    made =
-        make(&data, WEFT_TRAIN, weft_arena_text(mem, "%s\nnormalize = average", options));
+    made = make(&data, WEFT_TRAIN, printed("%s\nnormalize = average", options));
     is_near(value(&made.f, 0, &alone.f, S_GOOD), 2 * 0.9 / (0.9 + 2) / 3, 1e-6,
             "average divides by the number of words");
     ok(entries(&made.f, 3) == 0, "and an empty document by nothing");
@@ -285,7 +283,7 @@ static void test_setup(void)
 
 int main(int argc, char **argv)
 {
-    if (maps_begin(&argc, &argv)) return 1;
+    ranks_begin(&argc, &argv);
     test_counts();
     test_grams();
     test_idf();
@@ -295,5 +293,5 @@ int main(int argc, char **argv)
     test_small_alpha();
     test_weights();
     test_setup();
-    return maps_end();
+    return tap_end();
 }

@@ -2,7 +2,6 @@
  * maps, products against sums over the entries; the same bits on any number of ranks.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "ngram_maps.h"
-#include "weft/base/random.h"
 
 /* ---- a random corpus by several maps ---- */
 
@@ -34,16 +33,14 @@ static weft_data random_corpus(void)
 static struct made make_arms(weft_data *data, const char *options, const char *weights,
                              real scale)
 {
-    struct made made = {
-        .map = map_new(data, weft_arena_text(mem, "bins = 4096\n%s", options))};
+    struct made made = {.map = map_new(data, printed("bins = 4096\n%s", options))};
     const void **arm = WEFT_NEW(mem, const void *, ARMS);
     int64_t *id = WEFT_NEW(mem, int64_t, ARMS);
     int *draw = WEFT_NEW(mem, int, data->part[0].n);
     for (int k = 0; k < ARMS; k++) {
         id[k] = 10 * k;
-        arm[k] = map_new(
-            data, weft_arena_text(mem,
-                                  "bins = 4096\n%s\norder = %d\nalpha = "
+        arm[k] =
+            map_new(data, printed("bins = 4096\n%s\norder = %d\nalpha = "
                                   "%g\nweights = %s\nnormalize = %s\nbinary = %s",
                                   options, k % 3 + 1, 0.1 + k, k == 2 ? "sif" : weights,
                                   k == 3 ? "l2" : "none", k % 2 ? "yes" : "no"));
@@ -63,7 +60,7 @@ static struct made make_arms(weft_data *data, const char *options, const char *w
 
 static struct made make_mixed(weft_data *data, const char *hash, real scale)
 {
-    return make_arms(data, weft_arena_text(mem, "hash = %s", hash), "nb", scale);
+    return make_arms(data, printed("hash = %s", hash), "nb", scale);
 }
 
 static double stat_sum(const struct made *made)
@@ -212,8 +209,8 @@ static void test_mixed(void)
 
 int main(int argc, char **argv)
 {
-    if (maps_begin(&argc, &argv)) return 1;
+    ranks_begin(&argc, &argv);
     test_frequent();
     test_mixed();
-    return maps_end();
+    return tap_end();
 }

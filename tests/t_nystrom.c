@@ -2,24 +2,14 @@
  * kernels, products of the matrix against plain loops in double, the same bits on any
  * number of ranks. Data are a few hundred rows of numbers; every rank takes its share.
  * RUN: np=1 np=2 np=3 */
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "products.h"
-#include "tap.h"
 
 enum { N = 300, D = 7, CLASSES = 3, FEW = 50 };
 enum { GAUSSIAN, LAPLACIAN };
 static const double jitter = 0x1p-13;
 
-static weft_team team;
-static weft_arena *mem;
 static float value[N][D];
 
 /* Columns of numbers of different sizes, one of 0 and 1, most of which are 0, one constant.
@@ -33,37 +23,26 @@ static void make_data(weft_data *data)
             value[i][k] = (float)(k == 0 ? u > 0.9 : k == 1 ? 5 : u * pow(10, k - 3));
         }
     *data = (weft_data){
-        .form = WEFT_REALS, .classes = CLASSES, .path = "test", .mem = mem, .team = &team};
+        .form = WEFT_REALS, .classes = CLASSES, .path = "test", .mem = mem, .team = &world};
     for (int p = 0; p < 2; p++) {
         weft_rows *rows = &data->part[p];
         rows->total = N;
         rows->d = D;
-        weft_deal(N, team.rank, team.size, &rows->first, &rows->n);
+        weft_deal(N, world.rank, world.size, &rows->first, &rows->n);
         rows->value = value[rows->first];
     }
 }
 
 static void *instance(const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    char *text = weft_arena_text(mem, "%s", options), *rest = text;
-    for (char *word; (word = strtok_r(rest, " ", &rest));)
-        weft_check(weft_conf_set(&conf, weft_arena_text(mem, "nystrom.%s", word)) ==
-                       WEFT_OK,
-                   "%s", word);
-    void *self = weft_arena_alloc(mem, 1, weft_feature_nystrom.kind.size);
-    weft_check(weft_conf_bind(&conf, &weft_feature_nystrom.kind, self) == WEFT_OK, "%s",
-               weft_error());
-    return self;
+    return bound_with(&weft_feature_nystrom.kind, options, ' ');
 }
 
 static void *set_up(weft_data *data, const char *options, double memory)
 {
     void *self = instance(options);
     weft_source rows = weft_data_source(data);
-    weft_check(weft_feature_nystrom.setup(self, &rows, memory, 2, 7, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_feature_nystrom.setup(self, &rows, memory, 2, 7, mem));
     return self;
 }
 
@@ -121,7 +100,7 @@ static double *table(const weft_matrix *matrix, const weft_matrix *fitted, int64
         for (int64_t i = 0; i < matrix->n; i++)
             x[(first + i) * matrix->d + k] = (double)z[i];
     }
-    weft_join_f64(&team, x, cells);
+    weft_join_f64(&world, x, cells);
     return x;
 }
 
@@ -169,7 +148,7 @@ static uint64_t check_exact(const char *what, int kind, double gamma, int linear
         }
     is_near(worst, 0, 2e-5, "%s: inner products are the kernel", what);
     check_scores(self, &data, &matrix, stat, k, what);
-    product_test test = product_test_new(&matrix, f, first, CLASSES, what, mem);
+    product_test test = product_test_new(&matrix, f, first, CLASSES, what);
     test.bound = linear ? 4 : 1.1;
     check_times(&test, first);
     uint64_t key = check_sums(&test, check_trans(&test, 0));
@@ -211,7 +190,7 @@ static void test_few(void)
     double differ = 0;
     for (int64_t e = 0; e < N * matrix.d; e++) differ = fmax(differ, fabs(f[e] - again[e]));
     is_near(differ, 0, 1e-4, "rows that are scored have the features of training");
-    product_test test = product_test_new(&matrix, f, first, CLASSES, "few", mem);
+    product_test test = product_test_new(&matrix, f, first, CLASSES, "few");
     test.bound = 1.1;
     check_times(&test, first);
     digest(check_sums(&test, check_trans(&test, 0)));
@@ -232,7 +211,7 @@ static void test_singular(void)
         weft_rows *rows = &data.part[p];
         rows->total = MANY;
         rows->d = TWO;
-        weft_deal(MANY, team.rank, team.size, &rows->first, &rows->n);
+        weft_deal(MANY, world.rank, world.size, &rows->first, &rows->n);
         rows->value = x + rows->first * TWO;
     }
     void *self = set_up(&data, "landmarks=3300 kernel=gaussian gamma=1e-7", 1e9);
@@ -270,14 +249,6 @@ static void test_refused(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    mem = weft_arena_new();
-    test_exact();
-    test_few();
-    test_singular();
-    test_refused();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_exact, test_few, test_singular, test_refused);
 }

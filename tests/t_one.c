@@ -3,10 +3,6 @@
  * RUN: np=1 */
 #include "parts.h"
 #include "tap.h"
-#include "weft/registry.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { JOBS = 200 };
 
@@ -31,8 +27,6 @@ static const weft_kind client_kind = {"client", "c", sizeof(struct settings), cl
                                       NULL};
 static const weft_kind server_kind = {"server", "s", sizeof(struct settings), server_opts,
                                       NULL};
-
-static weft_arena *mem;
 
 /* What was asked, in order. */
 struct asked {
@@ -542,10 +536,9 @@ static void test_worse(void)
 static void test_small(void)
 {
     for (int resource = 1; resource < 30; resource++) {
-        struct sim *sim = run(weft_arena_text(mem,
-                                              "[client]\nlr = log 0.01 .. 1\n[one]\n"
-                                              "resource = %d\n",
-                                              resource),
+        struct sim *sim = run(printed("[client]\nlr = log 0.01 .. 1\n[one]\n"
+                                      "resource = %d\n",
+                                      resource),
                               near);
         ok(fabs(sim->spent - resource) < 1e-9 && fabs(sim->asked[0].set.lr - 0.1) < 1e-12,
            "a resource of %d begins with the defaults", resource);
@@ -554,15 +547,7 @@ static void test_small(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
-    test_rates();
-    test_finals();
-    test_errors();
-    test_others();
-    test_stalled();
-    test_worse();
-    test_taken_back();
-    test_small();
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_rates, test_finals, test_errors, test_others, test_stalled,
+                 test_worse, test_taken_back, test_small);
 }

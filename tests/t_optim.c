@@ -4,8 +4,6 @@
 #include "tap.h"
 #include "weft/math/optim.h"
 
-#include <string.h>
-
 enum { N = 7, STEPS = 5, LONG = 3001 };
 
 /* Single precision takes 1e-7 at each of a few operations on numbers up to 3. */
@@ -63,7 +61,7 @@ static double distance(FILE *in, const char *name, const weft_sgd *sgd)
 static void test_pytorch(void)
 {
     FILE *in = fopen("tests/gold/optim.txt", "r");
-    for (size_t c = 0; in && c < sizeof cases / sizeof *cases; c++) {
+    for (size_t c = 0; in && c < LEN(cases); c++) {
         double worst = distance(in, cases[c].name, &cases[c].sgd);
         is_near(worst, 0, tolerance, "five steps of SGD are PyTorch's: %s", cases[c].name);
     }
@@ -201,11 +199,7 @@ static void test_server_average(void)
 
 int main(void)
 {
-    test_pytorch();
-    test_long();
-    test_diverged();
-    test_server_sgd();
-    test_server_adaptive();
-    test_server_average();
-    return tap_done();
+    tap_begin();
+    return TESTS(test_pytorch, test_long, test_diverged, test_server_sgd,
+                 test_server_adaptive, test_server_average);
 }

@@ -1,16 +1,10 @@
 /* Teams and process grids. RUN: np=1 np=2 np=3 np=4
  * Called with the argument "alone" it only starts and ends MPI, as a process that a
  * launcher with another PMI would start. */
-#include "weft/base/base.h"
-#include "weft/base/random.h"
 #include "weft/math/linear.h"
-#include "weft/par/par.h"
 
 #include <float.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "tap.h"
 
@@ -81,34 +75,34 @@ static void test_deal_costs(void)
     ok(bin[0] == 1, "no job is dealt to none");
 }
 
-static void test_sums(weft_team *team)
+static void test_sums(void)
 {
-    int64_t big[3] = {INT64_C(1) << 53, team->rank, 1};
-    weft_sum_i64(team, big, 3);
-    ok(big[0] == team->size * (INT64_C(1) << 53) &&
-           big[1] == team->size * (team->size - 1) / 2 && big[2] == team->size,
+    int64_t big[3] = {INT64_C(1) << 53, world.rank, 1};
+    weft_sum_i64(&world, big, 3);
+    ok(big[0] == world.size * (INT64_C(1) << 53) &&
+           big[1] == world.size * (world.size - 1) / 2 && big[2] == world.size,
        "integers are summed");
-    int32_t small[2] = {team->rank + 1, -1};
-    weft_sum_i32(team, small, 2);
-    ok(small[0] == team->size * (team->size + 1) / 2 && small[1] == -team->size,
+    int32_t small[2] = {world.rank + 1, -1};
+    weft_sum_i32(&world, small, 2);
+    ok(small[0] == world.size * (world.size + 1) / 2 && small[1] == -world.size,
        "32-bit integers are summed");
-    double whole[2] = {0x1p40 + team->rank, team->rank == 0 ? NAN : 1};
-    weft_sum_whole_f64(team, whole, 2);
-    ok(whole[0] == 0x1p40 * team->size + team->size * (team->size - 1) / 2 &&
+    double whole[2] = {0x1p40 + world.rank, world.rank == 0 ? NAN : 1};
+    weft_sum_whole_f64(&world, whole, 2);
+    ok(whole[0] == 0x1p40 * world.size + world.size * (world.size - 1) / 2 &&
            isnan(whole[1]),
        "doubles that are whole numbers are summed, NAN stays");
-    double most[2] = {team->rank, -team->rank};
-    weft_max_f64(team, most, 2);
-    ok(most[0] == team->size - 1 && most[1] == 0, "the largest of all ranks is found");
+    double most[2] = {world.rank, -world.rank};
+    weft_max_f64(&world, most, 2);
+    ok(most[0] == world.size - 1 && most[1] == 0, "the largest of all ranks is found");
     double parts[3] = {-0.0, -INFINITY, 0.1};
     double joined[3] = {0};
     for (int i = 0; i < 3; i++)
-        if (i % team->size == team->rank) joined[i] = parts[i];
-    weft_join_f64(team, joined, 3);
+        if (i % world.size == world.rank) joined[i] = parts[i];
+    weft_join_f64(&world, joined, 3);
     ok(memcmp(joined, parts, sizeof parts) == 0, "numbers of single ranks reach all");
     char word[8] = "";
-    if (team->rank == team->size - 1) strcpy(word, "weft");
-    weft_bcast(team, word, sizeof word, team->size - 1);
+    if (world.rank == world.size - 1) strcpy(word, "weft");
+    weft_bcast(&world, word, sizeof word, world.size - 1);
     ok(strcmp(word, "weft") == 0, "bytes of the last rank reach all");
 }
 
@@ -184,16 +178,16 @@ static void test_shared(weft_team *team, int shared)
        shared ? "ranks read each other's buffers" : "no buffer of another is read");
 }
 
-static void test_parts_both(weft_team *team)
+static void test_parts_both(void)
 {
-    test_parts(team, "in shared memory");
+    test_parts(&world, "in shared memory");
     weft_team own;
-    weft_team_split(team, team->size > 1 ? 2 : 1, &own);
-    test_parts(&own, "in shared memory of a team");
+    weft_team_split(&world, world.size > 1 ? 2 : 1, &own);
+    test_parts(&own, "in shared memory of a &world");
     test_shared(&own, own.size > 1);
     weft_team_free(&own);
     setenv("WEFT_SUMS_BY_MESSAGE", "1", 1);
-    weft_team_split(team, 1, &own);
+    weft_team_split(&world, 1, &own);
     test_parts(&own, "by messages");
     test_shared(&own, 0);
     weft_team_free(&own);
@@ -203,11 +197,11 @@ static void test_parts_both(weft_team *team)
 static void test_join_bytes(weft_team *team, const char *how);
 
 /* As if nodes had two ranks, which some numbers of ranks do not fill. */
-static void test_nodes(weft_team *team)
+static void test_nodes(void)
 {
     weft_team own;
     setenv("WEFT_NODE_RANKS", "2", 1);
-    weft_team_split(team, 1, &own);
+    weft_team_split(&world, 1, &own);
     test_parts(&own, "on nodes");
     test_shared(&own, own.size == 2);
     test_join_bytes(&own, "on nodes");
@@ -233,7 +227,7 @@ static void test_join_bytes(weft_team *team, const char *how)
 }
 
 /* 60 numbers of five decades of magnitude, dealt to ranks, in each of 100 sums. */
-static void test_exact(weft_team *team)
+static void test_exact(void)
 {
     enum { SUMS = 100, TERMS = 60 };
     double sum[SUMS] = {0}, exact[SUMS] = {0};
@@ -242,108 +236,108 @@ static void test_exact(weft_team *team)
             double x = ldexp(floor(ldexp(unit((uint64_t)j, (uint64_t)i) - 0.5, 30)),
                              -30 - 17 * (i % 2));
             exact[j] += x;
-            if (i % team->size == team->rank) sum[j] += x;
+            if (i % world.size == world.rank) sum[j] += x;
         }
-    weft_sum_f64(team, sum, SUMS, TERMS);
+    weft_sum_f64(&world, sum, SUMS, TERMS);
     double worst = 0;
     for (int j = 0; j < SUMS; j++) worst = worse(worst, fabs(sum[j] - exact[j]));
     ok(worst <= 0, "sums of doubles that integers hold are exact");
     digest(weft_hash(sum, sizeof sum, 0));
-    double third = team->rank == 0 ? 1.0 / 3 : 0;
-    weft_sum_f64(team, &third, 1, 1);
+    double third = world.rank == 0 ? 1.0 / 3 : 0;
+    weft_sum_f64(&world, &third, 1, 1);
     is_near(third, 1.0 / 3, ldexp(1, -61),
             "a sum is off by half a unit of 2^-scale at most");
 }
 
 /* Numbers whose bound is found first; then one of the last rank is none. */
-static void test_unbounded(weft_team *team)
+static void test_unbounded(void)
 {
     enum { N = 3 };
-    int last = team->rank == team->size - 1;
+    int last = world.rank == world.size - 1;
     double x[N] = {0.25, last ? -8 : 1, 0.5}, sum[N];
     int64_t whole[N];
-    double most = weft_largest_f64(team, x, N), bound = most * team->size;
+    double most = weft_largest_f64(&world, x, N), bound = most * world.size;
     int scale = weft_fix_scale(bound);
     for (int i = 0; i < N; i++) whole[i] = weft_fix(x[i], scale);
-    weft_sum_whole(team, whole, N, scale, bound, sum);
-    ok(most == 8 && sum[0] == 0.25 * team->size && sum[1] == team->size - 9,
+    weft_sum_whole(&world, whole, N, scale, bound, sum);
+    ok(most == 8 && sum[0] == 0.25 * world.size && sum[1] == world.size - 9,
        "sums by the largest magnitude are exact");
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
         const real y[N] = {1, last ? (real)bad[k] : 2, 3};
-        double none = weft_largest(team, y, N);
-        weft_sum_whole(team, whole, N, weft_fix_scale(none), none, sum);
+        double none = weft_largest(&world, y, N);
+        weft_sum_whole(&world, whole, N, weft_fix_scale(none), none, sum);
         ok(isinf(none) && none > 0 && isnan(sum[0]) && isnan(sum[1]),
            "%g on one rank makes sums NaN", bad[k]);
     }
 }
 
-static void test_agree(weft_team *team)
+static void test_agree(void)
 {
-    ok(weft_agree(WEFT_OK, team) == WEFT_OK, "all well is agreed on");
+    ok(weft_agree(WEFT_OK, &world) == WEFT_OK, "all well is agreed on");
     weft_status st = WEFT_OK;
-    if (team->rank == team->size - 1)
-        st = weft_fail(WEFT_EDATA, "rank %d: no data", team->rank);
-    st = weft_agree(st, team);
+    if (world.rank == world.size - 1)
+        st = weft_fail(WEFT_EDATA, "rank %d: no data", world.rank);
+    st = weft_agree(st, &world);
     char expected[64];
-    snprintf(expected, sizeof expected, "rank %d: no data", team->size - 1);
+    snprintf(expected, sizeof expected, "rank %d: no data", world.size - 1);
     ok(st == WEFT_EDATA && strcmp(weft_error(), expected) == 0,
        "the failure of the last rank and its message reach all");
-    st = weft_fail(WEFT_EFILE, "rank %d: no file", team->rank);
-    st = weft_agree(st, team);
+    st = weft_fail(WEFT_EFILE, "rank %d: no file", world.rank);
+    st = weft_agree(st, &world);
     ok(st == WEFT_EFILE && strcmp(weft_error(), "rank 0: no file") == 0,
        "the message is that of the lowest rank that failed");
-    st = team->rank == team->size - 1 ? weft_fail(WEFT_EDATA, "no data") : WEFT_STOP;
-    ok(weft_agree(st, team) == WEFT_EDATA, "failure weighs more than a request to stop");
+    st = world.rank == world.size - 1 ? weft_fail(WEFT_EDATA, "no data") : WEFT_STOP;
+    ok(weft_agree(st, &world) == WEFT_EDATA, "failure weighs more than a request to stop");
 }
 
 /* A sum for which each rank is late by 50 ms more than the one before; returns 1 if at
  * least half of what this rank waited is counted as waiting. */
-static int wait_for_late(weft_team *team)
+static int wait_for_late(void)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 50000000L * team->rank}, NULL);
-    weft_times_close(team);
-    weft_times before = team->times;
-    double begin = team->since, mine = weft_now();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000L * world.rank}, NULL);
+    weft_times_close(&world);
+    weft_times before = world.times;
+    double begin = world.since, mine = weft_now();
     int64_t x[1000] = {0};
-    weft_sum_i64(team, x, 1000);
-    weft_times_close(team);
-    double wait = team->times.wait - before.wait;
+    weft_sum_i64(&world, x, 1000);
+    weft_times_close(&world);
+    double wait = world.times.wait - before.wait;
     double spent =
-        team->times.compute - before.compute + wait + team->times.comm - before.comm;
-    is_near(spent, team->since - begin, 1e-9,
+        world.times.compute - before.compute + wait + world.times.comm - before.comm;
+    is_near(spent, world.since - begin, 1e-9,
             "compute, wait and comm add up to the time passed");
-    is_near(team->times.bytes - before.bytes, team->size > 1 ? 8000 : 0, 0,
+    is_near(world.times.bytes - before.bytes, world.size > 1 ? 8000 : 0, 0,
             "bytes handed over are counted");
     double last = mine;
-    weft_max_f64(team, &last, 1);
+    weft_max_f64(&world, &last, 1);
     return wait >= 0.5 * (last - mine);
 }
 
 /* On a busy machine a rank may be late where it is to wait, but not every time. */
-static void test_times(weft_team *team)
+static void test_times(void)
 {
     int counted = 0;
-    for (int try = 0; try < 3; try++) counted |= wait_for_late(team);
+    for (int try = 0; try < 3; try++) counted |= wait_for_late();
     ok(counted, "waiting for slower ranks is counted as waiting");
-    double computed = team->times.compute;
+    double computed = world.times.compute;
     nanosleep(&(struct timespec){.tv_nsec = 50000000L}, NULL);
-    size_t *to = calloc((size_t)team->size, sizeof *to);
+    size_t *to = calloc((size_t)world.size, sizeof *to);
     int64_t x[1] = {0};
-    weft_exchange(team, x, to, x, to);
+    weft_exchange(&world, x, to, x, to);
     free(to);
-    ok(team->times.compute - computed >= 0.05,
+    ok(world.times.compute - computed >= 0.05,
        "what is done before an exchange is computing");
-    double of_rank[2] = {(team->rank + 1) % team->size, 7}, out[2][WEFT_NSPREAD];
-    weft_spread(team, of_rank, 2, out);
-    ok(out[0][WEFT_MIN] == 0 && out[0][WEFT_MAX] == team->size - 1 &&
+    double of_rank[2] = {(world.rank + 1) % world.size, 7}, out[2][WEFT_NSPREAD];
+    weft_spread(&world, of_rank, 2, out);
+    ok(out[0][WEFT_MIN] == 0 && out[0][WEFT_MAX] == world.size - 1 &&
            out[1][WEFT_MIN] == 7 && out[1][WEFT_MAX] == 7,
        "the spread has least and most");
-    ok(out[0][WEFT_MIN_RANK] == team->size - 1 &&
-           (team->size == 1 || out[0][WEFT_MAX_RANK] == team->size - 2) &&
+    ok(out[0][WEFT_MIN_RANK] == world.size - 1 &&
+           (world.size == 1 || out[0][WEFT_MAX_RANK] == world.size - 2) &&
            out[1][WEFT_MIN_RANK] == 0 && out[1][WEFT_MAX_RANK] == 0,
        "and which rank has them, of equal ones the lowest");
-    is_near(out[0][WEFT_MEAN], (team->size - 1) / 2.0, 1e-12, "the spread has the mean");
+    is_near(out[0][WEFT_MEAN], (world.size - 1) / 2.0, 1e-12, "the spread has the mean");
 }
 
 /* Entry of a symmetric matrix, positive definite up to order 1000; a negative one on the
@@ -362,10 +356,10 @@ static void panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, dou
             a[i * nc + j] = entry(r0 + i, c0 + j, *(const int64_t *)ctx);
 }
 
-static void test_grid(weft_team *team, int64_t n, int c, weft_arena *mem)
+static void test_grid(int64_t n, int c)
 {
     int64_t hole = -1, minor = -1;
-    weft_grid *grid = weft_grid_factor(team, n, panel, &hole, mem, &minor);
+    weft_grid *grid = weft_grid_factor(&world, n, panel, &hole, mem, &minor);
     ok(minor == 0, "a positive definite matrix of order %d is factored", (int)n);
     real *b = WEFT_NEW(mem, real, c * n);
     for (int64_t i = 0; i < n; i++)
@@ -380,7 +374,7 @@ static void test_grid(weft_team *team, int64_t n, int c, weft_arena *mem)
     weft_grid_free(grid);
     ok(worst < 1e-5 * (c + 4), "%d right sides of order %d are solved to 1e-5", c, (int)n);
     hole = n / 2;
-    grid = weft_grid_factor(team, n, panel, &hole, mem, &minor);
+    grid = weft_grid_factor(&world, n, panel, &hole, mem, &minor);
     weft_grid_free(grid);
     ok(minor == hole + 1, "the first minor that is not positive definite is named");
 }
@@ -413,34 +407,29 @@ static void test_launchers(const char *self)
 
 int main(int argc, char **argv)
 {
-    weft_team world;
     if (argc > 1) {
         weft_status st = weft_par_start(&argc, &argv, &world);
         if (st == WEFT_OK) weft_par_end(&world);
         return (int)st;
     }
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1; /* may run main anew */
+    ranks_begin(&argc, &argv); /* may run main anew */
     test_launchers(argv[0]);
-    weft_arena *mem = weft_arena_new();
     test_deal();
     test_deal_costs();
     double speed[37];
     for (int b = 0; b < 37; b++) speed[b] = 1 + b % 3;
     test_deal_many(NULL);
     test_deal_many(speed);
-    test_sums(&world);
-    test_parts_both(&world);
+    test_sums();
+    test_parts_both();
     test_join_bytes(&world, "on one node");
-    test_nodes(&world);
-    test_exact(&world);
-    test_unbounded(&world);
-    test_agree(&world);
-    test_times(&world);
-    test_grid(&world, 5, 2, mem);
-    test_grid(&world, 200, 3, mem);
-    test_grid(&world, 700, 70, mem);
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
+    test_nodes();
+    test_exact();
+    test_unbounded();
+    test_agree();
+    test_times();
+    test_grid(5, 2);
+    test_grid(200, 3);
+    test_grid(700, 70);
+    return tap_end();
 }

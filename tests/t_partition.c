@@ -1,9 +1,7 @@
 /* Labelled sets split over clients when they are packed: each row occurs once; sizes and
  * classes of clients by each rule; the same split every time; what is refused.
  * RUN: np=1 np=2 */
-#include "scratch.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
+#include "packing.h"
 
 enum { CLASSES = 10, D = 6, VALID_ROWS = 500, TEST_ROWS = 700 };
 
@@ -19,8 +17,6 @@ static const weft_opt options[] = {
     WEFT_BOOL_OPT("uneven", struct counted, uneven, "no", "classes"),
     {0},
 };
-
-static weft_data data;
 
 static int32_t label_of(const struct counted *counted, int64_t i)
 {
@@ -58,10 +54,13 @@ static const weft_reader reader = {.kind = {.name = "counted",
 
 static int made(const char *words)
 {
-    weft_status st = pack(&reader, "nowhere", "p.h5", words);
-    if (st == WEFT_OK) st = weft_data_open(&data, at("p.h5"), &world, mem);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
+    return packed(&reader, "nowhere", words);
+}
+
+/* Which must succeed. */
+static void make(const char *words)
+{
+    weft_check(made(words), "%s", weft_error());
 }
 
 /* ---- what clients have ---- */
@@ -82,24 +81,22 @@ static struct found look(weft_part part, int64_t rows, const struct counted *cou
     found.count = weft_arena_alloc(mem, (size_t)clients->n, sizeof *found.count);
     uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
     for (int64_t c = 0; c < clients->n; c++) {
-        weft_samples samples;
-        weft_check(weft_client_read(clients, c, part, &samples, mem) == WEFT_OK, "%s",
-                   weft_error());
-        int rising = samples.n > 2;
-        for (int64_t i = 0; i < samples.n; i++) {
-            const float *x = samples.x + i * D;
+        weft_samples own = samples(c, part);
+        int rising = own.n > 2;
+        for (int64_t i = 0; i < own.n; i++) {
+            const float *x = own.x + i * D;
             int64_t row = (int64_t)x[0];
             int good = row >= 0 && row < rows && !seen[row] && x[1] == (float)part &&
-                       samples.label[i] == label_of(counted, row);
+                       own.label[i] == label_of(counted, row);
             found.wrong += !good;
             if (good) seen[row] = 1;
             rising &= i == 0 || x[0] > x[-D];
-            found.count[c][samples.label[i]]++;
-            found.all[samples.label[i]]++;
+            found.count[c][own.label[i]]++;
+            found.all[own.label[i]]++;
         }
         found.sorted |= rising;
-        found.least = samples.n < found.least ? samples.n : found.least;
-        found.most = samples.n > found.most ? samples.n : found.most;
+        found.least = own.n < found.least ? own.n : found.least;
+        found.most = own.n > found.most ? own.n : found.most;
     }
     for (int64_t i = 0; i < rows; i++) found.wrong += !seen[i];
     return found;
@@ -138,7 +135,6 @@ static void test_each_row_once(const char *words, const char *what, int uneven)
     int even = 1, slack = strstr(words, "shards") ? 4 : 1;
     for (int p = 0; p < WEFT_NPART; p++) even &= found[p].most - found[p].least <= slack;
     ok(even, "%s: clients have equally many rows, to within %d", what, slack);
-    weft_data_close(&data);
 }
 
 /* ---- rules ---- */
@@ -146,7 +142,7 @@ static void test_each_row_once(const char *words, const char *what, int uneven)
 static void test_iid(void)
 {
     struct counted counted = {.rows = 0};
-    weft_check(made("clients=20"), "%s", weft_error());
+    make("clients=20");
     struct found found = look(WEFT_TRAIN, 20000, &counted);
     double square = 0;
     for (int64_t c = 0; c < 20; c++)
@@ -157,7 +153,6 @@ static void test_iid(void)
      * freedom, deviation sqrt(2 x 171) = 18.5. */
     ok(fabs(square - 171) < 4 * 18.5, "clients = N alone is iid (chi-square %.0f of 171)",
        square);
-    weft_data_close(&data);
 }
 
 /* alpha -> 0: a client has one class, until that has no rows left. Clients draw in turn, so
@@ -167,9 +162,8 @@ static void test_one_class(int uneven)
 {
     struct counted counted = {.uneven = uneven};
     int64_t clients = 200;
-    weft_check(made(uneven ? "clients=200 partition=dirichlet alpha=1e-7 uneven=yes"
-                           : "clients=200 partition=dirichlet alpha=1e-7"),
-               "%s", weft_error());
+    make(uneven ? "clients=200 partition=dirichlet alpha=1e-7 uneven=yes"
+                : "clients=200 partition=dirichlet alpha=1e-7");
     struct found found = look(WEFT_TRAIN, 20000, &counted);
     int64_t having[CLASSES] = {0}, least = 100, turns = 100, of_class;
     for (int64_t c = 0; c < clients; c++) {
@@ -187,7 +181,6 @@ static void test_one_class(int uneven)
     double share = uneven ? 10.0 / 55 : 0.1;
     ok(fabs((double)of_class - 200 * share) < 4 * sqrt(200 * share * (1 - share)),
        "drawn by the classes' shares (%lld of 200 have the last)", (long long)of_class);
-    weft_data_close(&data);
 }
 
 /* Dirichlet(alpha p): the variance of a class's share among n draws is
@@ -197,9 +190,7 @@ static void test_variance(double alpha, double *out)
 {
     struct counted counted = {.rows = 0};
     enum { N = 100, EACH = 200 };
-    weft_check(made(weft_arena_text(mem, "clients=100 partition=dirichlet alpha=%g seed=5",
-                                    alpha)),
-               "%s", weft_error());
+    make(printed("clients=100 partition=dirichlet alpha=%g seed=5", alpha));
     struct found found = look(WEFT_TRAIN, 20000, &counted);
     double sum = 0;
     for (int64_t c = 0; c < N; c++)
@@ -208,7 +199,6 @@ static void test_variance(double alpha, double *out)
             sum += share * share / (N * CLASSES);
         }
     *out = sum / (0.1 * 0.9 * (1.0 / EACH + (1 - 1.0 / EACH) / (1 + alpha)));
-    weft_data_close(&data);
 }
 
 static void test_dirichlet(void)
@@ -248,10 +238,8 @@ static void test_sizes(const char *law, double slack)
 {
     struct counted counted = {.rows = 0};
     for (int rule = 0; rule < 2; rule++) {
-        weft_check(
-            made(weft_arena_text(mem, "clients=200 partition=%s sizes=%s deviation=0.5",
-                                 rule ? "iid" : "dirichlet alpha=10", law)),
-            "%s", weft_error());
+        make(printed("clients=200 partition=%s sizes=%s deviation=0.5",
+                     rule ? "iid" : "dirichlet alpha=10", law));
         struct found train = look(WEFT_TRAIN, 20000, &counted),
                      test = look(WEFT_TEST, TEST_ROWS, &counted);
         double mean, sd;
@@ -269,7 +257,6 @@ static void test_sizes(const char *law, double slack)
             away += fabs((double)rows[1] - (double)rows[0] * TEST_ROWS / 20000) > 1.1;
         }
         ok(away == 0, "in the same proportions in each part (%lld not)", (long long)away);
-        weft_data_close(&data);
     }
 }
 
@@ -278,8 +265,7 @@ static void test_sizes(const char *law, double slack)
 static void test_sizes_shares(void)
 {
     struct counted counted = {.rows = 0};
-    weft_check(made("clients=200 partition=dirichlet alpha=1e9 sizes=lognormal"), "%s",
-               weft_error());
+    make("clients=200 partition=dirichlet alpha=1e9 sizes=lognormal");
     struct found found = look(WEFT_TRAIN, 20000, &counted);
     double chi = 0;
     for (int64_t c = 0; c < 200; c++) {
@@ -293,14 +279,13 @@ static void test_sizes_shares(void)
     /* 199 x 9 degrees of freedom, deviation sqrt(2 x 1791) = 59.8 */
     ok(fabs(chi - 1791) < 4 * 59.8, "clients of unequal sizes have all classes (%.0f)",
        chi);
-    weft_data_close(&data);
 }
 
 /* The same clients have the same classes in each part. */
 static void test_parts_alike(const char *words, double least)
 {
     struct counted counted = {.rows = 0};
-    weft_check(made(words), "%s", weft_error());
+    make(words);
     struct found train = look(WEFT_TRAIN, 20000, &counted),
                  test = look(WEFT_TEST, TEST_ROWS, &counted);
     int64_t known = 0;
@@ -310,16 +295,14 @@ static void test_parts_alike(const char *words, double least)
     ok((double)known >= least * TEST_ROWS,
        "%s: test rows are of classes that the client trains on (%.3f)", words,
        (double)known / TEST_ROWS);
-    weft_data_close(&data);
 }
 
 static void test_shards(int uneven)
 {
     struct counted counted = {.uneven = uneven};
     enum { N = 50, S = 2 };
-    weft_check(made(uneven ? "clients=50 partition=shards shards=2 uneven=yes"
-                           : "clients=50 partition=shards shards=2"),
-               "%s", weft_error());
+    make(uneven ? "clients=50 partition=shards shards=2 uneven=yes"
+                : "clients=50 partition=shards shards=2");
     struct found found = look(WEFT_TRAIN, 20000, &counted);
     int most = 0, all = 0;
     for (int64_t c = 0; c < N; c++) {
@@ -333,26 +316,23 @@ static void test_shards(int uneven)
     ok(found.wrong == 0 && most <= (uneven ? 2 * S : S) && all <= N * S + borders,
        "shards: a client has at most %d classes (%d), all together %d (%d)",
        uneven ? 2 * S : S, most, N * S + borders, all);
-    weft_data_close(&data);
 }
 
 /* ---- the whole ---- */
 
 static const char *digest_of(const char *words)
 {
-    weft_check(made(words), "%s", weft_error());
-    const char *digest = weft_arena_text(mem, "%s", data.digest);
-    weft_data_close(&data);
-    return digest;
+    make(words);
+    return data.digest;
 }
 
 static void test_same_again(void)
 {
     static const char *const rule[] = {"iid", "dirichlet", "shards"};
     for (int i = 0; i < 3; i++) {
-        const char *words = weft_arena_text(mem, "clients=17 partition=%s", rule[i]);
+        const char *words = printed("clients=17 partition=%s", rule[i]);
         const char *a = digest_of(words), *b = digest_of(words),
-                   *c = digest_of(weft_arena_text(mem, "%s seed=1", words));
+                   *c = digest_of(printed("%s seed=1", words));
         ok(strcmp(a, b) == 0 && strcmp(a, c) != 0,
            "%s: the same at every packing, another by another seed", rule[i]);
     }
@@ -361,41 +341,37 @@ static void test_same_again(void)
 static void test_few_rows(void)
 {
     struct counted counted = {.rows = 0};
-    weft_check(made("clients=1000 partition=dirichlet rows=1000"), "%s", weft_error());
+    make("clients=1000 partition=dirichlet rows=1000");
     struct found r = look(WEFT_TRAIN, 1000, &counted),
                  v = look(WEFT_VALID, VALID_ROWS, &counted);
     ok(r.wrong == 0 && r.least == 1 && r.most == 1, "clients may have one row");
     ok(v.wrong == 0 && v.least == 0, "they may have none for validation");
-    weft_data_close(&data);
     ok(made("rows=100") && data.clients == NULL, "without clients there is no federation");
-    weft_data_close(&data);
 }
 
 static void test_refused(void)
 {
-    fails(pack(&reader, "", "x.h5", "clients=20001"), WEFT_ECONF, "20001", "20000",
-          "more clients than rows");
-    fails(pack(&reader, "", "x.h5", "clients=10 min_samples=2001"), WEFT_ECONF,
-          "min_samples = 2001", "fewer clients", "more samples than there are");
-    fails(pack(&reader, "", "x.h5", "clients=10 partition=dirichlet alpha=0"), WEFT_ECONF,
-          "alpha = 0", "above 0", "alpha = 0");
-    fails(pack(&reader, "", "x.h5", "clients=10 partition=dirichlet alpha=-1"), WEFT_ECONF,
-          "alpha", "-1", "a negative alpha");
-    fails(pack(&reader, "", "x.h5", "clients=1000 partition=shards shards=21"), WEFT_ECONF,
-          "21000", "20000", "more shards than rows");
-    fails(pack(&reader, "", "x.h5", "clients=10 partition=shards sizes=power"), WEFT_ECONF,
-          "shards are of one size", "leave out sizes", "shards of unequal sizes");
-    fails(pack(&reader, "", "x.h5", "clients=10 partition=pathological"), WEFT_ECONF,
-          "pathological", "iid, dirichlet, shards", "an unknown partition");
-    fails(pack(&reader, "", "x.h5", "partition=iid"), WEFT_ECONF, "partition",
-          "clients = N", "a partition over nobody");
-    fails(pack(&reader, "", "x.h5", "clints=10"), WEFT_ECONF, "clints", "clients",
-          "a misspelt key");
-    write_text("t.csv", "1,2,3,4,5,6,a\n1,2,3,4,5,6,b\n");
-    fails(pack(&weft_reader_dense, at("t.csv"), "x.h5", "shape=1x2x2"), WEFT_ECONF, "1x2x2",
-          "have 6", "a shape of another size");
-    fails(pack(&weft_reader_dense, at("t.csv"), "x.h5", "shape=2x3"), WEFT_ECONF, "2x3",
-          "3x32x32", "a shape without channels");
+    static const char *const bad[][4] = {
+        {"clients=20001", "20001", "20000", "more clients than rows"},
+        {"clients=10 min_samples=2001", "min_samples = 2001", "fewer clients",
+         "more samples than there are"},
+        {"clients=10 partition=dirichlet alpha=0", "alpha = 0", "above 0", "alpha = 0"},
+        {"clients=10 partition=dirichlet alpha=-1", "alpha", "-1", "a negative alpha"},
+        {"clients=1000 partition=shards shards=21", "21000", "20000",
+         "more shards than rows"},
+        {"clients=10 partition=shards sizes=power", "shards are of one size",
+         "leave out sizes", "shards of unequal sizes"},
+        {"clients=10 partition=pathological", "pathological", "iid, dirichlet, shards",
+         "an unknown partition"},
+        {"partition=iid", "partition", "clients = N", "a partition over nobody"},
+        {"clints=10", "clints", "clients", "a misspelt key"}};
+    for (size_t i = 0; i < LEN(bad); i++)
+        refuses(&reader, "", bad[i][0], WEFT_ECONF, bad[i][1], bad[i][2], bad[i][3]);
+    const char *csv = write_text("t.csv", "1,2,3,4,5,6,a\n1,2,3,4,5,6,b\n");
+    refuses(&weft_reader_dense, csv, "shape=1x2x2", WEFT_ECONF, "1x2x2", "have 6",
+            "a shape of another size");
+    refuses(&weft_reader_dense, csv, "shape=2x3", WEFT_ECONF, "2x3", "3x32x32",
+            "a shape without channels");
 }
 
 int main(int argc, char **argv)
@@ -409,19 +385,14 @@ int main(int argc, char **argv)
     test_sizes("power", 0.1);
     test_sizes_shares();
     struct counted counted = {.rows = 0};
-    weft_check(made("clients=200 sizes=power deviation=2 min_samples=30"), "%s",
-               weft_error());
+    make("clients=200 sizes=power deviation=2 min_samples=30");
     ok(look(WEFT_TRAIN, 20000, &counted).least >= 30,
        "each has min_samples, however unequal");
-    weft_data_close(&data);
     test_iid();
     test_dirichlet();
     test_parts_alike("clients=50 partition=dirichlet alpha=0.5", 0.9);
     test_parts_alike("clients=50 partition=shards", 0.99);
     test_shards(0);
     test_shards(1);
-    test_same_again();
-    test_few_rows();
-    test_refused();
-    return scratch_end();
+    return TESTS(test_same_again, test_few_rows, test_refused);
 }

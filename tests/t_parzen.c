@@ -3,10 +3,6 @@
  * RUN: np=1 */
 #include "functions.h"
 #include "sampler/learn.h"
-#include "tap.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* ---- densities ---- */
 
@@ -49,9 +45,9 @@ static const struct gold golds[] = {
      .1},
 };
 
-static void test_densities(weft_arena *mem)
+static void test_densities(void)
 {
-    for (size_t i = 0; i < sizeof golds / sizeof *golds; i++) {
+    for (size_t i = 0; i < LEN(golds); i++) {
         const struct gold *gold = &golds[i];
         const double weight[3] = {1, 1, 1};
         weft_parzen parzen = weft_parzen_new(gold->n, gold->at, weight, 0, mem);
@@ -80,7 +76,7 @@ static void test_densities(weft_arena *mem)
 }
 
 /* Kernels that are densities integrate to 1, whatever they are on. */
-static void test_integral(weft_arena *mem)
+static void test_integral(void)
 {
     enum { N = 40, STEPS = 20000 };
     double at[N], weight[N], off = 0;
@@ -134,7 +130,7 @@ static void test_good(void)
 
 enum { DRAWS = 10000 };
 
-static void test_draws(weft_arena *mem)
+static void test_draws(void)
 {
     const double at[4] = {.02, .3, .32, .9}, weight[4] = {.5, 1, 1, 1};
     double critical = 1.63; /* of Kolmogorov and Smirnov's sqrt(n) D, at 1 % */
@@ -178,19 +174,17 @@ static double chi_square(int k, const int *n, const double *log_p)
 }
 
 /* Integers are drawn by their cells' masses, levels of a category by their shares. */
-static void test_levels(weft_arena *mem)
+static void test_levels(void)
 {
     enum { MOST = 8 };
     const double weight[4] = {.5, 1, 1, 1}, seen[4] = {1, 2, 2, 5};
     static const int values[2] = {5, MOST};
     static const double critical[2] = {13.277, 18.475}; /* 1 %, 4 and 7 degrees */
-    struct minimizer minimizer;
-    weft_check(minimizer_begin(&minimizer, "i0 = 1 .. 5\ni1 = log 1 .. 8\n", "", 1, 1,
-                               mem) == WEFT_OK,
-               "%s", weft_error());
+    const struct minimizer *minimizer =
+        minimizer_new("i0 = 1 .. 5\ni1 = log 1 .. 8\n", "", 1, 1);
     for (int whole = 0; whole < 2; whole++)
         for (int a = 0; a < 2; a++) {
-            const weft_axis *axis = &minimizer.space.axis[a];
+            const weft_axis *axis = &minimizer->space.axis[a];
             double at[4], log_p[MOST], sum = 0, lo, hi;
             int n[MOST] = {0};
             for (int i = 0; i < 4; i++) at[i] = weft_axis_unit(axis, seen[i]);
@@ -228,7 +222,7 @@ static void test_levels(weft_arena *mem)
 
 /* The same three values by Optuna 3.1.0, of whose kernels the least width is 0.2; more of
  * them are narrower. */
-static void test_joint(weft_arena *mem)
+static void test_joint(void)
 {
     enum { MANY = 60 };
     static const double at[3] = {.1, .5, .55}, x[4] = {0, .3, .5, 1};
@@ -262,7 +256,7 @@ static void test_joint(weft_arena *mem)
 }
 
 /* The largest distance of a distribution of draws from its own, on one axis. */
-static double off_joint(weft_product *product, double *x, weft_arena *mem)
+static double off_joint(weft_product *product, double *x)
 {
     size_t mark = weft_arena_mark(mem);
     double *own = WEFT_NEW(mem, double, DRAWS), off = 0;
@@ -279,7 +273,7 @@ static double off_joint(weft_product *product, double *x, weft_arena *mem)
 }
 
 /* Draws of a number and a level together, some of whose trials lack one of the two. */
-static void test_joint_draws(weft_arena *mem)
+static void test_joint_draws(void)
 {
     enum { N = 6, LEVELS = 3 };
     static const double at[N] = {.02, .3, NAN, .32, .9, .9};
@@ -310,7 +304,7 @@ static void test_joint_draws(weft_arena *mem)
         const weft_product_point cell[2] = {{.25, half, half + .5}, {k / 2, 0, 0}};
         log_p[k] = weft_product_log(&both, cell);
     }
-    double off = off_joint(&number, x, mem), found = chi_square(2 * LEVELS, n, log_p);
+    double off = off_joint(&number, x), found = chi_square(2 * LEVELS, n, log_p);
     ok(off * sqrt(DRAWS) < critical, "draws of a number have the joint density: D = %.2g",
        off);
     ok(found < most, "and so have those of a number and a level: chi-square %.3g", found);
@@ -318,14 +312,7 @@ static void test_joint_draws(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_densities(mem);
-    test_integral(mem);
-    test_good();
-    test_draws(mem);
-    test_levels(mem);
-    test_joint(mem);
-    test_joint_draws(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_densities, test_integral, test_good, test_draws, test_levels,
+                 test_joint, test_joint_draws);
 }

@@ -1,12 +1,7 @@
 /* Population based training: the toy problem of the paper, which members copy which, how a
  * copy's configuration is changed, and when trials end.
  * RUN: np=1 */
-#include "tap.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 #include "workers.h"
-
-#include <stdlib.h>
 
 /* ---- the toy problem ---- */
 
@@ -48,8 +43,7 @@ static void toy_told(struct sim *sim, const sim_job *job)
 }
 
 /* The best Q of any job. */
-static double toy_best(const char *options, uint64_t seed, int workers, const char **fault,
-                       weft_arena *mem)
+static double toy_best(const char *options, uint64_t seed, int workers, const char **fault)
 {
     size_t mark = weft_arena_mark(mem);
     struct sim sim = {.tuner = &weft_tuner_pbt,
@@ -62,7 +56,7 @@ static double toy_best(const char *options, uint64_t seed, int workers, const ch
                       .loss = toy_loss,
                       .told = toy_told,
                       .own = WEFT_NEW(mem, struct toy, 1)};
-    sim_run(&sim, "[knobs]\nx = 0 .. 1\ny = 0 .. 1", mem);
+    sim_run(&sim, "[knobs]\nx = 0 .. 1\ny = 0 .. 1");
     if (sim.fault) *fault = sim.fault;
     double best = -INFINITY;
     for (int64_t i = 0; i < sim.n; i++) best = fmax(best, -sim.sim_job[i].loss);
@@ -76,7 +70,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void test_toy(weft_arena *mem)
+static void test_toy(void)
 {
     enum { SEEDS = 20 };
     static const struct {
@@ -87,19 +81,18 @@ static void test_toy(weft_arena *mem)
         {"ten members", "population = 10", 1.19, 1.19},
     };
     const char *fault = NULL;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < LEN(ways); i++) {
         const char *options =
-            weft_arena_text(mem, "%s\ninterval = 4\nmax_resource = 200", ways[i].options);
+            printed("%s\ninterval = 4\nmax_resource = 200", ways[i].options);
         double q[SEEDS];
-        for (int s = 0; s < SEEDS; s++)
-            q[s] = toy_best(options, (uint64_t)s, 10, &fault, mem);
+        for (int s = 0; s < SEEDS; s++) q[s] = toy_best(options, (uint64_t)s, 10, &fault);
         qsort(q, SEEDS, sizeof *q, by_value);
         double median = (q[SEEDS / 2 - 1] + q[SEEDS / 2]) / 2;
         ok(median > ways[i].median && q[0] > ways[i].least,
            "the toy problem, %s: median %.4f, least %.4f", ways[i].about, median, q[0]);
     }
     double none = toy_best("population = 2\ninterval = 4\nmax_resource = 200\nquantile = 0",
-                           1, 2, &fault, mem);
+                           1, 2, &fault);
     is_near(none, 1.2 - .81 - .81 * pow(.98, 400), 1e-12, "without copies Q is %.4f", none);
     ok(fabs(none - .3897) < 5e-5, "as published");
     ok(!fault, "on the way: %s", fault ? fault : "no fault");
@@ -114,10 +107,10 @@ struct hand {
     weft_arena *mem;
 };
 
-static struct hand hand_new(const char *options, weft_arena *mem)
+static struct hand hand_new(const char *options)
 {
     struct sim sim = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
-    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
+    must(sim_setup(&sim, NULL));
     return (struct hand){sim.tuner, sim.self, mem};
 }
 
@@ -142,9 +135,9 @@ static int ended(const struct hand *hand, int64_t trial)
     return hand->tuner->ended(hand->self, trial);
 }
 
-static void test_asynchronous(weft_arena *mem)
+static void test_asynchronous(void)
 {
-    struct hand hand = hand_new("population = 4\ninterval = 10\nmax_resource = 35", mem);
+    struct hand hand = hand_new("population = 4\ninterval = 10\nmax_resource = 35");
     for (int i = 0; i < 4; i++) {
         weft_job job = ask(&hand, WEFT_JOB);
         ok(job.trial == i && job.from == -1 && job.index == 0 && job.resource == 10 &&
@@ -190,17 +183,17 @@ static void test_asynchronous(weft_arena *mem)
     ok(job.eligibility == WEFT_WINS_LOSS, "its result may win");
 }
 
-static void test_share(weft_arena *mem)
+static void test_share(void)
 {
     struct hand hand =
-        hand_new("population = 5\ninterval = 10\nmax_resource = 30\nquantile = 0.3", mem);
+        hand_new("population = 5\ninterval = 10\nmax_resource = 30\nquantile = 0.3");
     for (int i = 0; i < 5; i++) ask(&hand, WEFT_JOB);
     for (int i = 0; i < 4; i++) tell(&hand, (int[]){4, 2, 1, 0}[i], .5 - .1 * i);
     tell(&hand, 3, .45);
     weft_job job = ask(&hand, WEFT_JOB);
     ok(job.trial == 5 && (job.from == 0 || job.from == 1),
        "of five members a share of 1.5 is two");
-    hand = hand_new("population = 2\ninterval = 10\nmax_resource = 20", mem);
+    hand = hand_new("population = 2\ninterval = 10\nmax_resource = 20");
     for (int i = 0; i < 2; i++) ask(&hand, WEFT_JOB);
     tell(&hand, 0, .1);
     tell(&hand, 1, .9);
@@ -231,14 +224,7 @@ static void note_length(struct sim *sim, const sim_job *job)
     lengths->told[job->job.trial] = lengths->asked[job->job.trial];
 }
 
-static double uneven(struct sim *sim, const sim_job *job)
-{
-    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
-                                (uint64_t)job->job.index, 1);
-    return job->job.resource * exp(4 * weft_rng_unit(rng.v[0]) - 2);
-}
-
-static void test_contract(weft_arena *mem)
+static void test_contract(void)
 {
     static const char *const options[] = {"", "quantile = 0",
                                           "quantile = 0.5\nwinner = best"};
@@ -249,19 +235,19 @@ static void test_contract(weft_arena *mem)
     for (int o = 0; o < 3; o++)
         for (int p = 0; p < 4; p++) {
             for (int w = 0; w < 3; w++) {
-                struct sim sim = {.tuner = &weft_tuner_pbt,
-                                  .options = weft_arena_text(mem, "%s\npopulation = %d",
-                                                             options[o], population[p]),
-                                  .configs = 1,
-                                  .workers = workers[w],
-                                  .max_jobs = 200,
-                                  .watch = 1,
-                                  .seed = (uint64_t)o,
-                                  .loss = random_loss,
-                                  .told = note_length,
-                                  .own = WEFT_NEW(mem, struct lengths, 1),
-                                  .cost = uneven};
-                sim_run(&sim, NULL, mem);
+                struct sim sim = {
+                    .tuner = &weft_tuner_pbt,
+                    .options = printed("%s\npopulation = %d", options[o], population[p]),
+                    .configs = 1,
+                    .workers = workers[w],
+                    .max_jobs = 200,
+                    .watch = 1,
+                    .seed = (uint64_t)o,
+                    .loss = random_loss,
+                    .told = note_length,
+                    .own = WEFT_NEW(mem, struct lengths, 1),
+                    .cost = uneven};
+                sim_run(&sim, NULL);
                 if (sim.fault) fault = sim.fault;
                 most += (int)(sim.trials - population[p]);
                 held &= sim.held <= 2 * population[p];
@@ -279,19 +265,19 @@ static void test_contract(weft_arena *mem)
 /* ---- explore ---- */
 
 /* A schedule with axes of all kinds, whose function `explore` is tested. */
-static struct sim explorer(weft_arena *mem)
+static struct sim explorer(void)
 {
     struct sim sim = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
     const char *axes = "[knobs]\nx = log 0.01 .. 1\ny = 4 | 1 | 2\nn = 1 .. 50\nc = p | q "
                        "| r\nsize = 1 .. 9";
-    weft_check(sim_setup(&sim, axes, mem) == WEFT_OK, "%s", weft_error());
+    must(sim_setup(&sim, axes));
     return sim;
 }
 
-static void test_explore(weft_arena *mem)
+static void test_explore(void)
 {
     enum { N = 4000 };
-    struct sim sim = explorer(mem);
+    struct sim sim = explorer();
     const double from[5] = {.1, 2, 2, 1, 7};
     int times[3] = {0}, listed[3] = {0}, whole[3] = {0}, choice[3] = {0}, inside = 1;
     double pairs = 0;
@@ -323,9 +309,9 @@ static void test_explore(weft_arena *mem)
     is_near(pairs, .75 * .25 * 47 / 50, tol, "each option on its own");
 }
 
-static void test_explore_ends(weft_arena *mem)
+static void test_explore_ends(void)
 {
-    struct sim sim = explorer(mem);
+    struct sim sim = explorer();
     const double ends[5] = {1, 4, 50, 0, 7};
     int clipped = 1, other = 0;
     for (int i = 0; i < 100; i++) {
@@ -337,25 +323,17 @@ static void test_explore_ends(weft_arena *mem)
     ok(clipped && other > 30, "and none leaves its range");
 }
 
-static void refused(const char *options, const char *space, const char *says,
-                    weft_arena *mem)
-{
-    struct sim sim = {.tuner = &weft_tuner_pbt, .options = options};
-    ok(sim_setup(&sim, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
-       "refused: %s", weft_error());
-}
-
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_toy(mem);
-    test_asynchronous(mem);
-    test_share(mem);
-    test_contract(mem);
-    test_explore(mem);
-    test_explore_ends(mem);
-    refused("interval = 101", NULL, "pbt.interval", mem);
-    refused("", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    test_toy();
+    test_asynchronous();
+    test_share();
+    test_contract();
+    test_explore();
+    test_explore_ends();
+    sim_refused(&weft_tuner_pbt, "interval = 101", NULL, "pbt.interval");
+    sim_refused(&weft_tuner_pbt, "", "source = grid\n[knobs]\nx = 0 .. 1",
+                "5 configurations");
+    return tap_end();
 }

@@ -2,22 +2,12 @@
  * one matrix, fits that improve, the same bits on any number of ranks. Each runs with its
  * default options on small data of every form that it takes.
  * RUN: np=1 np=3 */
-#include "weft/base/base.h"
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/model/model.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "tap.h"
 
 enum { N = 300, VALID = 90, D = 6, LENGTH = 12, WORDS = 60, CLASSES = 3 };
-
-static weft_team world;
-static weft_arena *mem;
 
 static double unit(int i, int k, int stream)
 {
@@ -55,7 +45,7 @@ static void make_words(weft_data *data)
     uint64_t *hash = WEFT_NEW(mem, uint64_t, WORDS + CLASSES);
     uint8_t *stop = WEFT_NEW(mem, uint8_t, WORDS + CLASSES);
     for (int i = 0; i < WORDS + CLASSES; i++) {
-        const char *text = weft_arena_text(mem, "word%d", i);
+        const char *text = printed("word%d", i);
         hash[i] = weft_hash(text, strlen(text), 0);
     }
     for (int k = 0; k < WEFT_NTOK; k++)
@@ -90,13 +80,7 @@ static weft_data make_data(weft_form form, int classes)
 
 static void *bound(const weft_kind *kind, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, kind->size);
-    const char *text = weft_arena_text(mem, "[%s]\n%s\n", kind->name, options);
-    if (weft_conf_text(&conf, "test", text) || weft_conf_bind(&conf, kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(kind, options, '\n');
 }
 
 /* ---- feature maps ---- */
@@ -240,7 +224,7 @@ static struct score score_of(const weft_model *model, const void *self,
 /* Returns the share of training samples that are wrong after the fit. */
 static double check_model(const weft_model *model, const struct made *made, const char *on)
 {
-    const char *what = weft_arena_text(mem, "%s on %s", model->kind.name, on);
+    const char *what = printed("%s on %s", model->kind.name, on);
     int classes = made->data->classes, outputs = model->outputs(classes);
     void *self = bound(&model->kind, "");
     weft_matrix matrix = matrix_of(made, WEFT_TRAIN, 1, 1);
@@ -282,8 +266,8 @@ static void test_feature(const weft_feature *feature, double *least)
             made.self = bound(&feature->kind, "");
             weft_source rows = weft_data_source(&data);
             weft_status st = feature->setup(made.self, &rows, 1e9, 2, 7, mem);
-            const char *what = weft_arena_text(mem, "%s of %s, %d classes",
-                                               feature->kind.name, name[form[e]], classes);
+            const char *what =
+                printed("%s of %s, %d classes", feature->kind.name, name[form[e]], classes);
             if (st != WEFT_OK) {
                 ok(strstr(weft_error(), data.path) != NULL, "%s: refused, naming the data",
                    what);
@@ -302,9 +286,7 @@ static void test_feature(const weft_feature *feature, double *least)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return EXIT_FAILURE;
-    weft_log_set(WEFT_ERROR, world.rank);
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     enum { MOST = 32 };
     double least[MOST];
     for (int k = 0; k < MOST; k++) least[k] = 1;
@@ -312,8 +294,5 @@ int main(int argc, char **argv)
     for (int k = 0; weft_models[k]; k++)
         ok(least[k] < 0.05, "%s learns: %.1f %% wrong at best", weft_models[k]->kind.name,
            100 * least[k]);
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&world);
-    return failed;
+    return tap_end();
 }

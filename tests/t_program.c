@@ -5,15 +5,10 @@
 #include "measured.h"
 #include "scratch.h"
 #include "task/command/command.h"
-#include "weft/registry.h"
 #include "weft/worker/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const weft_task *const task = &weft_task_command;
 
@@ -62,11 +57,10 @@ static weft_status set_up(struct stand *stand, const char *how)
     stand->conf = WEFT_NEW(mem, weft_conf, 1);
     weft_conf_init(stand->conf, mem);
     const char *text =
-        weft_arena_text(mem,
-                        "[command]\nrun = sh %s\n[parameters]\nhow = %s\nx = 1 .. 9\n"
-                        "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n"
-                        "list = '[1, 2] | 3'\nother = (4)\n",
-                        at("program"), how);
+        printed("[command]\nrun = sh %s\n[parameters]\nhow = %s\nx = 1 .. 9\n"
+                "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n"
+                "list = '[1, 2] | 3'\nother = (4)\n",
+                at("program"), how);
     TRY(weft_conf_text(stand->conf, "test", text));
     TRY(open_task(task, stand->self, stand->conf, &stand->space,
                   (weft_env){.team = &world,
@@ -96,9 +90,8 @@ static weft_status run(struct stand *stand, int trial, int job, double resource)
 static struct stand *after(const struct stand *other, const char *how)
 {
     struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(stand, how) == WEFT_OK, "%s", weft_error());
-    weft_check(weft_state_copy(&stand->state, &other->state) == WEFT_OK, "%s",
-               weft_error());
+    must(set_up(stand, how));
+    must(weft_state_copy(&stand->state, &other->state));
     return stand;
 }
 
@@ -125,8 +118,7 @@ static int there(const char *name)
 static int shell(const char *line)
 {
     int good = 1;
-    if (world.rank == 0)
-        good = system(weft_arena_text(mem, "cd %s && %s", scratch, line)) == 0;
+    if (world.rank == 0) good = system(printed("cd %s && %s", scratch, line)) == 0;
     weft_bcast(&world, &good, sizeof good, 0);
     return good;
 }
@@ -136,7 +128,7 @@ static int shell(const char *line)
 static void test_directories(void)
 {
     struct stand *a = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(a, "well") == WEFT_OK, "%s", weft_error());
+    must(set_up(a, "well"));
     ok(run(a, 0, 0, 2) == WEFT_OK && fabs(a->res.loss - 1) < 1e-15, "a program is run: %s",
        weft_error());
     ok(strcmp(text_of("files-0-0/own"), "0 0 0 2\n") == 0, "its directory has its name");
@@ -175,7 +167,7 @@ static void test_directories(void)
 static void test_failures(void)
 {
     struct stand *a = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(a, "fail") == WEFT_OK, "%s", weft_error());
+    must(set_up(a, "fail"));
     ok(run(a, 1, 20, 1) == WEFT_OK && isinf(a->res.loss),
        "a program that fails is a result");
     ok(there("failed/1-20.log"), "its log stays");
@@ -185,16 +177,16 @@ static void test_failures(void)
     ok(shell("mkdir files-0-9.tmp.1 files-0-9.tmp.77 && touch files-0-9.tmp.77/x"),
        "attempts were killed");
     struct stand *c = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(c, "stale") == WEFT_OK, "%s", weft_error());
+    must(set_up(c, "stale"));
     ok(run(c, 0, 9, 1) == WEFT_OK && fabs(c->res.loss - 1) < 1e-15,
        "what they left is gone before the next");
     struct stand *d = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(d, "long") == WEFT_OK, "%s", weft_error());
+    must(set_up(d, "long"));
     stops = 1;
     ok(run(d, 3, 30, 1) == WEFT_STOP, "a run is stopped");
     ok(shell("! ls -d files-3-30* 2>/dev/null"), "and the attempt is gone");
     struct stand *e = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(e, "told") == WEFT_OK, "%s", weft_error());
+    must(set_up(e, "told"));
     stops = 4;
     ok(run(e, 3, 31, 1) == WEFT_STOP,
        "a program that a signal ended before the run was told has not failed");
@@ -207,7 +199,7 @@ static void test_removed(void)
     static const char *const how[] = {"gone", "file"};
     for (int i = 0; i < 2; i++) {
         struct stand *a = WEFT_NEW(mem, struct stand, 1);
-        weft_check(set_up(a, how[i]) == WEFT_OK, "%s", weft_error());
+        must(set_up(a, how[i]));
         ok(run(a, 5, 50 + i, 1) == WEFT_OK,
            "where a program has no directory (%s) the run goes on", how[i]);
         ok(isinf(a->res.loss) && a->res.failure == WEFT_CRASHED, "the program has failed");
@@ -215,7 +207,7 @@ static void test_removed(void)
            "it is told why");
     }
     struct stand *b = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(b, "empty") == WEFT_OK, "%s", weft_error());
+    must(set_up(b, "empty"));
     ok(run(b, 5, 52, 1) == WEFT_OK && fabs(b->res.loss - 1) < 1e-15 &&
            strcmp(text_of("files-5-52/weft.log"), "loss=1\n") == 0,
        "one that empties it has its log nevertheless");
@@ -232,7 +224,7 @@ static const char lines[] = "loss=1 epoch\n--loss=2 xloss=3 loss=4s loss= =5\n"
 static const char *const wanted[] = {"loss", "error"};
 
 /* What was printed in pieces of that many bytes. */
-static weft_printed *printed(const char *text, size_t n, size_t piece)
+static weft_printed *printed_in(const char *text, size_t n, size_t piece)
 {
     weft_printed *printed = weft_printed_new(2, wanted, mem);
     for (size_t i = 0; i < n; i += piece)
@@ -250,7 +242,7 @@ static void test_lines(void)
 {
     int good = 1;
     for (size_t piece = 1; piece < sizeof lines; piece++) {
-        weft_printed *p = printed(lines, sizeof lines - 1, piece);
+        weft_printed *p = printed_in(lines, sizeof lines - 1, piece);
         good = good && found(p, "end") < 0;
         weft_printed_end(p);
         good = good && isnan(found(p, "loss")) && fabs(found(p, "xloss") - 3) < 1e-15 &&
@@ -263,7 +255,7 @@ static void test_lines(void)
     ok(good, "numbers are read from lines that come in pieces of any size");
     weft_printed *p = weft_printed_new(2, wanted, mem);
     for (int i = 0; i < 2000; i++) {
-        const char *text = weft_arena_text(mem, "v%d=%d%s", i, i, i % 100 ? "\r" : ", ");
+        const char *text = printed("v%d=%d%s", i, i, i % 100 ? "\r" : ", ");
         weft_printed_add(p, 0, text, strlen(text));
     }
     ok(p->left_out && fabs(found(p, "v1023") - 1023) < 1e-12 && found(p, "v1024") < 0,
@@ -276,7 +268,7 @@ static void test_lines(void)
     ok(p->left_out, "which an unknown name among the errors does not change");
     weft_printed_add(p, 1, "oh\a no\n\n", 8);
     ok(strcmp(weft_printed_last(p), "oh  no") == 0, "errors go before output");
-    p = printed("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 19, 1);
+    p = printed_in("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 19, 1);
     ok(strcmp(weft_printed_last(p), " 8%") == 0, "the last line of a progress bar is told");
 }
 
@@ -330,11 +322,11 @@ static const struct loss losses[] = {
 
 static void test_losses(void)
 {
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+    for (size_t i = 0; i < LEN(losses); i++) {
         const struct loss *loss = &losses[i];
         int good = 1;
         for (size_t piece = 1; piece < 9; piece++) {
-            weft_printed *p = printed(loss->text, strlen(loss->text), piece);
+            weft_printed *p = printed_in(loss->text, strlen(loss->text), piece);
             weft_printed_end(p);
             const weft_number *x = weft_printed_find(p, 0, "loss");
             int number = loss->said == WEFT_SAID_NUMBER;
@@ -344,19 +336,19 @@ static void test_losses(void)
         }
         ok(good, "case %d of a loss is read as a whole or not at all", (int)i);
     }
-    weft_printed *p = printed("loss=0.2\0005 \n", 12, 3);
+    weft_printed *p = printed_in("loss=0.2\0005 \n", 12, 3);
     ok(weft_printed_find(p, 0, "loss")->said == WEFT_SAID_BROKEN,
        "a byte of zero in a number makes it none");
     char *text = weft_arena_alloc(mem, 1, 9000);
     memset(text, '3', 8999);
     memcpy(text, "loss=0.", 7);
-    p = printed(text, 8999, 100);
+    p = printed_in(text, 8999, 100);
     weft_printed_add(p, 0, "\b\n", 2);
     const weft_number *x = weft_printed_find(p, 0, "loss");
     ok(x->said == WEFT_SAID_LONG && strncmp(x->text, text, 80) == 0,
        "a number without end is not cut to one");
     memset(text, ' ', 8999);
-    p = printed(text, 8999, 4096);
+    p = printed_in(text, 8999, 4096);
     weft_printed_add(p, 0, "loss=0.25 ", 10);
     ok(fabs(found(p, "loss") - 0.25) < 1e-15, "lines have any length");
 }
@@ -365,13 +357,13 @@ static void test_losses(void)
 static const char *log_of(int n, int piece)
 {
     weft_output output;
-    const char *name = weft_arena_text(mem, "log.%d", world.rank);
-    weft_check(weft_output_open(&output, at(name), 20, mem) == WEFT_OK, "%s", weft_error());
+    const char *name = printed("log.%d", world.rank);
+    must(weft_output_open(&output, at(name), 20, mem));
     char *text = weft_arena_alloc(mem, 1, (size_t)n + 1);
     for (int i = 0; i < n; i++) text[i] = (char)('a' + i % 26);
     for (int i = 0; i < n; i += piece)
         weft_output_add(&output, text + i, (size_t)(piece < n - i ? piece : n - i));
-    weft_check(weft_output_close(&output, at(name)) == WEFT_OK, "%s", weft_error());
+    must(weft_output_close(&output, at(name)));
     return text_of(name);
 }
 
@@ -394,11 +386,6 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     weft_log_set(WEFT_ERROR, world.rank);
     write_text("program", program);
-    test_directories();
-    test_failures();
-    test_removed();
-    test_lines();
-    test_losses();
-    test_log();
-    return scratch_end();
+    return TESTS(test_directories, test_failures, test_removed, test_lines, test_losses,
+                 test_log);
 }

@@ -5,12 +5,8 @@
  * RUN: np=1 */
 #include "weft/algorithm/algorithm.h"
 #include "weft/math/linear.h"
-#include "weft/registry.h"
 
 #include "tap.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { N = 4, D = 3, K = 5, MAX_ROUNDS = 2000, MOST = 64 };
 
@@ -186,11 +182,12 @@ static void test_exact(const weft_algorithm *algorithm, void *options, const dou
 
 int main(void)
 {
+    tap_begin();
     double best[D], alpha = 0.5;
     make_clients();
     optimum(0, best);
     test_fedavg(best);
     test_exact(&weft_algorithm_scaffold, NULL, best);
     test_exact(&weft_algorithm_feddyn, &alpha, best);
-    return tap_done();
+    return tap_end();
 }

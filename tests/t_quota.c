@@ -2,17 +2,10 @@
  * so: at open, write, fsync, close, rename, mkdir. A run ends with one line that says what
  * to do and goes on to the digest of the run that was left alone; an HDF5 file appears
  * whole or not at all. A clock that jumps by years changes nothing. RUN: np=1 */
-#include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/base/base.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-
-static weft_team team;
-static char dir[TEMPORARY];
-static weft_arena *mem;
 
 /* ---- calls that fail (ld --wrap) ---- */
 
@@ -73,14 +66,9 @@ time_t __wrap_time(time_t *t)
 
 /* ---- a run ---- */
 
-static const char *at(const char *name)
-{
-    return weft_arena_text(mem, "%s/%s", dir, name);
-}
-
 static weft_status run(int fresh, int stop_at, uint64_t *sum)
 {
-    return run_until(&team, at("r.h5"), fresh, stop_at, sum);
+    return run_until(at("r.h5"), fresh, stop_at, sum);
 }
 
 /* One line that tells of the quota and what to do. */
@@ -186,12 +174,8 @@ static void test_file(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
-    weft_log_set(WEFT_ERROR, team.rank);
-    mem = weft_arena_new();
-    if (access("/dev/shm", W_OK) == 0 && !getenv("TMPDIR")) setenv("TMPDIR", "/dev/shm", 1);
-    temporary(dir);
-    weft_check(mkdtemp(dir) != NULL, "no directory");
+    scratch_in_memory();
+    scratch_begin(&argc, &argv);
 
     uint64_t whole, sum;
     weft_status st = run(1, -1, &whole);
@@ -208,9 +192,6 @@ int main(int argc, char **argv)
 
     unlink(at("f.h5"));
     weft_place_remove(at("r.d"));
-    ok(rmdir(dir) == 0, "no file is left");
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&team);
-    return status;
+    ok(rmdir(scratch) == 0, "no file is left");
+    return tap_end();
 }

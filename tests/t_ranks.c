@@ -4,15 +4,8 @@
  * RUN: np=1 np=2 np=3 */
 #include "data/data.h"
 #include "tap.h"
-#include "weft/base/random.h"
-#include "weft/par/par.h"
-
-#include <string.h>
 
 enum { D = 4, OTHERS = 50 };
-
-static weft_team team;
-static weft_arena *mem;
 
 static void fill(int64_t i, double *row)
 {
@@ -33,7 +26,7 @@ static void fill_other(int64_t i, double *row)
 static weft_data made(int64_t n, double shift, double scale)
 {
     double *shifts = WEFT_NEW(mem, double, D), *scales = WEFT_NEW(mem, double, D);
-    weft_data data = {.form = WEFT_REALS, .team = &team, .mem = mem};
+    weft_data data = {.form = WEFT_REALS, .team = &world, .mem = mem};
     for (int j = 0; j < D; j++) {
         shifts[j] = shift;
         scales[j] = scale;
@@ -44,7 +37,7 @@ static weft_data made(int64_t n, double shift, double scale)
         weft_rows *rows = &data.part[p];
         rows->total = p ? OTHERS : n;
         rows->d = D;
-        weft_deal(rows->total, team.rank, team.size, &rows->first, &rows->n);
+        weft_deal(rows->total, world.rank, world.size, &rows->first, &rows->n);
         float *value = WEFT_NEW(mem, float, rows->n *D);
         for (int64_t i = 0; i < rows->n; i++) {
             double row[D];
@@ -106,16 +99,12 @@ static void test_order(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     FILE *gold = fopen("tests/gold/quantile.txt", "r");
     weft_check(gold != NULL, "run tests in the top directory");
     test(gold, 1500);
     test(gold, 40);
     fclose(gold);
     test_order();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    return tap_end();
 }

@@ -1,34 +1,6 @@
 /* Readers: the result for a valid source, and the one-line error for an invalid one.
  * RUN: np=1 */
-#include "scratch.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
-
-#include <unistd.h>
-
-static weft_data data;
-
-static int opened(const char *name)
-{
-    weft_status st = weft_data_open(&data, at(name), &world, mem);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
-}
-
-static int parts_are(int64_t train, int64_t valid, int64_t test)
-{
-    return data.part[WEFT_TRAIN].total == train && data.part[WEFT_VALID].total == valid &&
-           data.part[WEFT_TEST].total == test;
-}
-
-static int count(weft_part part, int label)
-{
-    int n = 0;
-    for (int64_t i = 0; i < data.part[part].n; i++) n += data.part[part].label[i] == label;
-    return n;
-}
+#include "packing.h"
 
 /* ---- cifar ---- */
 
@@ -43,8 +15,7 @@ static void write_archive(const char *dir, int broken)
     static const char *const file[] = {"data_batch_1.bin", "data_batch_2.bin",
                                        "data_batch_3.bin", "data_batch_4.bin",
                                        "data_batch_5.bin", "test_batch.bin"};
-    mkdir(at(dir), 0777);
-    write_text(weft_arena_text(mem, "%s/batches.meta.txt", dir),
+    write_text(printed("%s/batches.meta.txt", dir),
                "airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n\n");
     for (int f = 0; f < 6; f++) {
         memset(bytes, f, sizeof bytes);
@@ -53,18 +24,16 @@ static void write_archive(const char *dir, int broken)
         if (f == 3 && broken == 1) n -= 1;
         if (f == 3 && broken == 2) bytes[5 * IMAGE] = 10;
         if (f == 3 && broken == 3) continue;
-        write_bytes(weft_arena_text(mem, "%s/%s", dir, file[f]), bytes, n);
+        write_bytes(printed("%s/%s", dir, file[f]), bytes, n);
     }
-    if (broken == 4)
-        write_text(weft_arena_text(mem, "%s/batches.meta.txt", dir), "cat\ndog\n");
+    if (broken == 4) write_text(printed("%s/batches.meta.txt", dir), "cat\ndog\n");
 }
 
 static void test_cifar(void)
 {
     const weft_reader *reader = &weft_reader_cifar;
     write_archive("cifar", 0);
-    ok(pack(reader, at("cifar"), "c.h5", "images=12") == WEFT_OK && opened("c.h5"),
-       "a small archive is read");
+    ok(packed(reader, at("cifar"), "images=12"), "a small archive is read");
     ok(data.form == WEFT_BYTES && parts_are(48, 12, 12) && data.classes == 10 &&
            strcmp(data.class_name[3], "cat") == 0,
        "four batches train, one valid, one test, of ten named classes");
@@ -73,24 +42,23 @@ static void test_cifar(void)
            rows->label[13] == 1 && data.part[WEFT_VALID].byte[0] == 4 &&
            data.part[WEFT_TEST].byte[12 * 3072 - 1] == 5,
        "images stand in the order of the files");
-    weft_data_close(&data);
 
     write_archive("cifar1", 1);
-    fails(pack(reader, at("cifar1"), "x.h5", "images=12"), WEFT_EDATA,
-          "data_batch_4.bin has 36875 bytes where 36876", "again", "a truncated archive");
+    refuses(reader, at("cifar1"), "images=12", WEFT_EDATA,
+            "data_batch_4.bin has 36875 bytes where 36876", "again", "a truncated archive");
     write_archive("cifar2", 2);
-    fails(pack(reader, at("cifar2"), "x.h5", "images=12"), WEFT_EDATA, "data_batch_4.bin",
-          "label 10", "a wrong label");
+    refuses(reader, at("cifar2"), "images=12", WEFT_EDATA, "data_batch_4.bin", "label 10",
+            "a wrong label");
     write_archive("cifar3", 3);
-    fails(pack(reader, at("cifar3"), "x.h5", "images=12"), WEFT_EFILE, "data_batch_4.bin",
-          "cifar-10-batches-bin", "a missing batch");
+    refuses(reader, at("cifar3"), "images=12", WEFT_EFILE, "data_batch_4.bin",
+            "cifar-10-batches-bin", "a missing batch");
     write_archive("cifar4", 4);
-    fails(pack(reader, at("cifar4"), "x.h5", "images=12"), WEFT_EDATA, "names 2 classes",
-          "10", "a wrong list of classes");
-    fails(pack(reader, at("nothing"), "x.h5", ""), WEFT_EFILE, "nothing", "No such file",
-          "a missing archive");
-    fails(pack(reader, at("cifar"), "x.h5", ""), WEFT_EDATA, "36876 bytes", "30730000",
-          "an archive of another size");
+    refuses(reader, at("cifar4"), "images=12", WEFT_EDATA, "names 2 classes", "10",
+            "a wrong list of classes");
+    refuses(reader, at("nothing"), "", WEFT_EFILE, "nothing", "No such file",
+            "a missing archive");
+    refuses(reader, at("cifar"), "", WEFT_EDATA, "36876 bytes", "30730000",
+            "an archive of another size");
     ok(access(at("x.h5"), F_OK) != 0, "and none of them leaves a file");
 }
 
@@ -100,31 +68,14 @@ static void test_cifar(void)
 static void write_reviews(const char *dir)
 {
     static const char *const side[] = {"train", "test"}, *const class[] = {"neg", "pos"};
-    mkdir(at(dir), 0777);
     for (int s = 0; s < 2; s++) {
-        mkdir(at(weft_arena_text(mem, "%s/%s", dir, side[s])), 0777);
-        mkdir(at(weft_arena_text(mem, "%s/%s/unsup", dir, side[s])), 0777);
-        write_text(weft_arena_text(mem, "%s/%s/unsup/0_0.txt", dir, side[s]), "unlabelled");
-        for (int c = 0; c < 2; c++) {
-            mkdir(at(weft_arena_text(mem, "%s/%s/%s", dir, side[s], class[c])), 0777);
+        write_text(printed("%s/%s/unsup/0_0.txt", dir, side[s]), "unlabelled");
+        for (int c = 0; c < 2; c++)
             for (int i = 0; i < 30; i++)
-                write_text(weft_arena_text(mem, "%s/%s/%s/%d_%d.txt", dir, side[s],
-                                           class[c], i, c ? 9 : 2),
-                           weft_arena_text(mem, "word%d %s", i, class[c]));
-        }
+                write_text(
+                    printed("%s/%s/%s/%d_%d.txt", dir, side[s], class[c], i, c ? 9 : 2),
+                    printed("word%d %s", i, class[c]));
     }
-}
-
-static const char *first_name(const char *file, const char *part, int row)
-{
-    weft_h5 f;
-    const char **text = NULL;
-    int64_t n = 0;
-    weft_status st = weft_h5_open(&f, at(file), mem);
-    if (st == WEFT_OK)
-        st = weft_h5_read_texts(&f, weft_arena_text(mem, "/%s/name", part), &text, &n);
-    weft_h5_close(&f);
-    return st == WEFT_OK && row < n ? text[row] : "";
 }
 
 static void test_imdb(void)
@@ -133,40 +84,36 @@ static void test_imdb(void)
     write_reviews("imdb");
     write_text("imdb/train/neg/.hidden.txt", "hidden");
     write_text("imdb/train/neg/notes.md", "notes");
-    ok(pack(reader, at("imdb"), "i.h5", "") == WEFT_OK && opened("i.h5"),
-       "a small archive is read");
+    ok(packed(reader, at("imdb"), ""), "a small archive is read");
     ok(data.form == WEFT_TOKENS && parts_are(60, 30, 30) && data.classes == 2 &&
            strcmp(data.class_name[1], "pos") == 0 && count(WEFT_TRAIN, 1) == 30,
        "train is train; test and valid are halves of test");
-    ok(strcmp(first_name("i.h5", "train", 0), "train/neg/0_2.txt") == 0 &&
-           strcmp(first_name("i.h5", "train", 1), "train/pos/0_9.txt") == 0 &&
-           strcmp(first_name("i.h5", "train", 21), "train/pos/10_9.txt") == 0,
+    ok(strcmp(name_of("train", 0), "train/neg/0_2.txt") == 0 &&
+           strcmp(name_of("train", 1), "train/pos/0_9.txt") == 0 &&
+           strcmp(name_of("train", 21), "train/pos/10_9.txt") == 0,
        "by number, negative before positive");
     const char *digest = data.digest;
-    weft_data_close(&data);
-    ok(pack(reader, at("imdb"), "i2.h5", "seed=1") == WEFT_OK && opened("i2.h5") &&
-           strcmp(digest, data.digest) != 0 && parts_are(60, 30, 30),
+    ok(packed(reader, at("imdb"), "seed=1") && strcmp(digest, data.digest) != 0 &&
+           parts_are(60, 30, 30),
        "another seed divides the test reviews otherwise");
-    weft_data_close(&data);
 
     write_text("imdb/test/pos/3_9.txt", "good \xc3\x28 bad");
-    fails(pack(reader, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/pos/3_9.txt: byte 5",
-          "UTF-8", "ill-formed UTF-8");
+    refuses(reader, at("imdb"), "", WEFT_EDATA, "test/pos/3_9.txt: byte 5", "UTF-8",
+            "ill-formed UTF-8");
     const char *imdb = at("imdb");
-    weft_check(unlink(weft_arena_text(mem, "%s/train/pos/7_9.txt", imdb)) == 0, "unlink");
-    fails(pack(reader, imdb, "x.h5", ""), WEFT_EDATA, "train/pos holds 29 reviews",
-          "go to 29 where they should go to 28; unpack the archive again",
-          "a class without one of its reviews");
+    weft_check(unlink(printed("%s/train/pos/7_9.txt", imdb)) == 0, "unlink");
+    refuses(reader, imdb, "", WEFT_EDATA, "train/pos holds 29 reviews",
+            "go to 29 where they should go to 28; unpack the archive again",
+            "a class without one of its reviews");
     write_text("imdb/train/pos/7_9.txt", "word7 pos");
     write_text("imdb/train/neg/more.txt", "more");
-    fails(pack(reader, imdb, "x.h5", ""), WEFT_EDATA, "train/neg holds 31 reviews",
-          "go to 29 where they should go to 30", "a text that is no review");
-    weft_check(unlink(weft_arena_text(mem, "%s/train/neg/more.txt", imdb)) == 0, "unlink");
-    weft_check(system(weft_arena_text(mem, "rm %s/test/neg/*", imdb)) == 0, "rm");
-    fails(pack(reader, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/neg", "no reviews",
-          "an empty class");
-    fails(pack(reader, at("imdb/train"), "x.h5", ""), WEFT_EFILE, "train/train/neg",
-          "aclImdb", "another directory");
+    refuses(reader, imdb, "", WEFT_EDATA, "train/neg holds 31 reviews",
+            "go to 29 where they should go to 30", "a text that is no review");
+    weft_check(unlink(printed("%s/train/neg/more.txt", imdb)) == 0, "unlink");
+    weft_check(system(printed("rm %s/test/neg/*", imdb)) == 0, "rm");
+    refuses(reader, at("imdb"), "", WEFT_EDATA, "test/neg", "no reviews", "an empty class");
+    refuses(reader, at("imdb/train"), "", WEFT_EFILE, "train/train/neg", "aclImdb",
+            "another directory");
 }
 
 static void test_sizes(void)
@@ -177,13 +124,12 @@ static void test_sizes(void)
     write_reviews("big");
     write_text("big/train/neg/1_2.txt", "");
     write_bytes("big/train/pos/2_9.txt", big, n);
-    ok(pack(&weft_reader_imdb, at("big"), "big.h5", "") == WEFT_OK && opened("big.h5") &&
+    ok(packed(&weft_reader_imdb, at("big"), "") &&
            weft_data_tokens(&data, WEFT_TOK_REMOVE) == WEFT_OK,
        "reviews of 0 bytes and of 10 MB are read");
     const int64_t *offset = data.part[WEFT_TRAIN].offset[WEFT_TOK_REMOVE];
     ok(offset[3] == offset[2] && offset[6] - offset[5] == (int64_t)n / 4 + 1,
        "with all their words");
-    weft_data_close(&data);
 }
 
 /* ---- text ---- */
@@ -200,8 +146,7 @@ static void test_text(void)
                  i, i % 2 ? "\n" : "\r\n");
     write_text("t.tsv", text);
     write_text("u.tsv", "9\tlast words\n\nother\t\n10\tno newline");
-    ok(pack(reader, at("t.tsv"), "t.h5", "valid=0.2 test=0.3") == WEFT_OK &&
-           opened("t.h5") && parts_are(50, 20, 30),
+    ok(packed(reader, at("t.tsv"), "valid=0.2 test=0.3") && parts_are(50, 20, 30),
        "shares of lines are divided");
     ok(data.classes == 3 && strcmp(data.class_name[0], "9") == 0 &&
            strcmp(data.class_name[1], "10") == 0 &&
@@ -209,62 +154,53 @@ static void test_text(void)
        "classes stand in order: numbers by value, then texts");
     ok(count(WEFT_TRAIN, 0) + count(WEFT_VALID, 0) + count(WEFT_TEST, 0) == 33,
        "with their rows");
-    weft_check(weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
+    must(weft_data_tokens(&data, WEFT_TOK_SPLIT));
     const weft_vocab *vocab = &data.vocab[WEFT_TOK_SPLIT];
     ok(vocab->hash[0] == weft_hash("and", 3, 0) &&
            vocab->hash[1] == weft_hash("more", 4, 0),
        "of words that are as frequent the first one has the lower number");
-    weft_data_close(&data);
-    ok(pack(reader, at("t.tsv"), "t2.h5",
-            weft_arena_text(mem, "test_file=%s valid_file=%s", at("u.tsv"), at("u.tsv"))) ==
-               WEFT_OK &&
-           opened("t2.h5") && parts_are(100, 3, 3) &&
-           strcmp(first_name("t2.h5", "test", 1), "u.tsv:3") == 0 &&
+    ok(packed(reader, at("t.tsv"),
+              printed("test_file=%s valid_file=%s", at("u.tsv"), at("u.tsv"))) &&
+           parts_are(100, 3, 3) && strcmp(name_of("test", 1), "u.tsv:3") == 0 &&
            weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK &&
            data.part[WEFT_TEST].offset[WEFT_TOK_SPLIT][3] == 4,
        "parts may be files, and texts empty");
-    weft_data_close(&data);
 }
 
 static void test_text_errors(void)
 {
     const weft_reader *reader = &weft_reader_text;
     write_text("t1.tsv", "a\tx\na\ty\n");
-    fails(pack(reader, at("t1.tsv"), "x.h5", ""), WEFT_EDATA, "t1.tsv has 1 class, 'a'",
-          "two or more", "one class");
+    refuses(reader, at("t1.tsv"), "", WEFT_EDATA, "t1.tsv has 1 class, 'a'", "two or more",
+            "one class");
     write_text("t0.tsv", "");
-    fails(pack(reader, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "has no texts",
-          "name another", "an empty file");
+    refuses(reader, at("t0.tsv"), "", WEFT_EDATA, "has no texts", "name another",
+            "an empty file");
     write_text("t3.tsv", "a\tx\nb y\n");
-    fails(pack(reader, at("t3.tsv"), "x.h5", ""), WEFT_EDATA, "t3.tsv: line 2", "no TAB",
-          "a line without label");
+    refuses(reader, at("t3.tsv"), "", WEFT_EDATA, "t3.tsv: line 2", "no TAB",
+            "a line without label");
     write_text("bom.tsv", "\xef\xbb\xbf"
                           "a\tx\nb\ty\na\tz\nb\tw\n");
-    ok(pack(reader, at("bom.tsv"), "bom.h5", "valid=0.25 test=0") == WEFT_OK &&
-           opened("bom.h5") && data.classes == 2,
+    ok(packed(reader, at("bom.tsv"), "valid=0.25 test=0") && data.classes == 2,
        "a byte order mark is no part of the first label");
-    weft_data_close(&data);
     write_text("t4.tsv", "a\tx\n\ty\n");
-    fails(pack(reader, at("t4.tsv"), "x.h5", ""), WEFT_EDATA, "line 2", "no label",
-          "an empty label");
+    refuses(reader, at("t4.tsv"), "", WEFT_EDATA, "line 2", "no label", "an empty label");
     write_text("t5.tsv", "a\tx\nb\xff\ty\n");
-    fails(pack(reader, at("t5.tsv"), "x.h5", "encoding=utf-8"), WEFT_EDATA,
-          "line 2, byte 1", "UTF-8", "a label that is not UTF-8");
+    refuses(reader, at("t5.tsv"), "encoding=utf-8", WEFT_EDATA, "line 2, byte 1", "UTF-8",
+            "a label that is not UTF-8");
     write_text("t6.tsv", "a\tx\nb\ty\xe2\x82\n");
-    fails(pack(reader, at("t6.tsv"), "x.h5", "test=0 encoding=utf-8"), WEFT_EDATA,
-          "t6.tsv:2: byte 1", "UTF-8", "a text cut in a character");
-    fails(pack(reader, at("t.tsv"), "x.h5", "valid=0.5 test=0.5"), WEFT_ECONF,
-          "valid = 0.5", "below 1", "no rows for training");
-    fails(pack(reader, at("t.tsv"), "x.h5", "valid=0 test=0"), WEFT_EDATA, "validation",
-          "valid", "no rows for validation");
+    refuses(reader, at("t6.tsv"), "test=0 encoding=utf-8", WEFT_EDATA, "t6.tsv:2: byte 1",
+            "UTF-8", "a text cut in a character");
+    refuses(reader, at("t.tsv"), "valid=0.5 test=0.5", WEFT_ECONF, "valid = 0.5", "below 1",
+            "no rows for training");
+    refuses(reader, at("t.tsv"), "valid=0 test=0", WEFT_EDATA, "validation", "valid",
+            "no rows for validation");
     write_text("t7.tsv", "c\tx\n");
-    fails(pack(reader, at("t.tsv"), "x.h5",
-               weft_arena_text(mem, "test_file=%s", at("t7.tsv"))),
-          WEFT_EDATA, "'c'", "no training rows", "a class that is only in the test");
-    fails(pack(reader, at("none.tsv"), "x.h5", ""), WEFT_EFILE, "none.tsv", "No such file",
-          "a missing file");
-    fails(pack(reader, scratch, "x.h5", ""), WEFT_EFILE, scratch, "directory",
-          "a directory");
+    refuses(reader, at("t.tsv"), printed("test_file=%s", at("t7.tsv")), WEFT_EDATA, "'c'",
+            "no training rows", "a class that is only in the test");
+    refuses(reader, at("none.tsv"), "", WEFT_EFILE, "none.tsv", "No such file",
+            "a missing file");
+    refuses(reader, scratch, "", WEFT_EFILE, scratch, "directory", "a directory");
 }
 
 /* ---- dense ---- */
@@ -277,8 +213,7 @@ static void test_dense(void)
     const char *all = "valid=0.25 test=0";
     write_text("d.csv", csv);
     write_text("d.svm", svm);
-    ok(pack(reader, at("d.csv"), "d.h5", all) == WEFT_OK && opened("d.h5"),
-       "a CSV file is read");
+    ok(packed(reader, at("d.csv"), all), "a CSV file is read");
     const weft_rows *t = &data.part[WEFT_TRAIN], *v = &data.part[WEFT_VALID];
     double sum[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
@@ -288,14 +223,10 @@ static void test_dense(void)
     ok(data.form == WEFT_REALS && t->d == 2 && t->n == 3 && sum[0] == 10 && sum[1] == 56.5,
        "with its numbers, without its names");
     ok(data.classes == 2 && strcmp(data.class_name[1], "y") == 0, "and its classes");
-    weft_data_close(&data);
-    ok(pack(reader, at("d.csv"), "d.h5", "valid=0.5 test=0 shares=end") == WEFT_OK &&
-           opened("d.h5") && parts_are(2, 2, 0) &&
+    ok(packed(reader, at("d.csv"), "valid=0.5 test=0 shares=end") && parts_are(2, 2, 0) &&
            data.part[WEFT_VALID].value[0] + data.part[WEFT_VALID].value[2] == 12,
        "or of each class the last rows validate");
-    weft_data_close(&data);
-    ok(pack(reader, at("d.svm"), "s.h5", all) == WEFT_OK && opened("s.h5"),
-       "a libsvm file is read");
+    ok(packed(reader, at("d.svm"), all), "a libsvm file is read");
     t = &data.part[WEFT_TRAIN];
     v = &data.part[WEFT_VALID];
     sum[0] = v->value[0];
@@ -303,12 +234,10 @@ static void test_dense(void)
     ok(t->d == 2 && sum[0] == 3 && strcmp(data.class_name[0], "-1") == 0 &&
            strcmp(data.class_name[1], "1") == 0,
        "with zeros where nothing is said");
-    weft_data_close(&data);
     write_text("e.csv", "1,2,0\n3,4,1\n5,4,0\n7,4,1\n9,6,1\n1,6,0\n3,6,0\n");
     ok(pack(reader, at("e.csv"), "e.h5", "label=2 test=0 valid=0.2 header=yes") == WEFT_OK,
        "the label may stand anywhere, and the first line be names");
     ok(opened("e.h5") && parts_are(5, 1, 0) && data.classes == 2, "and is no row");
-    weft_data_close(&data);
 }
 
 /* The same table with any separator, and its label by place or name. */
@@ -324,35 +253,30 @@ static void test_dense_separators(void)
         {"a;kind;b\n1;x;2\n3;y;4\n5;x;6\n7;y;8\n",
          "separator=semicolon label=2 valid=0.25 test=0"},
     };
-    char digest[40] = "";
+    const char *digest = "";
     int same = 1;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    for (size_t i = 0; i < LEN(table); i++) {
         write_text("same.csv", table[i][0]);
-        if (!ok(pack(&weft_reader_dense, at("same.csv"), "same.h5", table[i][1]) ==
-                        WEFT_OK &&
-                    opened("same.h5"),
+        if (!ok(packed(&weft_reader_dense, at("same.csv"), table[i][1]),
                 "table %zu is read", i))
             return;
-        if (i == 0) snprintf(digest, sizeof digest, "%s", data.digest);
+        if (i == 0) digest = data.digest;
         same &= strcmp(digest, data.digest) == 0;
-        weft_data_close(&data);
     }
     ok(same, "tables with commas, semicolons and tabs are the same data");
     const char *tabs = write_text("tabs.svm", "1\t1:2\t2:3\n0\t1:1\n1\t1:5\n0\t2:1\n");
-    ok(pack(&weft_reader_dense, tabs, "t.h5", "valid=0.25 test=0") == WEFT_OK &&
-           opened("t.h5") && data.part[WEFT_TRAIN].d == 2 && data.classes == 2,
+    ok(packed(&weft_reader_dense, tabs, "valid=0.25 test=0") &&
+           data.part[WEFT_TRAIN].d == 2 && data.classes == 2,
        "libsvm's pairs may have tabs between them");
-    weft_data_close(&data);
     write_text("mark.csv", "\xef\xbb\xbf"
                            "1,2,x\n3,4,y\n5,6,x\n7,8,y\n");
-    ok(pack(&weft_reader_dense, at("mark.csv"), "m.h5", "valid=0.25 test=0") == WEFT_OK &&
-           opened("m.h5") && parts_are(3, 1, 0),
+    ok(packed(&weft_reader_dense, at("mark.csv"), "valid=0.25 test=0") &&
+           parts_are(3, 1, 0),
        "a byte order mark does not turn the first row into names");
-    weft_data_close(&data);
-    fails(pack(&weft_reader_dense, at("mark.csv"), "m.h5", "label=x"), WEFT_ECONF,
-          "label = x", "without names", "a name where there are none");
-    fails(pack(&weft_reader_dense, at("same.csv"), "m.h5", "label=kinds"), WEFT_ECONF,
-          "label = kinds", "a name in the first line", "a name that is not there");
+    refuses(&weft_reader_dense, at("mark.csv"), "label=x", WEFT_ECONF, "label = x",
+            "without names", "a name where there are none");
+    refuses(&weft_reader_dense, at("same.csv"), "label=kinds", WEFT_ECONF, "label = kinds",
+            "a name in the first line", "a name that is not there");
 }
 
 static void test_dense_errors(void)
@@ -380,13 +304,13 @@ static void test_dense_errors(void)
         {"1 1:2\n1 2:2\n", "1 class, '1'", "two or more"},
         {"", "has no rows", "name another"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < LEN(bad); i++) {
         const char *name = write_text("bad.txt", bad[i][0]);
-        fails(pack(reader, name, "x.h5", "missing=refuse"), WEFT_EDATA, bad[i][1],
-              bad[i][2], weft_arena_text(mem, "bad table %zu", i));
+        refuses(reader, name, "missing=refuse", WEFT_EDATA, bad[i][1], bad[i][2],
+                printed("bad table %zu", i));
     }
-    fails(pack(reader, at("e.csv"), "x.h5", "label=4"), WEFT_ECONF, "label = 4", "3",
-          "a label's column that is not there");
+    refuses(reader, at("e.csv"), "label=4", WEFT_ECONF, "label = 4", "3",
+            "a label's column that is not there");
 }
 
 /* ---- synthetic ---- */
@@ -394,34 +318,27 @@ static void test_dense_errors(void)
 static void test_synthetic(void)
 {
     const weft_reader *reader = &weft_reader_synthetic;
-    ok(pack(reader, "images", "si.h5", "rows=400 classes=4 d=64") == WEFT_OK &&
-           opened("si.h5") && data.form == WEFT_BYTES && parts_are(400, 100, 100) &&
-           data.classes == 4 && data.part[WEFT_TRAIN].d == 64 && count(WEFT_VALID, 3) == 25,
+    ok(packed(reader, "images", "rows=400 classes=4 d=64") && data.form == WEFT_BYTES &&
+           parts_are(400, 100, 100) && data.classes == 4 && data.part[WEFT_TRAIN].d == 64 &&
+           count(WEFT_VALID, 3) == 25,
        "images are made");
     ok(strcmp(data.digest, "6436b35b89a42c16f67e6870fa573db7") == 0,
        "the same on every machine");
-    weft_data_close(&data);
-    ok(pack(reader, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK &&
-           opened("sd.h5") && data.form == WEFT_TOKENS && parts_are(80, 20, 20) &&
-           data.classes == 2,
+    ok(packed(reader, "documents", "rows=80 words=20") && data.form == WEFT_TOKENS &&
+           parts_are(80, 20, 20) && data.classes == 2,
        "documents are made");
     const char *digest = data.digest;
-    weft_data_close(&data);
-    ok(pack(reader, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK &&
-           opened("sd.h5") && strcmp(data.digest, digest) == 0,
+    ok(packed(reader, "documents", "rows=80 words=20") && strcmp(data.digest, digest) == 0,
        "twice the same");
-    weft_data_close(&data);
-    ok(pack(reader, "documents", "sd.h5", "rows=80 words=20 seed=1") == WEFT_OK &&
-           opened("sd.h5") && strcmp(data.digest, digest) != 0,
+    ok(packed(reader, "documents", "rows=80 words=20 seed=1") &&
+           strcmp(data.digest, digest) != 0,
        "another seed gives others");
-    weft_data_close(&data);
-    fails(pack(reader, "image", "x.h5", ""), WEFT_ECONF, "'image'", "did you mean 'images'",
-          "another word");
-    fails(pack(reader, "images", "x.h5", "d=60"), WEFT_ECONF, "60", "64",
-          "images that are not square");
-    fails(pack(reader, "images", "x.h5", "d=-1"), WEFT_ECONF, "0", "d", "no pixels");
-    fails(pack(reader, "images", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1",
-          "two or more", "one class");
+    refuses(reader, "image", "", WEFT_ECONF, "'image'", "did you mean 'images'",
+            "another word");
+    refuses(reader, "images", "d=60", WEFT_ECONF, "60", "64", "images that are not square");
+    refuses(reader, "images", "d=-1", WEFT_ECONF, "0", "d", "no pixels");
+    refuses(reader, "images", "classes=1", WEFT_ECONF, "classes = 1", "two or more",
+            "one class");
 }
 
 /* ---- the real data ---- */
@@ -434,20 +351,17 @@ static void test_real(void)
         return;
     }
     int even = 1;
-    ok(pack(&weft_reader_cifar, weft_arena_text(mem, "%s/cifar-10-batches-bin", dir),
-            "cifar.h5", "") == WEFT_OK &&
-           opened("cifar.h5") && parts_are(40000, 10000, 10000),
+    ok(packed(&weft_reader_cifar, printed("%s/cifar-10-batches-bin", dir), "") &&
+           parts_are(40000, 10000, 10000),
        "CIFAR-10 is 40,000, 10,000 and 10,000 images");
     for (int c = 0; c < 10; c++)
         even &= abs(count(WEFT_TRAIN, c) - 4000) < 100 && count(WEFT_TEST, c) == 1000 &&
                 count(WEFT_TRAIN, c) + count(WEFT_VALID, c) == 5000;
     ok(even,
        "5,000 images a class, about 4,000 of them for training, and 1,000 for the test");
-    weft_data_close(&data);
     double start = weft_now();
-    ok(pack(&weft_reader_imdb, weft_arena_text(mem, "%s/aclImdb", dir), "imdb.h5", "") ==
-               WEFT_OK &&
-           opened("imdb.h5") && parts_are(25000, 12500, 12500),
+    ok(packed(&weft_reader_imdb, printed("%s/aclImdb", dir), "") &&
+           parts_are(25000, 12500, 12500),
        "IMDB is 25,000, 12,500 and 12,500 reviews");
     note("packed and opened in %.1f s", weft_now() - start);
     ok(count(WEFT_TRAIN, 0) == 12500 &&
@@ -459,21 +373,11 @@ static void test_real(void)
            data.part[WEFT_TRAIN].offset[WEFT_TOK_SPLIT][25000] > 25000 * 200,
        "and long");
     note("tokens read in %.3f s", weft_now() - start);
-    weft_data_close(&data);
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_cifar();
-    test_imdb();
-    test_sizes();
-    test_text();
-    test_text_errors();
-    test_dense();
-    test_dense_separators();
-    test_dense_errors();
-    test_synthetic();
-    test_real();
-    return scratch_end();
+    return TESTS(test_cifar, test_imdb, test_sizes, test_text, test_text_errors, test_dense,
+                 test_dense_separators, test_dense_errors, test_synthetic, test_real);
 }

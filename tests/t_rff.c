@@ -2,40 +2,21 @@
  * against plain loops in double, the same bits on any number of ranks. Data are a few
  * hundred small random images; every rank takes its rows of them.
  * RUN: np=1 np=2 np=3 */
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "products.h"
-#include "tap.h"
 
 enum { N = 700, VALID = 300, D = 77, CLASSES = 3 };
 enum { GAUSSIAN, LAPLACIAN };
 enum { NONE, MINMAX, L2, STANDARD };
 
-static weft_team team;
-static weft_arena *mem;
 static uint8_t all_bytes[N + VALID][D];
 static float all_values[N + VALID][D];
 
 /* An instance with the options given as "key=value key=value". */
 static void *instance(const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    char *text = weft_arena_text(mem, "%s", options), *rest = text;
-    for (char *word; (word = strtok_r(rest, " ", &rest));)
-        weft_check(weft_conf_set(&conf, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK,
-                   "%s", word);
-    void *self = weft_arena_alloc(mem, 1, weft_feature_rff.kind.size);
-    weft_check(weft_conf_bind(&conf, &weft_feature_rff.kind, self) == WEFT_OK, "%s",
-               weft_error());
-    return self;
+    return bound_with(&weft_feature_rff.kind, options, ' ');
 }
 
 /* A copy of the instance with other options, as a task makes of it. */
@@ -63,13 +44,13 @@ static void make_data(weft_data *data, weft_form form)
             all_values[i][k] = (float)all_bytes[i][k] / 255;
         }
     *data = (weft_data){
-        .form = form, .classes = CLASSES, .path = "test", .mem = mem, .team = &team};
+        .form = form, .classes = CLASSES, .path = "test", .mem = mem, .team = &world};
     const int64_t total[2] = {N, VALID};
     for (int p = 0; p < 2; p++) {
         weft_rows *rows = &data->part[p];
         rows->total = total[p];
         rows->d = D;
-        weft_deal(total[p], team.rank, team.size, &rows->first, &rows->n);
+        weft_deal(total[p], world.rank, world.size, &rows->first, &rows->n);
         int64_t at = p * N + rows->first;
         if (form == WEFT_BYTES)
             rows->byte = all_bytes[at];
@@ -92,8 +73,7 @@ static void *set_up(weft_data *data, const char *options, double memory)
 {
     void *self = instance(options);
     weft_source rows = weft_data_source(data);
-    weft_check(weft_feature_rff.setup(self, &rows, memory, maps, 7, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_feature_rff.setup(self, &rows, memory, maps, 7, mem));
     return self;
 }
 
@@ -126,7 +106,7 @@ static double *table(const weft_matrix *matrix, int64_t first)
         for (int64_t i = 0; i < matrix->n; i++)
             x[(first + i) * matrix->d + k] = (double)z[i];
     }
-    weft_sum_f64(&team, x, cells, 2 * (double)matrix->total);
+    weft_sum_f64(&world, x, cells, 2 * (double)matrix->total);
     return x;
 }
 
@@ -238,7 +218,7 @@ static uint64_t check_products(const weft_matrix *matrix, int64_t first, const c
 {
     size_t mark = weft_arena_mark(mem);
     const double *x = table(matrix, first);
-    product_test test = product_test_new(matrix, x, first, CLASSES, what, mem);
+    product_test test = product_test_new(matrix, x, first, CLASSES, what);
     check_times(&test, first);
     uint64_t key = check_gram(&test, check_sums(&test, check_trans(&test, 0)));
     weft_arena_reset(mem, mark);
@@ -324,7 +304,7 @@ static void test_long(void)
     static const int64_t column[] = {0, 2047, 2048, 16383, LONG - 1};
     weft_data data;
     make_data(&data, WEFT_BYTES);
-    const char *options = weft_arena_text(mem, "features=%d projection=structured", LONG);
+    const char *options = printed("features=%d projection=structured", LONG);
     uint64_t key[2];
     for (int i = 0; i < 2; i++) {
         size_t mark = weft_arena_mark(mem);
@@ -344,7 +324,7 @@ static void test_long(void)
             one[column[c]] = 0;
             for (int64_t r = 0; r < matrix.n; r++) sum[c] += (double)x[r] * (double)z[r];
         }
-        weft_sum_f64(&team, sum, COLUMNS, 1e3);
+        weft_sum_f64(&world, sum, COLUMNS, 1e3);
         for (int c = 0; c < COLUMNS; c++) {
             worst = worse(worst, fabs(sum[c] - g[column[c]]));
             most = fmax(most, fabs(sum[c]));
@@ -365,8 +345,8 @@ static void test_wide(void)
     make_data(&data, WEFT_BYTES);
     weft_rows *rows = &data.part[WEFT_TRAIN];
     rows->total = ROWS;
-    weft_deal(ROWS, team.rank, team.size, &rows->first, &rows->n);
-    void *self = set_up(&data, weft_arena_text(mem, "features=%d", WIDE), 1e9);
+    weft_deal(ROWS, world.rank, world.size, &rows->first, &rows->n);
+    void *self = set_up(&data, printed("features=%d", WIDE), 1e9);
     const void *a = arm(self, GAUSSIAN, 0.05, NONE);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
     weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
@@ -475,18 +455,7 @@ static void test_refusals(void)
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    mem = weft_arena_new();
-    test_kernels();
-    test_products();
-    test_memory();
-    test_long();
-    test_wide();
-    test_kept();
-    test_nested();
-    test_refusals();
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_kernels, test_products, test_memory, test_long, test_wide, test_kept,
+                 test_nested, test_refusals);
 }

@@ -2,13 +2,7 @@
  * against the same matrix in double: the mean is the kernel for very small and large gamma
  * and for few inputs.
  * RUN: np=1 */
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "feature/rff.h"
 #include "tap.h"
@@ -16,8 +10,6 @@
 enum { ROWS = 12, SEED = 7 };
 
 static const double pi = 3.14159265358979323846;
-static weft_team team;
-static weft_arena *mem;
 
 /* ---- distributions ---- */
 
@@ -61,10 +53,10 @@ static void test_distribution(int family)
     double n = (double)COLUMNS * INPUTS;
     is_near(positive, n / 2, 2 * sqrt(n), "half of the %s entries are positive", name);
     for (int k = 0; k < CUTS; k++) {
-        check_tail(family, entries[k], n, cut[k], weft_arena_text(mem, "%s entries", name));
+        check_tail(family, entries[k], n, cut[k], printed("%s entries", name));
         if (COLUMNS * above_cut(family, cut[k]) > 5)
             check_tail(family, sums[k], COLUMNS, cut[k],
-                       weft_arena_text(mem, "sums of a column of %s entries", name));
+                       printed("sums of a column of %s entries", name));
     }
 }
 
@@ -92,7 +84,7 @@ static struct set *make_set(int d, weft_form form)
         set->x[e] = bytes[e] / 255.0;
     }
     set->data =
-        (weft_data){.form = form, .classes = 2, .path = "test", .mem = mem, .team = &team};
+        (weft_data){.form = form, .classes = 2, .path = "test", .mem = mem, .team = &world};
     set->data.part[WEFT_TRAIN] = (weft_rows){.total = ROWS,
                                              .n = ROWS,
                                              .d = d,
@@ -107,15 +99,13 @@ static struct rff *make_map(struct set *set, int kernel, double gamma, int prepr
     weft_conf conf;
     weft_conf_init(&conf, mem);
     struct rff *rff = weft_arena_alloc(mem, 1, sizeof *rff);
-    weft_check(weft_conf_bind(&conf, &weft_feature_rff.kind, rff) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_conf_bind(&conf, &weft_feature_rff.kind, rff));
     rff->kernel = kernel;
     rff->gamma = gamma;
     rff->preprocess = preprocess;
     rff->features = features;
     weft_source rows = weft_data_source(&set->data);
-    weft_check(weft_feature_rff.setup(rff, &rows, 1e9, 2, SEED, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_feature_rff.setup(rff, &rows, 1e9, 2, SEED, mem));
     for (int i = 0; i < ROWS && preprocess == RFF_L2; i++) {
         double sum = 0;
         for (int k = 0; k < set->d; k++)
@@ -203,8 +193,7 @@ static void check_mean(int d, weft_form form, int kernel, double gamma, int prep
 
 int main(int argc, char **argv)
 {
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     test_distribution(RFF_NORMAL);
     test_distribution(RFF_CAUCHY);
     const weft_form forms[] = {WEFT_BYTES, WEFT_REALS};
@@ -218,8 +207,5 @@ int main(int argc, char **argv)
             for (double gamma = 0.5; gamma < 10; gamma *= 2)
                 check_mean(2, forms[e], kernel, gamma, RFF_NONE);
     }
-    int failed = tap_done();
-    weft_arena_free(mem);
-    weft_par_end(&team);
-    return failed;
+    return tap_end();
 }

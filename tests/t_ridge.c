@@ -2,17 +2,8 @@
  * (tests/gold/ridge.py). Features come from a small dense matrix; every rank takes its
  * rows of it.
  * RUN: np=1 np=2 np=3 np=4 */
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
-#include "weft/model/model.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "dense.h"
-#include "tap.h"
 
 /* ---- problems ---- */
 
@@ -25,11 +16,10 @@ struct problem {
 };
 
 /* Integers over 256, by a rule that tests/gold/ridge.py repeats. */
-static struct problem problem_new(weft_team *team, int64_t total, int64_t d, int classes,
-                                  weft_arena *mem)
+static struct problem problem_new(int64_t total, int64_t d, int classes)
 {
     struct problem problem = {.m = WEFT_NEW(mem, struct dense, 1), .classes = classes};
-    problem.f = dense_new(team, problem.m, total, d, mem);
+    problem.f = dense_new(problem.m, total, d);
     problem.all = WEFT_NEW(mem, int32_t, total);
     for (int64_t i = 0; i < total; i++) {
         for (int64_t k = 0; k < d; k++)
@@ -74,8 +64,7 @@ static void eliminate(int64_t n, double *a, double *b)
 
 /* Weights and, last, the intercept of one class: normal equations with a column of ones
  * that is not penalised. w[d+1]. Returns the objective. */
-static double naive(const struct problem *problem, int class, double alpha, double *w,
-                    weft_arena *mem)
+static double naive(const struct problem *problem, int class, double alpha, double *w)
 {
     int64_t d = problem->f.d, n = d + 1;
     double *a = WEFT_NEW(mem, double, n *n), *row = WEFT_NEW(mem, double, n);
@@ -104,12 +93,12 @@ static double naive(const struct problem *problem, int class, double alpha, doub
 
 static const weft_model *const model = &weft_model_ridge;
 
-static void *ridge_new(const char *options, weft_arena *mem)
+static void *ridge_new(const char *options)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
     void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[ridge]\n%s\n", options);
+    char *text = printed("[ridge]\n%s\n", options);
     if (weft_conf_text(&conf, "t_ridge", text) || weft_conf_bind(&conf, &model->kind, self))
         weft_die("%s", weft_error());
     return self;
@@ -120,12 +109,11 @@ static weft_answers answers_of(const struct problem *problem)
     return (weft_answers){.classes = problem->classes, .label = problem->label};
 }
 
-static weft_fitted fit(const struct problem *problem, const char *options, real *w,
-                       weft_arena *mem)
+static weft_fitted fit(const struct problem *problem, const char *options, real *w)
 {
     weft_fitted out;
     weft_answers answers = answers_of(problem);
-    model->fit(ridge_new(options, mem), &problem->f, &answers, 1, w, &out, mem);
+    model->fit(ridge_new(options), &problem->f, &answers, 1, w, &out, mem);
     return out;
 }
 
@@ -136,14 +124,14 @@ static int64_t nweight(const struct problem *problem)
 
 /* Largest difference from the naive solution, relative to its largest weight. */
 static double error(const struct problem *problem, double alpha, const real *w,
-                    double *objective, weft_arena *mem)
+                    double *objective)
 {
     int64_t d = problem->f.d;
     double *exact = WEFT_NEW(mem, double, d + 1);
     double worst = 0, most = 0;
     *objective = 0;
     for (int j = 0; j < problem->classes; j++) {
-        *objective += naive(problem, j, alpha, exact, mem) / (double)problem->f.total;
+        *objective += naive(problem, j, alpha, exact) / (double)problem->f.total;
         for (int64_t k = 0; k <= d; k++) {
             double found =
                 k < d ? (double)w[j * d + k] : (double)w[problem->classes * d + j];
@@ -155,12 +143,12 @@ static double error(const struct problem *problem, double alpha, const real *w,
 }
 
 static void check(const struct problem *problem, const char *what, const char *options,
-                  double alpha, weft_arena *mem)
+                  double alpha)
 {
     real *w = WEFT_NEW(mem, real, nweight(problem));
-    weft_fitted out = fit(problem, options, w, mem);
+    weft_fitted out = fit(problem, options, w);
     double objective;
-    double e = error(problem, alpha, w, &objective, mem);
+    double e = error(problem, alpha, w, &objective);
     note("%s: error %.1e, residual %.1e, %d iterations, %d passes", what, e, out.residual,
          out.iterations, out.passes);
     ok(!out.diverged && e < 2e-5, "%s: weights are those of the normal equations to 2e-5",
@@ -171,27 +159,26 @@ static void check(const struct problem *problem, const char *what, const char *o
 
 static const char tight[] = "solver = cg\ntol = 1e-13", direct[] = "solver = cholesky";
 
-static void test_closed(weft_team *team, weft_arena *mem)
+static void test_closed(void)
 {
-    struct problem tall = problem_new(team, 1500, 40, 4, mem);
-    check(&tall, "cg", tight, 0.5, mem);
-    check(&tall, "cholesky", direct, 0.5, mem);
-    struct problem wide = problem_new(team, 600, 700, 3, mem);
-    check(&wide, "cg, more columns than rows", "solver = cg\ntol = 1e-13\nalpha = 50", 50,
-          mem);
-    check(&wide, "dual cholesky", "solver = cholesky\nalpha = 50", 50, mem);
-    struct problem two = problem_new(team, 900, 70, 2, mem);
-    check(&two, "two classes by cg", tight, 0.5, mem);
-    check(&two, "two classes by cholesky", direct, 0.5, mem);
+    struct problem tall = problem_new(1500, 40, 4);
+    check(&tall, "cg", tight, 0.5);
+    check(&tall, "cholesky", direct, 0.5);
+    struct problem wide = problem_new(600, 700, 3);
+    check(&wide, "cg, more columns than rows", "solver = cg\ntol = 1e-13\nalpha = 50", 50);
+    check(&wide, "dual cholesky", "solver = cholesky\nalpha = 50", 50);
+    struct problem two = problem_new(900, 70, 2);
+    check(&two, "two classes by cg", tight, 0.5);
+    check(&two, "two classes by cholesky", direct, 0.5);
     weft_arena_free(tall.m->mem);
     weft_arena_free(wide.m->mem);
     weft_arena_free(two.m->mem);
 }
 
 /* Columns 3 constant, 5 equal to 4, 6 minus twice 4. */
-static void test_degenerate(weft_team *team, weft_arena *mem)
+static void test_degenerate(void)
 {
-    struct problem problem = problem_new(team, 700, 12, 3, mem);
+    struct problem problem = problem_new(700, 12, 3);
     int64_t d = problem.f.d;
     for (int64_t i = 0; i < problem.f.total; i++) {
         double *x = problem.m->x + i * d;
@@ -200,19 +187,19 @@ static void test_degenerate(weft_team *team, weft_arena *mem)
         x[6] = -2 * x[4];
     }
     problem.m->most = 6;
-    check(&problem, "dependent columns by cg", tight, 0.5, mem);
-    check(&problem, "dependent columns by cholesky", direct, 0.5, mem);
+    check(&problem, "dependent columns by cg", tight, 0.5);
+    check(&problem, "dependent columns by cholesky", direct, 0.5);
     real *w = WEFT_NEW(mem, real, nweight(&problem));
-    weft_fitted out = fit(&problem, tight, w, mem);
+    weft_fitted out = fit(&problem, tight, w);
     ok(fabs((double)w[3]) < 1e-6, "a constant column has no weight");
     is_near(w[5], w[4], 1e-6, "equal columns have equal weights");
-    out = fit(&problem, "solver = cholesky\nalpha = 0", w, mem);
+    out = fit(&problem, "solver = cholesky\nalpha = 0", w);
     ok(out.diverged, "cholesky of a singular matrix is reported");
-    out = fit(&problem, "solver = cg\nalpha = 0\ntol = 1e-10", w, mem);
+    out = fit(&problem, "solver = cg\nalpha = 0\ntol = 1e-10", w);
     ok(!out.diverged && out.residual <= 1e-4,
        "cg solves a singular system that has solutions, to %.1e", out.residual);
     memset(problem.all, 0, (size_t)problem.f.total * sizeof *problem.all);
-    out = fit(&problem, "", w, mem);
+    out = fit(&problem, "", w);
     ok(!out.diverged && out.residual == 0 && w[3 * d] == 1 && w[3 * d + 1] == -1 &&
            w[0] == 0,
        "where all labels are equal the intercepts say it all");
@@ -220,15 +207,15 @@ static void test_degenerate(weft_team *team, weft_arena *mem)
 }
 
 /* The intercept takes up what is added to a column. */
-static void test_intercept(weft_team *team, weft_arena *mem)
+static void test_intercept(void)
 {
-    struct problem problem = problem_new(team, 800, 10, 3, mem);
+    struct problem problem = problem_new(800, 10, 3);
     int64_t d = problem.f.d, n = nweight(&problem);
     real *w = WEFT_NEW(mem, real, n), *shifted = WEFT_NEW(mem, real, n);
-    fit(&problem, tight, w, mem);
+    fit(&problem, tight, w);
     for (int64_t i = 0; i < problem.f.total; i++) problem.m->x[i * d + 2] += 4;
     problem.m->most = 7;
-    fit(&problem, tight, shifted, mem);
+    fit(&problem, tight, shifted);
     double worst = 0;
     for (int64_t i = 0; i < problem.classes * d; i++)
         worst = worse(worst, fabs((double)(shifted[i] - w[i])));
@@ -238,32 +225,32 @@ static void test_intercept(weft_team *team, weft_arena *mem)
     weft_arena_free(problem.m->mem);
 }
 
-static void test_start(weft_team *team, weft_arena *mem)
+static void test_start(void)
 {
-    struct problem problem = problem_new(team, 1500, 60, 5, mem);
+    struct problem problem = problem_new(1500, 60, 5);
     int64_t n = nweight(&problem);
     real *cold = WEFT_NEW(mem, real, n), *warm = WEFT_NEW(mem, real, n);
-    weft_fitted first = fit(&problem, "tol = 1e-10\nsolver = cg", cold, mem);
+    weft_fitted first = fit(&problem, "tol = 1e-10\nsolver = cg", cold);
     memcpy(warm, cold, (size_t)n * sizeof *warm);
-    weft_fitted out = fit(&problem, "tol = 1e-4\nsolver = cg", warm, mem);
+    weft_fitted out = fit(&problem, "tol = 1e-4\nsolver = cg", warm);
     ok(out.iterations == 0 && memcmp(warm, cold, (size_t)n * sizeof *warm) == 0,
        "a start at the solution stays there");
     for (int64_t i = 0; i < n; i++) warm[i] *= (real)1.01;
-    out = fit(&problem, "tol = 1e-10\nsolver = cg", warm, mem);
+    out = fit(&problem, "tol = 1e-10\nsolver = cg", warm);
     ok(out.iterations < first.iterations && out.residual <= 1e-4,
        "a start near the solution takes %d of %d iterations", out.iterations,
        first.iterations);
     for (int64_t i = 0; i < n; i++) warm[i] = (real)(i % 3 ? 1e6 : NAN);
-    out = fit(&problem, "tol = 1e-10\nsolver = cg", warm, mem);
+    out = fit(&problem, "tol = 1e-10\nsolver = cg", warm);
     ok(memcmp(warm, cold, (size_t)n * sizeof *warm) == 0, "a useless start is not used");
     memset(warm, 0, (size_t)n * sizeof *warm);
-    out = fit(&problem, "tol = 0\niterations = 2\nsolver = cg", warm, mem);
+    out = fit(&problem, "tol = 0\niterations = 2\nsolver = cg", warm);
     ok(out.iterations == 2 && out.residual > 0 && out.residual < 1,
        "iterations end at their limit");
     memset(warm, 0, (size_t)n * sizeof *warm);
     weft_answers answers = answers_of(&problem);
-    model->fit(ridge_new("tol = 1e-10\nsolver = cg", mem), &problem.f, &answers, 1e7, warm,
-               &out, mem);
+    model->fit(ridge_new("tol = 1e-10\nsolver = cg"), &problem.f, &answers, 1e7, warm, &out,
+               mem);
     ok(out.iterations < first.iterations && out.residual > first.residual,
        "with slack, a fit ends sooner");
     digest(weft_hash(cold, (size_t)n * sizeof *cold, 0));
@@ -271,12 +258,12 @@ static void test_start(weft_team *team, weft_arena *mem)
 }
 
 /* Default options; bits do not depend on ranks. */
-static void test_ranks(weft_team *team, weft_arena *mem)
+static void test_ranks(void)
 {
-    struct problem problem = problem_new(team, 3000, 150, 10, mem);
+    struct problem problem = problem_new(3000, 150, 10);
     int64_t n = nweight(&problem);
     real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
-    weft_fitted out = fit(&problem, "", w, mem), exact = fit(&problem, direct, v, mem);
+    weft_fitted out = fit(&problem, "", w), exact = fit(&problem, direct, v);
     double constant = 0;
     for (int j = 0; j < problem.classes; j++) {
         double sum = 0;
@@ -293,11 +280,10 @@ static void test_ranks(weft_team *team, weft_arena *mem)
 }
 
 /* The state of a fit of `iterations` iterations, some of them in another piece. */
-static double *pieces(const struct problem *problem, int some, int iterations, real *w,
-                      weft_arena *mem)
+static double *pieces(const struct problem *problem, int some, int iterations, real *w)
 {
     weft_fitted out;
-    const void *self = ridge_new("", mem);
+    const void *self = ridge_new("");
     weft_answers answers = answers_of(problem);
     double *state = WEFT_NEW(mem, double, model->piece_size(problem->f.d, &answers));
     state[0] = -1;
@@ -307,19 +293,19 @@ static double *pieces(const struct problem *problem, int some, int iterations, r
 }
 
 /* So many columns that ranks deal block vectors out. */
-static void test_wide(weft_team *team, weft_arena *mem)
+static void test_wide(void)
 {
     enum { ROWS = 60, COLUMNS = 17000, CLASSES = 4 };
-    struct problem problem = problem_new(team, ROWS, COLUMNS, CLASSES, mem);
+    struct problem problem = problem_new(ROWS, COLUMNS, CLASSES);
     weft_answers answers = answers_of(&problem);
     int64_t n = nweight(&problem), size = model->piece_size(COLUMNS, &answers);
     real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
-    weft_fitted out = fit(&problem, "", w, mem);
+    weft_fitted out = fit(&problem, "", w);
     ok(out.iterations > 2 && !out.diverged, "%d columns: a fit ends", COLUMNS);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
-    weft_fitted exact = fit(&problem, "solver = cholesky\nalpha = 50", v, mem);
-    out = fit(&problem, "solver = cg\ntol = 1e-13\nalpha = 50", w, mem);
+    weft_fitted exact = fit(&problem, "solver = cholesky\nalpha = 50", v);
+    out = fit(&problem, "solver = cg\ntol = 1e-13\nalpha = 50", w);
     double worst = 0, most = 0;
     for (int64_t i = 0; i < n; i++) {
         worst = worse(worst, fabs((double)(w[i] - v[i])));
@@ -330,7 +316,7 @@ static void test_wide(weft_team *team, weft_arena *mem)
     is_near(out.objective, exact.objective, 1e-6 * exact.objective, "so is its objective");
     memset(w, 0, (size_t)n * sizeof *w);
     memset(v, 0, (size_t)n * sizeof *v);
-    double *whole = pieces(&problem, 0, 7, w, mem), *parts = pieces(&problem, 3, 7, v, mem);
+    double *whole = pieces(&problem, 0, 7, w), *parts = pieces(&problem, 3, 7, v);
     ok(memcmp(whole, parts, (size_t)size * sizeof *whole) == 0 &&
            memcmp(w, v, (size_t)n * sizeof *w) == 0,
        "two pieces have the bits of the whole");
@@ -339,14 +325,14 @@ static void test_wide(weft_team *team, weft_arena *mem)
 }
 
 /* Lines of tests/gold/ridge.txt: class, weights, intercept. */
-static void test_gold(weft_team *team, weft_arena *mem)
+static void test_gold(void)
 {
-    struct problem problem = problem_new(team, 1000, 20, 4, mem);
+    struct problem problem = problem_new(1000, 20, 4);
     int64_t d = problem.f.d;
     real *a = WEFT_NEW(mem, real, nweight(&problem)),
          *b = WEFT_NEW(mem, real, nweight(&problem));
-    fit(&problem, tight, a, mem);
-    fit(&problem, direct, b, mem);
+    fit(&problem, tight, a);
+    fit(&problem, direct, b);
     FILE *gold = fopen("tests/gold/ridge.txt", "r");
     weft_check(gold, "tests/gold/ridge.txt is missing: run tests in the top directory");
     double worst = 0, x;
@@ -363,15 +349,15 @@ static void test_gold(weft_team *team, weft_arena *mem)
 }
 
 /* What a factor takes is known before it is made, by the smaller of the two systems. */
-static void test_memory(weft_team *team, weft_arena *mem)
+static void test_memory(void)
 {
-    const void *factor = ridge_new(direct, mem), *cg = ridge_new("", mem);
-    weft_matrix matrix = {.d = 100000, .total = 30000, .team = team};
+    const void *factor = ridge_new(direct), *cg = ridge_new("");
+    weft_matrix matrix = {.d = 100000, .total = 30000, .team = &world};
     double bytes, small;
     ok(model->memory(factor, &matrix, INFINITY, &bytes) == WEFT_OK &&
            model->memory(cg, &matrix, 1, &small) == WEFT_OK && small <= 0,
        "cg needs no memory to speak of");
-    is_near(bytes, 9e8 * sizeof(real) / team->size + 16 * 512 * 3e4, 1,
+    is_near(bytes, 9e8 * sizeof(real) / world.size + 16 * 512 * 3e4, 1,
             "the factor of the dual system is of the rows' order");
     weft_status st = model->memory(factor, &matrix, 1e8, &small);
     ok(st == WEFT_ELIMIT && strstr(weft_error(), "100000 features") &&
@@ -379,9 +365,9 @@ static void test_memory(weft_team *team, weft_arena *mem)
        "a factor that does not fit is refused");
 }
 
-static void test_loss(weft_arena *mem)
+static void test_loss(void)
 {
-    const void *self = ridge_new("", mem);
+    const void *self = ridge_new("");
     const double score[3] = {0.5, 0.25, -1};
     int wrong;
     is_near(model->loss(self, 3, score, 0, &wrong), 0.25 + 1.5625, 1e-12,
@@ -395,20 +381,7 @@ static void test_loss(weft_arena *mem)
 
 int main(int argc, char **argv)
 {
-    weft_team world;
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
-    weft_arena *mem = weft_arena_new();
-    test_closed(&world, mem);
-    test_degenerate(&world, mem);
-    test_intercept(&world, mem);
-    test_start(&world, mem);
-    test_ranks(&world, mem);
-    test_wide(&world, mem);
-    test_gold(&world, mem);
-    test_memory(&world, mem);
-    test_loss(mem);
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_closed, test_degenerate, test_intercept, test_start, test_ranks,
+                 test_wide, test_gold, test_memory, test_loss);
 }

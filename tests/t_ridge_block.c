@@ -3,16 +3,9 @@
  * of ranks, whether ranks deal columns out or not. RUN: np=1 np=2 np=3 np=4 */
 #include "model/ridge.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "tap.h"
-#include "weft/base/random.h"
-#include "weft/par/par.h"
 
 enum { C = 9, DEALT = 17000, SMALL = 1500 };
-
-static weft_arena *mem;
 
 static double normal(int j, int64_t k)
 {
@@ -37,10 +30,10 @@ static double dot(int64_t d, const double *a, const double *b)
     return sum;
 }
 
-static void test_sums(weft_team *team, int64_t d)
+static void test_sums(int64_t d)
 {
-    block_space space = block_space_new(team, d, mem);
-    ok(space.dealt == (team->size > 1 && d == DEALT), "%d columns are %sdealt out", (int)d,
+    block_space space = block_space_new(&world, d, mem);
+    ok(space.dealt == (world.size > 1 && d == DEALT), "%d columns are %sdealt out", (int)d,
        space.dealt ? "" : "not ");
     double *a = block_new(d), *b = a + 3 * d, g[10], worst = 0, last = 0;
     block_sums sums = block_sums_new(&space, 10);
@@ -68,9 +61,9 @@ static void test_sums(weft_team *team, int64_t d)
 }
 
 /* The basis of z, whose number is known, against z itself. */
-static void check_basis(weft_team *team, int64_t d, double *z, int expect, const char *what)
+static void check_basis(int64_t d, double *z, int expect, const char *what)
 {
-    block_space space = block_space_new(team, d, mem);
+    block_space space = block_space_new(&world, d, mem);
     double *used = WEFT_NEW(mem, double, C *d), *p = WEFT_NEW(mem, double, C *d);
     double *left = WEFT_NEW(mem, double, d);
     real *rounded = WEFT_NEW(mem, real, C * d);
@@ -110,16 +103,16 @@ static double *chain(int64_t d, double share)
     return z;
 }
 
-static void test_basis(weft_team *team, int64_t d)
+static void test_basis(int64_t d)
 {
-    check_basis(team, d, block_new(d), C, "independent vectors");
-    check_basis(team, d, chain(d, 1e-2), C, "a chain of vectors 1e-2 apart");
-    check_basis(team, d, chain(d, 1e-5), C, "a chain of vectors 1e-5 apart");
-    check_basis(team, d, chain(d, 1e-8), 1, "vectors that differ by rounding of reals");
+    check_basis(d, block_new(d), C, "independent vectors");
+    check_basis(d, chain(d, 1e-2), C, "a chain of vectors 1e-2 apart");
+    check_basis(d, chain(d, 1e-5), C, "a chain of vectors 1e-5 apart");
+    check_basis(d, chain(d, 1e-8), 1, "vectors that differ by rounding of reals");
     double *z = block_new(d);
     for (int j = 0; j < C; j++)
         for (int64_t k = 0; k < d; k++) z[j * d + k] *= pow(10, 30 * (j - 4));
-    check_basis(team, d, z, C, "vectors of lengths from 1e-120 to 1e120");
+    check_basis(d, z, C, "vectors of lengths from 1e-120 to 1e120");
     z = block_new(d);
     for (int64_t k = 0; k < d; k++) {
         z[d + k] = 0;
@@ -127,27 +120,22 @@ static void test_basis(weft_team *team, int64_t d)
         z[4 * d + k] = z[k] + z[2 * d + k];
         z[5 * d + k] = z[8 * d + k] + 3e-6 * z[5 * d + k];
     }
-    check_basis(team, d, z, C - 3, "a zero, a multiple, a sum and one 3e-6 from another");
+    check_basis(d, z, C - 3, "a zero, a multiple, a sum and one 3e-6 from another");
     z = block_new(d);
     z[4 * d + d / 2] = NAN;
-    check_basis(team, d, z, C - 1, "one that is not finite");
+    check_basis(d, z, C - 1, "one that is not finite");
     for (int j = 0; j < C; j++)
         for (int64_t k = 0; k < d; k++) z[j * d + k] = j == 4 ? NAN : 0;
-    check_basis(team, d, z, 0, "zeros and NAN");
+    check_basis(d, z, 0, "zeros and NAN");
 }
 
 int main(int argc, char **argv)
 {
-    weft_team world;
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
-    mem = weft_arena_new();
+    ranks_begin(&argc, &argv);
     const int64_t size[] = {SMALL, DEALT};
     for (int i = 0; i < 2; i++) {
-        test_sums(&world, size[i]);
-        test_basis(&world, size[i]);
+        test_sums(size[i]);
+        test_basis(size[i]);
     }
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
+    return tap_end();
 }

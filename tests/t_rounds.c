@@ -3,16 +3,12 @@
  * digest. The task is a toy whose state depends on all its rounds and whose mixture
  * changes.
  * RUN: np=1 np=2 np=3 np=4 */
-#include "host/host.h"
 #include "parts.h"
-#include "rundir/rundir.h"
-#include "sched/sched.h"
+#include "sched_runs.h"
 #include "scratch.h"
 #include "toy_axis.h"
-#include "whole.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 enum { NSTATE = 300, ROUNDS = 4, NEVER = -1, STEP = 2 };
 
@@ -139,8 +135,7 @@ static weft_status prepare(struct bench *bench, const struct setting *how)
     TRY(weft_conf_text(&conf, "test", "[space]\nconfigs = 5\n[toy]\ngamma = 0 .. 10\n"));
     const weft_kind *kind = &toy_kind;
     TRY(weft_space_read(&bench->space, &conf, &kind, 1, 7, bench->mem));
-    if (how->teams > 1) weft_team_split(&world, how->teams, &bench->own);
-    weft_team *team = how->teams > 1 ? &bench->own : &world;
+    weft_team *team = team_of(&world, how->teams, &bench->own);
     bench->task = (struct toy){.team = team, .stop = NEVER, .die = NEVER};
     TRY(search_bind(&bench->search, how->tuner, &conf));
     TRY(weft_search_setup(&bench->search, &bench->space, 1, bench->mem));
@@ -153,21 +148,7 @@ static weft_status prepare(struct bench *bench, const struct setting *how)
                                 .checkpoint = how->checkpoint,
                                 .target = how->target,
                                 .mem = bench->mem};
-    if (!how->path) return WEFT_OK;
-    TRY(weft_rundir_open(&bench->trace, how->path, how->fresh, &world, bench->mem));
-    bench->sched.rundir = &bench->trace;
-    return how->fresh
-               ? weft_rundir_begin(&bench->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
-               : WEFT_OK;
-}
-
-static void finish(struct bench *bench, int done)
-{
-    weft_cache_free(&bench->sched);
-    weft_sleep(&world); /* another team may be reading the winner's state */
-    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
-    if (bench->sched.team == &bench->own) weft_team_free(&bench->own);
-    weft_arena_free(bench->mem);
+    return open_trace(&bench->sched, how->path, how->fresh, &bench->trace);
 }
 
 /* From where it is to the end; 0 where that fails. *rounds: done now, by this rank. */
@@ -178,7 +159,7 @@ static uint64_t run_out(const struct setting *how, int *rounds)
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     uint64_t found = st == WEFT_OK ? sched_digest(&bench.sched) : 0;
     *rounds = bench.task.rounds;
-    finish(&bench, st == WEFT_OK);
+    end_run(&bench.sched, st == WEFT_OK);
     return found;
 }
 
@@ -189,11 +170,9 @@ static weft_status run_until(const struct setting *how, int at, int dies, int *r
     struct bench bench;
     weft_status st = prepare(&bench, how);
     *(dies ? &bench.task.die : &bench.task.stop) = at;
-    weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-    weft_signals_free();
+    st = run_prepared(st, &bench.sched);
     *rounds = bench.task.rounds;
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
     return st;
 }
 
@@ -219,7 +198,7 @@ static void test_rows(void)
        "the result has the mixture after the last one");
     is_near(bench.sched.queue.winner.res.resource, 4, 0,
             "the trial went on through all jobs");
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
 }
 
 static void test_stop(const weft_tuner *tuner, uint64_t whole, int all)
@@ -359,5 +338,5 @@ int main(int argc, char **argv)
         if (i == 0) test_damage(whole, all);
         for (int g = 2; g <= world.size; g++) test_teams(tuners[i], whole, g);
     }
-    return scratch_end();
+    return tap_end();
 }

@@ -2,12 +2,6 @@
  * of products of simplexes, and with extreme values.
  * RUN: np=1 */
 #include "packed.h"
-#include "tap.h"
-#include "weft/base/base.h"
-#include "weft/base/random.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { MOST = 64 }; /* clients or entries of a small test */
 
@@ -27,7 +21,7 @@ static const int hand_pick[2] = {0, 2};
 static const double hand_before[2] = {.7, 1}, hand_after[2] = {.4, .9},
                     hand_weight[2] = {.25, .75};
 
-static weft_mix hand_mix(weft_arena *mem)
+static weft_mix hand_mix(void)
 {
     weft_mix mix = weft_mix_new(K, 0, mem);
     for (int i = 0; i < K; i++) mix.logp[i] = log(start[i]);
@@ -36,9 +30,9 @@ static weft_mix hand_mix(weft_arena *mem)
 
 /* Two rounds of the same scores by the rule; the second must move by step * grad. */
 static void moves(const char *about, weft_mix_update rule, double step,
-                  const double grad[K], int rounds, weft_arena *mem)
+                  const double grad[K], int rounds)
 {
-    weft_mix mix = hand_mix(mem);
+    weft_mix mix = hand_mix();
     weft_mix_update_state drift = {0};
     double want[K], sum = 0, off = 0;
     for (int t = 0; t < rounds; t++) {
@@ -60,7 +54,7 @@ static const weft_mix_update horizon = {.schedule = WEFT_UPDATE_HORIZON,
                                         .eta = 9},
                              adaptive = {.schedule = WEFT_UPDATE_ADAPTIVE};
 
-static void test_by_hand(weft_arena *mem)
+static void test_by_hand(void)
 {
     double eta = sqrt(2 * log(K)), mean = .25 * .4 + .75 * .9;
     /* of the first round, whose baseline is 0, and of those after it, by the mean */
@@ -70,38 +64,36 @@ static void test_by_hand(weft_arena *mem)
     const double floored[K] = {first[0], 0, .75 * .9 / .3};
     double norm = first[2], next = later[2];
     moves("constant: eta", (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT}, eta, first,
-          1, mem);
+          1);
     moves("eta may be given",
-          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .eta = .1}, .1, first, 1,
-          mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .eta = .1}, .1, first, 1);
     moves("the second round has a baseline",
           (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .discount = .5}, eta, later,
-          2, mem);
+          2);
     moves("root: the second step is smaller",
-          (weft_mix_update){.schedule = WEFT_UPDATE_ROOT}, eta / sqrt(2), later, 2, mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_ROOT}, eta / sqrt(2), later, 2);
     moves("aggressive: divided by the largest entry",
-          (weft_mix_update){.schedule = WEFT_UPDATE_AGGRESSIVE}, eta / norm, first, 1, mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_AGGRESSIVE}, eta / norm, first, 1);
     moves("adaptive: by the root of the sum of squares", adaptive,
-          eta / sqrt(norm * norm + next * next), later, 2, mem);
+          eta / sqrt(norm * norm + next * next), later, 2);
     moves("scale: eta^2", (weft_mix_update){.schedule = WEFT_UPDATE_SCALE}, eta * eta,
-          first, 1, mem);
-    moves("horizon: by the root of the rounds", horizon, eta / 4, later, 2, mem);
-    moves("the first round by its own mean", horizon, eta / 4, later, 1, mem);
-    moves("of those so far without one", so_far, eta / sqrt(2), later, 2, mem);
-    moves("literal: exp(-s / sqrt n), no more", literal, 1. / 4, raw, 2, mem);
+          first, 1);
+    moves("horizon: by the root of the rounds", horizon, eta / 4, later, 2);
+    moves("the first round by its own mean", horizon, eta / 4, later, 1);
+    moves("of those so far without one", so_far, eta / sqrt(2), later, 2);
+    moves("literal: exp(-s / sqrt n), no more", literal, 1. / 4, raw, 2);
     moves("differences are scores",
-          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .diff = 1}, eta, diff, 1,
-          mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .diff = 1}, eta, diff, 1);
     moves("a floor bounds the weight of the rare",
-          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .floor = .9}, eta, floored, 1,
-          mem);
-    moves("still is still", (weft_mix_update){0}, 0, first, 3, mem);
+          (weft_mix_update){.schedule = WEFT_UPDATE_CONSTANT, .floor = .9}, eta, floored,
+          1);
+    moves("still is still", (weft_mix_update){0}, 0, first, 3);
 }
 
 /* Of three entries one is eliminated: step size and floor are those of two. */
-static void test_eliminated(weft_arena *mem)
+static void test_eliminated(void)
 {
-    weft_mix mix = hand_mix(mem);
+    weft_mix mix = hand_mix();
     weft_mix_update_state drift = {0};
     weft_mix_update rule = {.schedule = WEFT_UPDATE_CONSTANT, .floor = .9};
     mix.logp[0] = log(.8);
@@ -116,7 +108,6 @@ static void test_eliminated(weft_arena *mem)
 
 static void test_discount(void)
 {
-    weft_arena *mem = weft_arena_new();
     weft_mix mix = weft_mix_new(K, 0, mem);
     weft_mix_update_state drift = {0};
     weft_mix_update rule = {.schedule = WEFT_UPDATE_ROOT, .discount = .5};
@@ -127,7 +118,6 @@ static void test_discount(void)
     is_near(drift.base / drift.mass, (2 + .5 * 3 + .25 * 1) / 1.75, 1e-15,
             "the baseline weighs rounds by their age");
     is_near(drift.steps, 3, 0, "rounds are counted");
-    weft_arena_free(mem);
 }
 
 /* ---- the released program ---- */
@@ -144,7 +134,7 @@ struct gold {
     weft_mix mix;
 };
 
-static int read_head(FILE *in, struct gold *gold, weft_arena *mem)
+static int read_head(FILE *in, struct gold *gold)
 {
     int diff;
     double discount, eta;
@@ -190,12 +180,12 @@ static double play_round(FILE *in, struct gold *gold, weft_mix_update_state *dri
     return off;
 }
 
-static void test_gold(weft_arena *mem)
+static void test_gold(void)
 {
     FILE *in = fopen("tests/gold/fedex.txt", "r");
     weft_check(in != NULL, "run the test in the top directory");
     int n = 0;
-    for (struct gold gold = {.rounds = 0}; read_head(in, &gold, mem); n++) {
+    for (struct gold gold = {.rounds = 0}; read_head(in, &gold); n++) {
         weft_mix_update_state drift = {0};
         double off = 0;
         for (int t = 0; t < gold.rounds; t++)
@@ -216,7 +206,7 @@ enum { BLOCKS = 3 };
 static const int off[BLOCKS + 1] = {0, 5, 7, 11}, axis[BLOCKS] = {2, 0, 3};
 
 /* Entries 0 .. 4 are values of axis 2, then 2 of axis 0, then 4 of axis 3. */
-static weft_mix grid_mix(weft_arena *mem)
+static weft_mix grid_mix(void)
 {
     const double centre[4] = {-1, -2, -3, -4};
     weft_mix mix = weft_mix_new(off[BLOCKS], 4, mem);
@@ -229,9 +219,9 @@ static weft_mix grid_mix(weft_arena *mem)
     return mix;
 }
 
-static void test_product(weft_arena *mem)
+static void test_product(void)
 {
-    weft_mix mix = grid_mix(mem);
+    weft_mix mix = grid_mix();
     is_near(weft_mix_entropy(&mix), log(5 * 2 * 4), 1e-14,
             "a product's entropy is the sum");
     const double unit[BLOCKS] = {.99, .49, .5};
@@ -249,9 +239,9 @@ static void test_product(weft_arena *mem)
        "tables are a block's own");
 }
 
-static void test_product_rounds(weft_arena *mem)
+static void test_product_rounds(void)
 {
-    weft_mix mix = grid_mix(mem);
+    weft_mix mix = grid_mix();
     int pick[BLOCKS];
     double conf[4], cum[11];
     weft_mix_update rule = {
@@ -283,21 +273,21 @@ static void test_product_rounds(weft_arena *mem)
        "and makes the likeliest configuration");
 }
 
-static void test_copy(weft_arena *mem)
+static void test_copy(void)
 {
-    weft_mix mix = grid_mix(mem);
+    weft_mix mix = grid_mix();
     weft_mix copy = weft_mix_new(mix.k, mix.dim, mem),
              plain = weft_mix_new(mix.k, mix.dim, mem);
     weft_mix_copy(&copy, &mix);
     memcpy(plain.conf, mix.conf, (size_t)(mix.k * mix.dim) * sizeof *mix.conf);
     memcpy(plain.logp, mix.logp, (size_t)mix.k * sizeof *mix.logp);
     size_t n, ncopy, nplain;
-    const void *a = packed(&mix, &n, mem), *b = packed(&copy, &ncopy, mem);
+    const void *a = packed(&mix, &n), *b = packed(&copy, &ncopy);
     ok(n == ncopy && memcmp(a, b, n) == 0, "a copy of a product is one");
     const int other[BLOCKS] = {2, 1, 3};
     copy.axis = other;
-    ok(memcmp(a, packed(&copy, &ncopy, mem), n) != 0, "the packed form shows the axes");
-    packed(&plain, &nplain, mem);
+    ok(memcmp(a, packed(&copy, &ncopy), n) != 0, "the packed form shows the axes");
+    packed(&plain, &nplain);
     ok(nplain < n, "and the blocks");
 }
 
@@ -312,10 +302,10 @@ static int is_sound(const weft_mix *mix)
 
 /* A thousand arms, of which rounds kill all but a few; draws of what is hardly there, and
  * scores of all kinds. */
-static void test_thousand(weft_arena *mem)
+static void test_thousand(void)
 {
     const double strange[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e99, 0, -5e-324};
-    enum { ALL = 1000, N = 10, STRANGE = sizeof strange / sizeof *strange };
+    enum { ALL = 1000, N = 10, STRANGE = LEN(strange) };
     const weft_update_schedule all[] = {WEFT_UPDATE_CONSTANT,    WEFT_UPDATE_ROOT,
                                         WEFT_UPDATE_ADAPTIVE,    WEFT_UPDATE_AGGRESSIVE,
                                         WEFT_UPDATE_SCALE,       WEFT_UPDATE_HORIZON,
@@ -346,9 +336,9 @@ static void test_thousand(weft_arena *mem)
     }
 }
 
-static void test_nothing(weft_arena *mem)
+static void test_nothing(void)
 {
-    weft_mix mix = hand_mix(mem), before = hand_mix(mem);
+    weft_mix mix = hand_mix(), before = hand_mix();
     weft_mix_update_state drift = {0};
     weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE};
     const double nan[2] = {NAN, INFINITY};
@@ -374,10 +364,10 @@ static void test_nothing(weft_arena *mem)
 
 /* Chi-square of n picks, with as many degrees of freedom as entries less one; its standard
  * deviation is sqrt(2 df), and five are allowed. */
-static void test_frequencies(weft_arena *mem)
+static void test_frequencies(void)
 {
     enum { N = 100000 };
-    weft_mix mix = grid_mix(mem);
+    weft_mix mix = grid_mix();
     const double grad[11] = {0, 1, 2, 3, 4, 0, 2, 1, 0, 1, 0};
     weft_mix_step(&mix, .5, grad);
     double count[11] = {0}, unit[BLOCKS];
@@ -400,17 +390,8 @@ static void test_frequencies(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_by_hand(mem);
-    test_eliminated(mem);
-    test_discount();
-    test_gold(mem);
-    test_product(mem);
-    test_product_rounds(mem);
-    test_copy(mem);
-    test_thousand(mem);
-    test_nothing(mem);
-    test_frequencies(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_by_hand, test_eliminated, test_discount, test_gold, test_product,
+                 test_product_rounds, test_copy, test_thousand, test_nothing,
+                 test_frequencies);
 }

@@ -2,9 +2,7 @@
  * after every job of a run. The task is a toy whose state records the jobs that it went
  * through.
  * RUN: np=1 np=2 np=3 */
-#include "rundir/rundir.h"
 #include "toy_run.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/store/file.h"
 
@@ -23,7 +21,7 @@ static const struct line lines[] = {
     {0, -1, 0, 0, 1, 0}, {1, -1, 0, 0, 0, 0}, {0, -1, 1, 0, 0, 1}, {2, 0, 0, 0, 2, 1},
     {1, -1, 1, 1, 4, 2}, {0, -1, 2, 1, 3, 3}, {2, -1, 1, 0, 0, 4}, {3, 2, 0, 1, 6, 5},
 };
-enum { NLINE = sizeof lines / sizeof *lines };
+enum { NLINE = LEN(lines) };
 
 struct script {
     int asked, told, in_order;
@@ -37,7 +35,7 @@ struct script {
 static int states_in(weft_rundir *rundir)
 {
     int n = 0;
-    weft_check(weft_rundir_sync(rundir, 1) == WEFT_OK, "%s", weft_error());
+    must(weft_rundir_sync(rundir, 1));
     DIR *dir = opendir(rundir->dir);
     weft_check(dir, "cannot read %s", rundir->dir);
     for (struct dirent *entry; (entry = readdir(dir));)
@@ -47,12 +45,12 @@ static int states_in(weft_rundir *rundir)
 }
 
 static weft_status script_setup(void *self, const weft_space *space, uint64_t seed,
-                                weft_arena *mem)
+                                weft_arena *own)
 {
     struct script *script = self;
     (void)seed;
     *script = (struct script){
-        .in_order = 1, .space = space, .mix = weft_mix_new(1, space->dim, mem)};
+        .in_order = 1, .space = space, .mix = weft_mix_new(1, space->dim, own)};
     return WEFT_OK;
 }
 
@@ -102,11 +100,10 @@ static int exists(const char *path)
     return stat(path, &info) == 0;
 }
 
-static void test_order(weft_team *team)
+static void test_order(void)
 {
     struct bench bench;
-    weft_status st = prepare(&bench, team, &script_tuner, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    weft_status st = run_to(&bench, &script_tuner, NULL, 0, -1);
     ok(st == WEFT_OK && bench.sched.queue.n == NLINE,
        "a scripted tuner's jobs are all run");
     ok(((const struct script *)bench.search.tuner_self)->in_order,
@@ -120,15 +117,15 @@ static void test_order(weft_team *team)
     for (int i = 0; i < NLINE; i++) resource[i] = bench.sched.queue.record[i].res.resource;
     ok(memcmp(expected, resource, sizeof resource) == 0,
        "resources add up along trials; a copy is of the last job that was told");
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
 }
 
 /* Of jobs that wait for nothing, and are alike to the task, the expensive ones are done
  * first, so that no team has a long one left at the end. */
-static void test_costs(weft_team *team)
+static void test_costs(void)
 {
     struct bench bench;
-    weft_status st = prepare(&bench, team, &weft_tuner_random, 1, NULL, 0);
+    weft_status st = prepare(&bench, &weft_tuner_random, NULL, 0);
     bench.task.costly = 1;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     int falls = st == WEFT_OK && bench.sched.queue.n == 8;
@@ -139,33 +136,31 @@ static void test_costs(weft_team *team)
         falls = !alike || job->mix.conf[0] < before->mix.conf[0];
     }
     ok(falls, "jobs that are asked for together run by falling cost");
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
 }
 
 /* States that no later job can begin with are removed while the search goes on: of those
  * that the script's jobs leave on disk, only that of trial 2, which may go on, is there at
  * the end.
  */
-static void test_states(weft_team *team, const char *dir)
+static void test_states(void)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/s.h5", dir);
+    const char *path = at("s.h5");
     struct bench bench;
-    weft_status st = prepare(&bench, team, &script_tuner, 1, path, 1);
+    weft_status st = prepare(&bench, &script_tuner, path, 1);
     ((struct script *)bench.search.tuner_self)->rundir = &bench.trace;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     int states = ((struct script *)bench.search.tuner_self)->states;
-    ok(st == WEFT_OK && (team->rank > 0 || states == 1),
+    ok(st == WEFT_OK && (world.rank > 0 || states == 1),
        "states that no job needs are removed (%d are left)", states);
-    finish(&bench, 1);
+    end_run(&bench.sched, 1);
 }
 
 /* The lowest loss among single configurations at the most resource. */
-static void test_winner(weft_team *team)
+static void test_winner(void)
 {
     struct bench bench;
-    weft_status st = prepare(&bench, team, &weft_tuner_random, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    weft_status st = run_to(&bench, &weft_tuner_random, NULL, 0, -1);
     ok(st == WEFT_OK && bench.sched.queue.n == 8, "a sweep of eight runs eight jobs");
     int best = 0;
     for (int i = 0; i < 8; i++)
@@ -178,50 +173,43 @@ static void test_winner(weft_team *team)
     ok(st == WEFT_OK && state->x[0] >= 1 && state->x[0] <= 1, "its state is kept");
     is_near((double)state->x[1], best, 0, "and is its own");
     digest(sched_digest(&bench.sched));
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
 
-    st = prepare(&bench, team, &weft_tuner_random, 1, NULL, 0);
+    st = prepare(&bench, &weft_tuner_random, NULL, 0);
     bench.sched.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     ok(st == WEFT_OK && bench.sched.queue.n == 1, "a target that is met ends the search");
-    finish(&bench, 0);
-    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, NULL, 0);
+    end_run(&bench.sched, 0);
+    st = prepare(&bench, &weft_tuner_ws_sha, NULL, 0);
     bench.sched.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     ok(st == WEFT_OK && bench.sched.queue.n == 4 && bench.sched.queue.winner.job.mix.k == 1,
        "but not by a fit that maps share");
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
 }
 
 /* Stops a run after each of its jobs, resumes it, and compares with one that was not
  * stopped. */
-static void test_restart(weft_team *team, const weft_tuner *tuner, const char *dir)
+static void test_restart(const weft_tuner *tuner)
 {
-    char path[256], journal[256];
-    snprintf(path, sizeof path, "%s/r.h5", dir);
-    snprintf(journal, sizeof journal, "%s/r.d/journal", dir);
+    const char *path = at("r.h5");
+    const char *journal = at("r.d/journal");
     struct bench bench;
-    weft_status st = prepare(&bench, team, tuner, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    weft_status st = run_to(&bench, tuner, NULL, 0, -1);
     int64_t n = bench.sched.queue.n;
     uint64_t whole = sched_digest(&bench.sched);
     digest(whole);
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
     int stopped = 1, same = 1, steps = 1, gone = 1;
     for (int64_t at = 0; at + 1 < n; at++) {
-        st = prepare(&bench, team, tuner, 1, path, 1);
-        bench.task.stop_at = (int)at;
-        weft_signals_catch();
-        if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-        weft_signals_free();
+        st = run_to(&bench, tuner, path, 1, (int)at);
         stopped &= st == WEFT_STOP && bench.task.steps == at + 1;
-        finish(&bench, 0);
-        st = prepare(&bench, team, tuner, 1, path, 0);
-        if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+        end_run(&bench.sched, 0);
+        st = run_to(&bench, tuner, path, 0, -1);
         same &= st == WEFT_OK && sched_digest(&bench.sched) == whole;
         steps &= bench.task.steps == n - at - 1 && bench.sched.queue.replayed == at + 1;
-        finish(&bench, 1);
-        gone &= team->rank != 0 || !exists(journal);
+        end_run(&bench.sched, 1);
+        gone &= world.rank != 0 || !exists(journal);
     }
     const char *name = tuner->kind.name;
     ok(stopped, "%s: a signal stops the run after the job in flight", name);
@@ -234,16 +222,13 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
  * 4, or back. */
 static void change_numbers(const char *journal)
 {
-    weft_arena *mem = weft_arena_new();
     weft_journal j;
     weft_record *rec, *none;
     int64_t n, nothing;
-    weft_check(weft_journal_open(&j, journal, &rec, &n, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_journal_open(&j, journal, &rec, &n, mem));
     weft_journal_close(&j);
     unlink(journal);
-    weft_check(weft_journal_open(&j, journal, &none, &nothing, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_journal_open(&j, journal, &none, &nothing, mem));
     for (int64_t i = 0; i < n; i++) {
         char *data = WEFT_NEW(mem, char, rec[i].bytes);
         memcpy(data, rec[i].data, rec[i].bytes);
@@ -253,11 +238,9 @@ static void change_numbers(const char *journal)
             number += strlen("real_bytes = ");
             *number = *number == '4' ? '8' : '4';
         }
-        weft_check(weft_journal_add(&j, rec[i].tag, data, rec[i].bytes) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_journal_add(&j, rec[i].tag, data, rec[i].bytes));
     }
     weft_journal_close(&j);
-    weft_arena_free(mem);
 }
 
 /* Overwrites the first number of a state. */
@@ -270,81 +253,66 @@ static void damage(const char *state)
     close(fd);
 }
 
-static void test_refusals(weft_team *team, const char *dir)
+static void test_refusals(void)
 {
-    char path[256], state[300], journal[256];
-    snprintf(path, sizeof path, "%s/x.h5", dir);
+    const char *path = at("x.h5");
     struct bench bench;
-    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    weft_status st = run_to(&bench, &weft_tuner_ws_sha, NULL, 0, -1);
     uint64_t whole = sched_digest(&bench.sched);
-    finish(&bench, 0);
-    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
+    end_run(&bench.sched, 0);
+    st = prepare(&bench, &weft_tuner_ws_sha, path, 0);
     ok(st == WEFT_EFILE, "what was never begun is not resumed");
-    finish(&bench, 0);
-    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
-    bench.task.stop_at = 1;
-    weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-    weft_signals_free();
-    snprintf(state, sizeof state, "%s/x.d/state-%lld-1", dir,
-             st == WEFT_STOP ? (long long)bench.sched.queue.record[1].job.trial : -1);
-    finish(&bench, 0);
-    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
+    end_run(&bench.sched, 0);
+    st = run_to(&bench, &weft_tuner_ws_sha, path, 1, 1);
+    const char *state =
+        printed("%s/x.d/state-%d-1", scratch,
+                st == WEFT_STOP ? (int)bench.sched.queue.record[1].job.trial : -1);
+    end_run(&bench.sched, 0);
+    st = prepare(&bench, &weft_tuner_ws_sha, path, 1);
     ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume"),
        "an unfinished run is not overwritten");
-    finish(&bench, 0);
-    st = prepare(&bench, team, &weft_tuner_random, 1, path, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    end_run(&bench.sched, 0);
+    st = run_to(&bench, &weft_tuner_random, path, 0, -1);
     ok(st == WEFT_EFILE && strstr(weft_error(), "not the one"),
        "a journal of other jobs is refused");
-    finish(&bench, 0);
-    snprintf(journal, sizeof journal, "%s/x.d/journal", dir);
-    if (team->rank == 0) change_numbers(journal);
-    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
+    end_run(&bench.sched, 0);
+    const char *journal = at("x.d/journal");
+    if (world.rank == 0) change_numbers(journal);
+    st = prepare(&bench, &weft_tuner_ws_sha, path, 0);
     ok(st == WEFT_EFILE &&
            strstr(weft_error(),
                   sizeof(real) == 4 ? "built with REAL=double" : "built with REAL=float"),
        "a run of numbers of another size is refused");
-    finish(&bench, 0);
-    if (team->rank == 0) change_numbers(journal);
-    if (team->rank == 0) damage(state);
-    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    end_run(&bench.sched, 0);
+    if (world.rank == 0) change_numbers(journal);
+    if (world.rank == 0) damage(state);
+    st = run_to(&bench, &weft_tuner_ws_sha, path, 0, -1);
     ok(st == WEFT_OK && sched_digest(&bench.sched) == whole,
        "in place of a damaged state its jobs are done again");
-    finish(&bench, 1);
+    end_run(&bench.sched, 1);
 }
 
 /* A disk that fills: a limit on the size of files does to write(2) what it does. */
-static void test_full(weft_team *team, const char *dir)
+static void test_full(void)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/f.h5", dir);
+    const char *path = at("f.h5");
     struct bench bench;
-    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    rlim_t whole = limit.rlim_cur;
-    limit.rlim_cur = 1000;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    weft_status st = prepare(&bench, &weft_tuner_ws_sha, path, 1);
+    rlim_t whole = set_limit(RLIMIT_FSIZE, 1000);
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-    limit.rlim_cur = whole;
-    setrlimit(RLIMIT_FSIZE, &limit);
+    set_limit(RLIMIT_FSIZE, whole);
     ok(st == WEFT_EFILE && strstr(weft_error(), "free space") &&
            strstr(weft_error(), "then go on with `weft resume "),
        "a full disk is told, with how to go on");
-    finish(&bench, 0);
-    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    end_run(&bench.sched, 0);
+    st = run_to(&bench, &weft_tuner_ws_sha, path, 0, -1);
     ok(st == WEFT_OK && bench.sched.queue.n == 4, "and so it goes on");
-    finish(&bench, 1);
+    end_run(&bench.sched, 1);
 }
 
 /* A file that says that it is a run. */
 static weft_status put_run(const char *path)
 {
-    weft_arena *mem = weft_arena_new();
     weft_h5 file;
     weft_status st = weft_h5_create(&file, path, mem);
     if (st == WEFT_OK) {
@@ -352,15 +320,13 @@ static weft_status put_run(const char *path)
         if (st == WEFT_OK) st = weft_h5_commit(&file);
         weft_h5_close(&file);
     }
-    weft_arena_free(mem);
     return st;
 }
 
 /* A file of this name, as a kill can leave it. */
 static void leave_file(const char *dir, const char *name)
 {
-    char path[600];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
+    const char *path = printed("%s/%s", dir, name);
     int fd = open(path, O_WRONLY | O_CREAT, 0666);
     weft_check(fd >= 0, "cannot write %s", path);
     close(fd);
@@ -399,15 +365,14 @@ static void leave_all(const char *dir, const char *const *table)
 }
 
 /* What weft may have left goes, by whichever name of the table it was written. */
-static void test_names(int rank, const char *dir)
+static void test_names(void)
 {
     static const char *const others[] = {"state-1",   "journal.txt", "state-1-2.tmp",
                                          "claim-1.h", "1-2.log.1",   "files-1-2.tmp.x"};
     enum { OTHERS = 6 };
-    char run[256], own[256], failed[256], path[512];
-    snprintf(run, sizeof run, "%s/n%d.h5", dir, rank);
-    snprintf(own, sizeof own, "%s/n%d.d", dir, rank);
-    snprintf(failed, sizeof failed, "%s/n%d.failed", dir, rank);
+    const char *run = printed("%s/n%d.h5", scratch, world.rank);
+    const char *own = printed("%s/n%d.d", scratch, world.rank);
+    const char *failed = printed("%s/n%d.failed", scratch, world.rank);
     leave_all(own, weft_run_names);
     leave_all(failed, weft_failed_names);
     weft_place_remove(own);
@@ -419,7 +384,7 @@ static void test_names(int rank, const char *dir)
     weft_place_remove(own);
     int there = 0;
     for (int i = 0; i < OTHERS; i++) {
-        snprintf(path, sizeof path, "%s/%s", own, others[i]);
+        const char *path = printed("%s/%s", own, others[i]);
         there += exists(path);
         unlink(path);
     }
@@ -428,29 +393,25 @@ static void test_names(int rank, const char *dir)
 }
 
 /* What is left beside a file goes if who wrote it is gone. */
-static void test_sweep(int rank, const char *dir)
+static void test_sweep(void)
 {
     enum { NONE = 99999999 }; /* no process has this number */
-    char path[256], of_ours[512], gone[512], ended[512], own[512], elsewhere[512],
-        other[512];
     pid_t child = fork();
     if (child == 0) _exit(0);
     siginfo_t info;
     waitid(P_PID, (id_t)child, &info,
            WEXITED | WNOWAIT); /* ended, and still has its number */
     unsigned host = weft_file_host();
-    snprintf(path, sizeof path, "%s/s%d.h5", dir, rank);
-    snprintf(of_ours, sizeof of_ours, "%s" WEFT_TEMP_NAME, path, host,
-             (long long)getppid());
-    snprintf(gone, sizeof gone, "%s" WEFT_ROWS_NAME WEFT_TEMP_NAME, path, host,
-             (long long)NONE, host, (long long)NONE);
-    snprintf(ended, sizeof ended, "%s" WEFT_TEMP_NAME, path, host, (long long)child);
-    snprintf(own, sizeof own, "%s" WEFT_TEMP_NAME, path, host, (long long)getpid());
-    snprintf(elsewhere, sizeof elsewhere, "%s" WEFT_TEMP_NAME, path, host + 1,
-             (long long)NONE);
-    snprintf(other, sizeof other, "%s.tmp.1", path);
+    const char *path = printed("%s/s%d.h5", scratch, world.rank);
+    const char *of_ours = printed("%s" WEFT_TEMP_NAME, path, host, (long long)getppid());
+    const char *gone = printed("%s" WEFT_ROWS_NAME WEFT_TEMP_NAME, path, host,
+                               (long long)NONE, host, (long long)NONE);
+    const char *ended = printed("%s" WEFT_TEMP_NAME, path, host, (long long)child);
+    const char *own = printed("%s" WEFT_TEMP_NAME, path, host, (long long)getpid());
+    const char *elsewhere = printed("%s" WEFT_TEMP_NAME, path, host + 1, (long long)NONE);
+    const char *other = printed("%s.tmp.1", path);
     const char *const all[] = {of_ours, gone, ended, own, elsewhere, other};
-    for (int i = 0; i < 6; i++) leave_file(dir, strrchr(all[i], '/') + 1);
+    for (int i = 0; i < 6; i++) leave_file(scratch, strrchr(all[i], '/') + 1);
     weft_file_sweep(path, 0);
     ok(!exists(gone), "what a process that is gone was writing is removed");
     ok(!exists(ended),
@@ -470,60 +431,50 @@ static void test_sweep(int rank, const char *dir)
 
 /* A run that was killed while its directory was removed: some of it is gone, the journal,
  * which goes last, says that it is not missed. What else kills leave goes, too. */
-static void test_removal(weft_team *team, const char *dir)
+static void test_removal(void)
 {
     enum { DONE = 4 }; /* the tag of its last record */
-    char path[256], own[256];
-    snprintf(path, sizeof path, "%s/d.h5", dir);
-    snprintf(own, sizeof own, "%s/d.d", dir);
+    const char *path = at("d.h5");
+    const char *own = at("d.d");
     struct bench bench;
-    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-    if (st == WEFT_OK && team->rank == 0)
+    weft_status st = run_to(&bench, &weft_tuner_ws_sha, path, 1, -1);
+    if (st == WEFT_OK && world.rank == 0)
         st = weft_journal_add(&bench.trace.journal, DONE, NULL, 0);
-    finish(&bench, 0);
-    if (team->rank == 0) {
+    end_run(&bench.sched, 0);
+    if (world.rank == 0) {
         weft_place_empty(own);
-        weft_check(put_run(path) == WEFT_OK, "%s", weft_error());
+        must(put_run(path));
         leave_file(own, "weft-lock.tmp.0000abcd.0000123");
         leave_file(own, "state-3-17.tmp.5");
         leave_file(own, "stalled-1");
     }
-    weft_sleep(team);
-    if (st == WEFT_OK) st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
+    weft_sleep(&world);
+    if (st == WEFT_OK) st = prepare(&bench, &weft_tuner_ws_sha, path, 0);
     ok(st == WEFT_OK && bench.trace.done,
        "a run that is complete but for its removal is known");
-    finish(&bench, 1);
-    ok(team->rank != 0 || !exists(own), "and removed");
-    if (team->rank == 0) unlink(path);
+    end_run(&bench.sched, 1);
+    ok(world.rank != 0 || !exists(own), "and removed");
+    if (world.rank == 0) unlink(path);
+}
+
+static void test_restarts(void)
+{
+    test_restart(&script_tuner);
+    test_restart(&weft_tuner_random);
+    test_restart(&weft_tuner_ws_sha);
+    test_restart(&weft_tuner_ws_eg);
+}
+
+static void test_left(void)
+{
+    weft_sleep(&world);
+    ok(world.rank != 0 || rmdir(scratch) == 0, "no file is left");
 }
 
 int main(int argc, char **argv)
 {
-    weft_team team;
-    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return 1;
-    weft_log_set(WEFT_ERROR, team.rank);
-    char dir[TEMPORARY];
-    temporary(dir);
-    if (team.rank == 0 && !mkdtemp(dir)) dir[0] = '\0';
-    weft_bcast(&team, dir, sizeof dir, 0);
-    test_order(&team);
-    test_costs(&team);
-    test_states(&team, dir);
-    test_winner(&team);
-    test_restart(&team, &script_tuner, dir);
-    test_restart(&team, &weft_tuner_random, dir);
-    test_restart(&team, &weft_tuner_ws_sha, dir);
-    test_restart(&team, &weft_tuner_ws_eg, dir);
-    test_refusals(&team, dir);
+    scratch_begin(&argc, &argv);
     signal(SIGXFSZ, SIG_IGN);
-    test_full(&team, dir);
-    test_removal(&team, dir);
-    test_names(team.rank, dir);
-    test_sweep(team.rank, dir);
-    weft_sleep(&team);
-    ok(team.rank != 0 || rmdir(dir) == 0, "no file is left");
-    int failed = tap_done();
-    weft_par_end(&team);
-    return failed;
+    return TESTS(test_order, test_costs, test_states, test_winner, test_restarts,
+                 test_refusals, test_full, test_removal, test_names, test_sweep, test_left);
 }

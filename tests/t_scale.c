@@ -1,16 +1,9 @@
 /* A fit with the default tolerance does not depend on the unit of the features: at every
  * scale its accuracy is that of a fit to the optimum, also in fits shared by several maps.
  * RUN: np=1 np=2 */
-#include "weft/base/conf.h"
-#include "weft/base/random.h"
 #include "weft/model/model.h"
-#include "weft/par/par.h"
-#include "weft/registry.h"
-
-#include <string.h>
 
 #include "rows.h"
-#include "tap.h"
 
 enum { TRAIN = 600, VALID = 1800, D = 120, GROUPS = 4, ENTRIES = 12 };
 enum { SLACK = 3 }; /* the default of fmap.slack */
@@ -38,7 +31,7 @@ static const struct variant variants[] = {
     {&weft_model_svm, "loss = squared", "1e-8", PRODUCTS},
 };
 /* The first two stand for all with three classes. */
-enum { VARIANTS = sizeof variants / sizeof *variants, FEW = 2 };
+enum { VARIANTS = LEN(variants), FEW = 2 };
 static const char *const form_name[] = {"products", "rows", "groups of rows"};
 
 /* Training and validation rows. */
@@ -93,13 +86,12 @@ static int32_t row_make(int64_t i, double scale, int uneven, int classes, uint32
     return label;
 }
 
-static struct problem problem_new(weft_team *team, double scale, int uneven, int classes,
-                                  weft_arena *mem)
+static struct problem problem_new(double scale, int uneven, int classes)
 {
     struct problem problem = {.classes = classes};
     for (int part = 0; part < 2; part++) {
         int64_t from, n;
-        weft_deal(part ? VALID : TRAIN, team->rank, team->size, &from, &n);
+        weft_deal(part ? VALID : TRAIN, world.rank, world.size, &from, &n);
         int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
         uint32_t *column = WEFT_NEW(mem, uint32_t, n * ENTRIES);
         float *value = WEFT_NEW(mem, float, n *ENTRIES);
@@ -121,26 +113,19 @@ static struct problem problem_new(weft_team *team, double scale, int uneven, int
 
 /* ---- fits ---- */
 
-static void *model_new(const weft_model *model, const char *options, weft_arena *mem)
+static void *model_new(const weft_model *model, const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
-    if (weft_conf_text(&conf, "t_scale", text) || weft_conf_bind(&conf, &model->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&model->kind, options, '\n');
 }
 
 /* Percent of the validation rows that a fit gets right. */
-static double accuracy(weft_team *team, const struct problem *problem,
-                       const struct variant *variant, const char *options, double slack,
-                       weft_fitted *out, weft_arena *mem)
+static double accuracy(const struct problem *problem, const struct variant *variant,
+                       const char *options, double slack, weft_fitted *out)
 {
     size_t mark = weft_arena_mark(mem);
-    const void *self = model_new(
-        variant->model, weft_arena_text(mem, "%s\n%s", variant->options, options), mem);
-    weft_matrix matrix = rows_matrix(team, &problem->x[0], TRAIN, D);
+    const void *self =
+        model_new(variant->model, printed("%s\n%s", variant->options, options));
+    weft_matrix matrix = rows_matrix(&problem->x[0], TRAIN, D);
     if (variant->as != PRODUCTS) matrix.rows = &problem->x[0];
     if (variant->as == GROUPED) {
         matrix.group = problem->group;
@@ -162,23 +147,22 @@ static double accuracy(weft_team *team, const struct problem *problem,
         variant->model->loss(self, problem->classes, score, problem->label[1][i], &wrong);
         right += !wrong;
     }
-    weft_sum_i64(team, &right, 1);
+    weft_sum_i64(&world, &right, 1);
     weft_arena_reset(mem, mark);
     return 100.0 * (double)right / VALID;
 }
 
-static void check(weft_team *team, const struct problem *problem,
-                  const struct variant *variant, const char *what, weft_arena *mem)
+static void check(const struct problem *problem, const struct variant *variant,
+                  const char *what)
 {
     weft_fitted tight, own, shared;
     double exact =
-               accuracy(team, problem, variant,
-                        weft_arena_text(mem, "tol = %s", variant->tight), 1, &tight, mem),
-           found = accuracy(team, problem, variant, "", 1, &own, mem),
-           loose = accuracy(team, problem, variant, "", SLACK, &shared, mem);
+               accuracy(problem, variant, printed("tol = %s", variant->tight), 1, &tight),
+           found = accuracy(problem, variant, "", 1, &own),
+           loose = accuracy(problem, variant, "", SLACK, &shared);
     const char *name =
-        weft_arena_text(mem, "%s %s, %s, %d classes, %s", variant->model->kind.name,
-                        variant->options, form_name[variant->as], problem->classes, what);
+        printed("%s %s, %s, %d classes, %s", variant->model->kind.name, variant->options,
+                form_name[variant->as], problem->classes, what);
     note("%s: %.2f %% to the optimum, %.2f, %.2f; iterations %d, %d, %d; passes %d, %d, %d",
          name, exact, found, loose, tight.iterations, own.iterations, shared.iterations,
          tight.passes, own.passes, shared.passes);
@@ -186,36 +170,36 @@ static void check(weft_team *team, const struct problem *problem,
     ok(loose >= exact - 1, "%s: so is a fit that maps share", name);
 }
 
-static void test_scales(weft_team *team, weft_arena *mem)
+static void test_scales(void)
 {
     const double scales[] = {1e-4, 1e-3, 0.03, 1, 1e3};
     for (int s = 0; s < 5; s++)
         for (int classes = 2; classes <= 3; classes++) {
             size_t mark = weft_arena_mark(mem);
-            struct problem problem = problem_new(team, scales[s], 0, classes, mem);
-            const char *what = weft_arena_text(mem, "features of %g", scales[s]);
+            struct problem problem = problem_new(scales[s], 0, classes);
+            const char *what = printed("features of %g", scales[s]);
             for (int v = 0; v < (classes == 2 ? VARIANTS : FEW); v++)
-                check(team, &problem, &variants[v], what, mem);
+                check(&problem, &variants[v], what);
             weft_arena_reset(mem, mark);
         }
 }
 
 /* Columns of four units: where the largest are fitted, much is still to be gained. */
-static void test_uneven(weft_team *team, weft_arena *mem)
+static void test_uneven(void)
 {
-    struct problem problem = problem_new(team, 30, 1, 2, mem);
+    struct problem problem = problem_new(30, 1, 2);
     for (int v = 0; v < VARIANTS; v++)
         if (variants[v].model == &weft_model_logistic)
-            check(team, &problem, &variants[v], "columns of four units", mem);
+            check(&problem, &variants[v], "columns of four units");
 }
 
 /* Nothing to be gained: fits end at once, with the best constant. */
-static void test_nothing(weft_team *team, weft_arena *mem)
+static void test_nothing(void)
 {
-    struct problem problem = problem_new(team, 0, 0, 2, mem);
+    struct problem problem = problem_new(0, 0, 2);
     for (int v = 0; v < VARIANTS; v++) {
         weft_fitted out;
-        accuracy(team, &problem, &variants[v], "tol = 1e-8", 1, &out, mem);
+        accuracy(&problem, &variants[v], "tol = 1e-8", 1, &out);
         ok(!out.diverged && out.passes <= 60,
            "%s %s, %s: features of value 0 take %d passes", variants[v].model->kind.name,
            variants[v].options, form_name[variants[v].as], out.passes);
@@ -224,14 +208,6 @@ static void test_nothing(weft_team *team, weft_arena *mem)
 
 int main(int argc, char **argv)
 {
-    weft_team world;
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
-    weft_arena *mem = weft_arena_new();
-    test_scales(&world, mem);
-    test_uneven(&world, mem);
-    test_nothing(&world, mem);
-    weft_arena_free(mem);
-    int status = tap_done();
-    weft_par_end(&world);
-    return status;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_scales, test_uneven, test_nothing);
 }

@@ -2,13 +2,7 @@
  * direction by direction; batches; options; sources and files that are refused.
  * RUN: np=1 np=2 */
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/data/translations.h"
-#include "weft/registry.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 enum { LINES = 600, LANGUAGES = 3, LONG_WORDS = 60 };
 static const char *const names[LANGUAGES] = {"en", "de", "pt-BR"};
@@ -32,9 +26,8 @@ static const char *sentence(int language, int number)
     int words = number == 0 ? LONG_WORDS : 2 + (int)(state % 5);
     const char *text = "";
     for (int i = 0; i < words; i++, state = state * 6364136223846793005u + 1)
-        text = weft_arena_text(mem, "%s%s%s", text, i > 0 ? " " : "",
-                               word[language][(state >> 33) % 5]);
-    return weft_arena_text(mem, "%s %d", text, number);
+        text = printed("%s%s%s", text, i > 0 ? " " : "", word[language][(state >> 33) % 5]);
+    return printed("%s %d", text, number);
 }
 
 /* Lines i and i + 300 are equal in English; German and Portuguese have gaps, English one in
@@ -75,7 +68,7 @@ static int packed(const char *source, const char *options)
 static const int64_t *lines_of(int part)
 {
     int64_t *line = WEFT_NEW(mem, int64_t, tr.lines[part]);
-    const char *name = weft_arena_text(mem, "/line/%s", weft_part_name[part]);
+    const char *name = printed("/line/%s", weft_part_name[part]);
     weft_check(weft_h5_read_rows(tr.file, name, WEFT_H5_I64, 1, 0, tr.lines[part], line) ==
                    WEFT_OK,
                "%s", weft_error());
@@ -227,9 +220,9 @@ static void test_directions(const char *source)
                 {"*-*", 6, {EN, DE}, {PT, DE}},
                 {"de-pt-BR,pt-BR-de,de-*", 3, {DE, PT}, {DE, EN}},
                 {"en-en,pt-BR-pt-BR", 2, {EN, EN}, {PT, PT}}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *options = weft_arena_text(
-            mem, "drop=program directions=%s valid=0.2 test=0", rows[i].option);
+    for (size_t i = 0; i < LEN(rows); i++) {
+        const char *options =
+            printed("drop=program directions=%s valid=0.2 test=0", rows[i].option);
         int good = packed(source, options) && tr.directions == rows[i].n &&
                    tr.lines[WEFT_TEST] == 0;
         const weft_direction *way = tr.direction, *first = &rows[i].first,
@@ -339,8 +332,7 @@ static void test_empty_direction(void)
                              i, i);
     const char *source = write_bytes("apart.tsv", text, n);
     const char *shares = "drop=tool valid=0.2 test=0.2";
-    fails(pack(reader, source, "x.h5",
-               weft_arena_text(mem, "%s directions=en-de,de-cs", shares)),
+    fails(pack(reader, source, "x.h5", printed("%s directions=en-de,de-cs", shares)),
           WEFT_EDATA, "direction de-cs has no sentence in both languages in the train part",
           "leave it out", "an empty direction");
     ok(packed(source, shares) && tr.directions == 4, "among all directions it is left out");
@@ -392,29 +384,28 @@ static weft_status put(weft_h5 *file, const char *name, weft_h5type type, int64_
 static weft_status put_language(weft_h5 *file, const char *part, const char *name,
                                 int wrong)
 {
-    const char *group = weft_arena_text(mem, "/%s/%s", part, name);
+    const char *group = printed("/%s/%s", part, name);
     const int32_t row[] = {0, wrong == ROW_TWICE ? 0 : wrong == ROW ? 2 : 1};
     const int64_t offset[] = {0, wrong == OFFSET_FALLS ? 3 : 1, wrong == OFFSET ? 1 : 2};
     const int64_t text[] = {0, 1, wrong == TEXT ? 3 : 2};
     const uint32_t token[] = {4, wrong == TOKEN ? 7 : 6};
-    TRY(put(file, weft_arena_text(mem, "%s/row", group), WEFT_H5_I32, 2, 1, row));
-    TRY(put(file, weft_arena_text(mem, "%s/offset", group), WEFT_H5_I64, 3, 1, offset));
-    TRY(put(file, weft_arena_text(mem, "%s/token", group), WEFT_H5_U32, 2, 1, token));
-    TRY(put(file, weft_arena_text(mem, "%s/text_offset", group), WEFT_H5_I64, 3, 1, text));
-    return put(file, weft_arena_text(mem, "%s/text", group), WEFT_H5_U8, 2, 1,
+    TRY(put(file, printed("%s/row", group), WEFT_H5_I32, 2, 1, row));
+    TRY(put(file, printed("%s/offset", group), WEFT_H5_I64, 3, 1, offset));
+    TRY(put(file, printed("%s/token", group), WEFT_H5_U32, 2, 1, token));
+    TRY(put(file, printed("%s/text_offset", group), WEFT_H5_I64, 3, 1, text));
+    return put(file, printed("%s/text", group), WEFT_H5_U8, 2, 1,
                wrong == TEXT_BYTE ? "a\xff" : "aa");
 }
 
 static weft_status put_pieces(weft_h5 *file, const char *name, int wrong)
 {
-    const char *group = weft_arena_text(mem, "/vocab/%s", name);
+    const char *group = printed("/vocab/%s", name);
     const int64_t offset[] = {0, 3, 3, 3, 4, 5, 7, wrong == PIECE ? 9 : 10};
     const uint32_t merge[] = {4, wrong == MERGE ? 4 : 5, 6};
-    TRY(put(file, weft_arena_text(mem, "%s/text", group), WEFT_H5_U8, offset[7], 1,
+    TRY(put(file, printed("%s/text", group), WEFT_H5_U8, offset[7], 1,
             wrong == PIECE_BYTE ? "\ufffd a\xff\xff a\xff " : "\ufffd aa aa "));
-    TRY(put(file, weft_arena_text(mem, "%s/text_offset", group), WEFT_H5_I64, 8, 1,
-            offset));
-    return put(file, weft_arena_text(mem, "%s/merge", group), WEFT_H5_U32, 1, 3, merge);
+    TRY(put(file, printed("%s/text_offset", group), WEFT_H5_I64, 8, 1, offset));
+    return put(file, printed("%s/merge", group), WEFT_H5_U32, 1, 3, merge);
 }
 
 static weft_status put_all(weft_h5 *file, int wrong)
@@ -424,7 +415,7 @@ static weft_status put_all(weft_h5 *file, int wrong)
     const int64_t line[] = {2, 3};
     for (int p = 0; p < WEFT_NPART; p++) {
         const char *part = weft_part_name[p];
-        TRY(put(file, weft_arena_text(mem, "/line/%s", part), WEFT_H5_I64, 2, 1, line));
+        TRY(put(file, printed("/line/%s", part), WEFT_H5_I64, 2, 1, line));
         for (int c = 0; c < 2; c++)
             TRY(put_language(file, part, name[c], p == WEFT_TEST && c == 1 ? wrong : GOOD));
     }
@@ -446,7 +437,7 @@ static const char *make(const char *name, int wrong)
         if (st == WEFT_OK) st = put_all(&file, wrong);
         if (st == WEFT_OK) st = weft_h5_commit(&file);
     }
-    weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+    must(weft_agree(st, &world));
     return at(name);
 }
 
@@ -468,10 +459,10 @@ static void test_files(void)
        "its classes are the languages and their vocabulary");
     weft_data_close(&packed_data);
     for (int wrong = ROW; wrong < WRONGS; wrong++) {
-        const char *path = make(weft_arena_text(mem, "wrong%d.h5", wrong), wrong);
+        const char *path = make(printed("wrong%d.h5", wrong), wrong);
         weft_status st = weft_data_open(&packed_data, path, &world, mem);
         fails(st, WEFT_EDATA, what[wrong], path,
-              weft_arena_text(mem, "wrong value %d of a file", wrong));
+              printed("wrong value %d of a file", wrong));
     }
 }
 
@@ -485,9 +476,5 @@ int main(int argc, char **argv)
     test_same_part(source);
     test_directions(source);
     test_vocabulary(source);
-    test_sources();
-    test_empty_direction();
-    test_names();
-    test_files();
-    return scratch_end();
+    return TESTS(test_sources, test_empty_direction, test_names, test_files);
 }

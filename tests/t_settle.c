@@ -5,12 +5,7 @@
  * V=1 TESTS=t_settle` prints the table of the README.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/base/random.h"
 #include "weft/space/mix.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ARMS = 9, DRAWS = 10, ROUNDS = 400, RUNS = 200, NEVER = ROUNDS + 1 };
 
@@ -79,7 +74,7 @@ struct end {
 static struct end play_out(const struct bandit *bandit, const struct method *method,
                            uint64_t run)
 {
-    weft_arena *mem = weft_arena_new();
+    size_t mark = weft_arena_mark(mem);
     weft_mix mix = weft_mix_new(ARMS, 0, mem);
     weft_mix_update_state drift = {0};
     double evidence[2 * ARMS] = {0};
@@ -92,7 +87,7 @@ static struct end play_out(const struct bandit *bandit, const struct method *met
         for (int i = 0; i < ARMS; i++)
             if (exp(mix.logp[i]) > sure) end = (struct end){t + 1, i};
     }
-    weft_arena_free(mem);
+    weft_arena_reset(mem, mark);
     return end;
 }
 
@@ -160,19 +155,19 @@ static double lost_alike(const struct bandit *bandit, double alpha)
     weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = alpha};
     double lost = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
-        weft_arena *mem = weft_arena_new();
+        size_t mark = weft_arena_mark(mem);
         weft_mix mix = weft_mix_new(ARMS, 0, mem);
         double evidence[2 * ARMS] = {0};
         for (int t = 0; t < ROUNDS; t++) play(bandit, &rule, run, t, NULL, evidence, &mix);
         lost += (double)(ARMS - weft_mix_alive(&mix)) / ARMS / RUNS;
-        weft_arena_free(mem);
+        weft_arena_reset(mem, mark);
     }
     return lost;
 }
 
 /* Two clients of two entries, whose x are 1 and -1: after t rounds S = +-t and V = t, so
  * the worse one goes when sqrt(4 / (2t + 4)) exp(4 t^2 / (2 (2t + 4))) >= 1 / (2 eta). */
-static void test_by_hand(weft_arena *mem)
+static void test_by_hand(void)
 {
     weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.01};
     const int pick[2] = {1, 0};
@@ -229,7 +224,7 @@ static void add_lap(const struct lap *lap, double *s, double *v)
 /* Runs the last lap by the rule, after the evidence of those before; `out`: an entry that
  * was eliminated already. */
 static weft_mix last_lap(weft_mix_update rule, const double *before, int out,
-                         double *evidence, weft_arena *mem)
+                         double *evidence)
 {
     const struct lap lap = lap_of(LAPS - 1);
     weft_mix mix = weft_mix_new(ENTRIES, 0, mem);
@@ -242,7 +237,7 @@ static weft_mix last_lap(weft_mix_update rule, const double *before, int out,
 }
 
 /* An entry goes at the eta from which on the inequality of mix.h holds, and not before. */
-static void test_limit(int out, weft_arena *mem)
+static void test_limit(int out)
 {
     double all[2 * ENTRIES] = {0}, before[2 * ENTRIES], evidence[2 * ENTRIES];
     double *s = all, *v = all + ENTRIES, most = 0;
@@ -260,7 +255,7 @@ static void test_limit(int out, weft_arena *mem)
         if (i == out || i == lead) continue;
         for (int side = -1; side <= 1; side += 2) {
             weft_mix mix = last_lap((weft_mix_update){.eta = eta * (1 + side * 1e-9)},
-                                    before, out, evidence, mem);
+                                    before, out, evidence);
             right &= !isinf(mix.logp[i]) == (side < 0) && !isinf(mix.logp[lead]);
             even &= fabs(mix.logp[lead] + log(weft_mix_alive(&mix))) < 1e-15;
         }
@@ -273,7 +268,7 @@ static void test_limit(int out, weft_arena *mem)
 
 /* Differences are scores; what is no number counts as the worst; no spread is no evidence.
  */
-static void test_scores(weft_arena *mem)
+static void test_scores(void)
 {
     weft_mix_update after = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1},
                     diff = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1, .diff = 1};
@@ -297,7 +292,7 @@ static void test_scores(weft_arena *mem)
 }
 
 /* A product of a block of 4 and one of 3; entry 0 of each diverges, by a score of 1e99. */
-static void test_product(weft_arena *mem)
+static void test_product(void)
 {
     static const int off[3] = {0, 4, 7}, axis[2] = {0, 0};
     weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1};
@@ -345,13 +340,12 @@ enum {
 int main(void)
 {
     static struct table table[NMETHOD][NGAME];
-    weft_arena *mem = weft_arena_new();
-    test_by_hand(mem);
-    test_limit(-1, mem);
-    test_limit(0, mem); /* the best, which is out */
-    test_scores(mem);
-    test_product(mem);
-    weft_arena_free(mem);
+    tap_begin();
+    test_by_hand();
+    test_limit(-1);
+    test_limit(0); /* the best, which is out */
+    test_scores();
+    test_product();
     for (int g = 0; g < NGAME; g++)
         for (int a = 0; a < NMETHOD; a++) {
             table[a][g] = tabulate(&bandits[g], &methods[a]);
@@ -376,5 +370,5 @@ int main(void)
            table[RACING][ONE_SKEWED].late < 75,
        "by one");
     ok(table[RACING][TWO].late < 30 && table[RACING][TWO_FALLS].late < 30, "by two");
-    return tap_done();
+    return tap_end();
 }

@@ -3,8 +3,6 @@
 #include "tap.h"
 #include "task/sgd/sgd.h"
 
-#include <string.h>
-
 enum {
     TRAIN = 60,
     VALID = 17,
@@ -19,8 +17,7 @@ static int32_t label[ALL];
 static weft_space space;
 static weft_data data = {.class_name = names, .classes = CLASSES};
 
-static sgd_task task_of(int64_t folds, int64_t fold, double dev, uint64_t seed,
-                        weft_arena *mem)
+static sgd_task task_of(int64_t folds, int64_t fold, double dev, uint64_t seed)
 {
     return (sgd_task){.source = &sgd_pooled,
                       .opts = {.folds = folds, .fold = fold, .dev = dev},
@@ -30,12 +27,11 @@ static sgd_task task_of(int64_t folds, int64_t fold, double dev, uint64_t seed,
                       .first = {0, TRAIN, BOTH, ALL}};
 }
 
-static sgd_task divided(int64_t folds, int64_t fold, double dev, int literal, uint64_t seed,
-                        weft_arena *mem)
+static sgd_task divided(int64_t folds, int64_t fold, double dev, int literal, uint64_t seed)
 {
-    sgd_task task = task_of(folds, fold, dev, seed, mem);
+    sgd_task task = task_of(folds, fold, dev, seed);
     task.opts.literal = literal;
-    weft_check(sgd_divide(&task) == WEFT_OK, "%s", weft_error());
+    must(sgd_divide(&task));
     return task;
 }
 
@@ -57,11 +53,10 @@ static int are_same(const sgd_rows *a, const sgd_rows *b)
     return a->n == b->n && memcmp(a->row, b->row, (size_t)a->n * sizeof *a->row) == 0;
 }
 
-static void test_folds(weft_arena *mem)
+static void test_folds(void)
 {
     enum { FOLDS = 5 };
-    sgd_task task = divided(FOLDS, -1, 0, 0, 1, mem),
-             other = divided(FOLDS, -1, 0, 0, 2, mem);
+    sgd_task task = divided(FOLDS, -1, 0, 0, 1), other = divided(FOLDS, -1, 0, 0, 2);
     int held[ALL] = {0}, parts = 1, sizes = 1, alone = 1;
     for (int f = 0; f < FOLDS; f++) {
         const sgd_fold *fold = &task.at[f];
@@ -72,7 +67,7 @@ static void test_folds(weft_arena *mem)
         mark(&fold->held, held);
         parts &= are_marked(BOTH, 1, once);
         sizes &= fold->held.n == (f < BOTH % FOLDS ? 16 : 15) && fold->dev.n == 6;
-        sgd_task one = divided(FOLDS, f, 0, 0, 1, mem);
+        sgd_task one = divided(FOLDS, f, 0, 0, 1);
         alone &= one.nfold == 1 && are_same(&one.at[0].train, &fold->train) &&
                  are_same(&one.at[0].dev, &fold->dev) &&
                  are_same(&one.at[0].held, &fold->held);
@@ -83,9 +78,9 @@ static void test_folds(weft_arena *mem)
     ok(sizes, "folds are equally large, and a tenth of the rest is for development");
     ok(alone, "a fold by itself has the same parts");
     ok(!are_same(&task.at[0].held, &other.at[0].held), "the seed decides the folds");
-    task = divided(FOLDS, -1, .3, 0, 1, mem);
+    task = divided(FOLDS, -1, .3, 0, 1);
     ok(task.at[0].dev.n == 18, "sgd.dev is a share of what is not held out");
-    task = divided(FOLDS, -1, 0, 1, 1, mem);
+    task = divided(FOLDS, -1, 0, 1, 1);
     int once[ALL] = {0};
     mark(&task.at[1].train, once);
     mark(&task.at[1].held, once);
@@ -93,21 +88,21 @@ static void test_folds(weft_arena *mem)
        "literal: the held-out part is the development part");
 }
 
-static void test_no_folds(weft_arena *mem)
+static void test_no_folds(void)
 {
-    sgd_task task = divided(0, -1, 0, 0, 1, mem);
+    sgd_task task = divided(0, -1, 0, 0, 1);
     int once[ALL] = {0}, shared[ALL] = {0}, good = 1;
     mark(&task.at[0].train, once);
     good &= are_marked(TRAIN, 1, once);
     mark(&task.at[0].dev, once);
     ok(task.nfold == 1 && good && are_marked(BOTH, 1, once) && task.at[0].held.n == 0,
        "without folds the parts are those of the data");
-    task = divided(0, -1, .25, 0, 1, mem);
+    task = divided(0, -1, .25, 0, 1);
     mark(&task.at[0].train, shared);
     mark(&task.at[0].dev, shared);
     ok(are_marked(TRAIN, 1, shared) && task.at[0].dev.n == 15,
        "a development part of the training part is disjoint from the rest of it");
-    task = divided(0, -1, .001, 0, 1, mem);
+    task = divided(0, -1, .001, 0, 1);
     ok(task.at[0].dev.n == 1 && task.at[0].train.n == TRAIN - 1,
        "a small share is of one row");
 }
@@ -129,18 +124,18 @@ static int are_whole(const sgd_fold *fold)
     return good;
 }
 
-static void test_groups(weft_arena *mem)
+static void test_groups(void)
 {
     enum { FOLDS = 5, LARGEST = 9 };
     int n = 0, held[ALL] = {0}, good = 1, even = 1;
     for (int i = 0; i < BOTH; n++)
         for (int k = 0; k <= n % LARGEST && i < BOTH; k++) group[i++ * 10 % BOTH] = n;
-    sgd_task task = task_of(FOLDS, -1, 0, 1, mem);
+    sgd_task task = task_of(FOLDS, -1, 0, 1);
     task.opened = 1;
     task.own.part[WEFT_TRAIN] = (weft_rows){.n = TRAIN, .group = group};
     task.own.part[WEFT_VALID] = (weft_rows){.n = VALID, .group = group + TRAIN};
     sgd_task other = task, few = task;
-    weft_check(sgd_divide(&task) == WEFT_OK, "%s", weft_error());
+    must(sgd_divide(&task));
     for (int f = 0; f < FOLDS; f++) {
         const sgd_fold *fold = &task.at[f];
         good &= are_whole(fold) && fold->train.n + fold->dev.n + fold->held.n == BOTH;
@@ -152,7 +147,7 @@ static void test_groups(weft_arena *mem)
     ok(even, "folds of groups have about as many rows, parts for development a tenth");
     other.opts.folds = 0;
     other.opts.dev = 0.25;
-    weft_check(sgd_divide(&other) == WEFT_OK, "%s", weft_error());
+    must(sgd_divide(&other));
     ok(are_whole(other.at) && other.at->dev.n + other.at->train.n == TRAIN &&
            labs(other.at->dev.n - TRAIN / 4) <= 4,
        "without folds, too, a part for development has whole groups");
@@ -161,11 +156,11 @@ static void test_groups(weft_arena *mem)
        "more folds than groups are refused: %s", weft_error());
 }
 
-static void test_weights(weft_arena *mem)
+static void test_weights(void)
 {
-    sgd_task task = task_of(4, -1, 0, 1, mem);
+    sgd_task task = task_of(4, -1, 0, 1);
     task.train.balance = 1;
-    weft_check(sgd_divide(&task) == WEFT_OK, "%s", weft_error());
+    must(sgd_divide(&task));
     double off = 0;
     for (int f = 0; f < 4; f++) {
         const sgd_fold *fold = &task.at[f];
@@ -184,7 +179,7 @@ static void test_weights(weft_arena *mem)
 }
 
 /* A class of one sample, which one of five folds holds out. */
-static void test_missing(weft_arena *mem)
+static void test_missing(void)
 {
     static const weft_opt option = {.name = "balance", .type = WEFT_BOOL, .def = "no"};
     weft_axis axis = {.section = "train", .opt = &option, .nvalue = 2, .value = {0, 1}};
@@ -192,7 +187,7 @@ static void test_missing(weft_arena *mem)
     memcpy(saved, label, sizeof label);
     for (int i = 0; i < ALL; i++) label[i] = i == 3 ? 2 : i % 2;
     for (int way = 0; way < 3; way++) {
-        sgd_task task = task_of(5, -1, 0, 1, mem);
+        sgd_task task = task_of(5, -1, 0, 1);
         task.train.balance = way == 1;
         space = (weft_space){.dim = way == 2, .axis = &axis};
         weft_status st = sgd_divide(&task);
@@ -236,14 +231,8 @@ static void test_scores(void)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
+    tap_begin();
     for (int i = 0; i < ALL; i++) label[i] = i % 7 == 0 ? 2 : i % 3 == 0;
-    test_folds(mem);
-    test_no_folds(mem);
-    test_groups(mem);
-    test_weights(mem);
-    test_missing(mem);
-    test_scores();
-    weft_arena_free(mem);
-    return tap_done();
+    return TESTS(test_folds, test_no_folds, test_groups, test_weights, test_missing,
+                 test_scores);
 }

@@ -55,8 +55,7 @@ static void step_by_hand(const char *schedule, int adam, int step, int each, dou
 static void test_rate(const char *schedule, const char *optimizer)
 {
     enum { EACH = 3, UNITS = 4 };
-    const char *options = weft_arena_text(
-        mem,
+    const char *options = printed(
         "train.batch=300 train.weight_decay=%g sgd.steps=%d sgd.keep=last sgd.parts=7 "
         "train.schedule=%s train.optimizer=%s "
         "train.decay=0.3 train.horizon=3 train.reductions=3",
@@ -96,7 +95,7 @@ static void test_layers(void)
         struct training plain, own;
         const char *options = "sgd.model=mlp mlp.hidden=3 train.batch=300 sgd.keep=last";
         set_up(&plain, options);
-        set_up(&own, weft_arena_text(mem, "%s train.l2_%d=0.2", options, l + 1));
+        set_up(&own, printed("%s train.l2_%d=0.2", options, l + 1));
         double begun[LAYERS_END + 2], off = 0, most = 0;
         for (int i = 0; i < LAYERS_END + 2; i++) begun[i] = (double)own.state.x[i];
         go_on(&plain, 1);
@@ -122,7 +121,7 @@ static void test_operations(void)
                      {"train.batch=64", 5, 64},
                      {"train.batch=10 sgd.steps=7", 7, 10},
                      {"train.batch=1000", 1, TRAIN}};
-    for (size_t i = 0; i < sizeof of_epochs / sizeof *of_epochs; i++) {
+    for (size_t i = 0; i < LEN(of_epochs); i++) {
         struct training training;
         weft_cost cost = {0};
         int steps = of_epochs[i].steps;
@@ -157,8 +156,7 @@ static void test_largest(void)
     for (int i = 0; i < 2; i++) {
         struct training training;
         weft_state largest;
-        set_up(&training,
-               weft_arena_text(mem, "sgd.keep=last train.optimizer=%s", optimizers[i]));
+        set_up(&training, printed("sgd.keep=last train.optimizer=%s", optimizers[i]));
         sgd->nstate(training.self, NULL, &largest);
         is_near((double)largest.nx, 3 * WEIGHTS, 0,
                 "%s: the largest state has the weights and two vectors of Adam",
@@ -208,11 +206,9 @@ static void test_weighed(int balance)
             for (int d = 0; d < D; d++) w[c * D + d] -= 0.5 * e * x[i][d];
             w[2 * D + c] -= 0.5 * e;
         }
-    set_up(&training,
-           weft_arena_text(mem,
-                           "train.batch=300 sgd.steps=1 sgd.keep=last sgd.parts=7 "
-                           "sgd.score=balanced train.balance=%s",
-                           balance ? "yes" : "no"));
+    set_up(&training, printed("train.batch=300 sgd.steps=1 sgd.keep=last sgd.parts=7 "
+                              "sgd.score=balanced train.balance=%s",
+                              balance ? "yes" : "no"));
     go_on(&training, 1);
     for (int i = 0; i < WEIGHTS; i++)
         off = worse(off, fabs((double)training.state.x[i] - w[i]));
@@ -242,5 +238,5 @@ int main(int argc, char **argv)
     test_weighed(0);
     test_weighed(1);
     weft_data_close(&data);
-    return scratch_end();
+    return tap_end();
 }

@@ -13,7 +13,7 @@ static void test_pooled(void)
     struct training all = trained("sgd.folds=4");
     double sum[KINDS] = {0}, plain[KINDS] = {0}, count[KINDS] = {0};
     for (int f = 0; f < FOLDS; f++) {
-        struct training one = trained(weft_arena_text(mem, "sgd.folds=4 sgd.fold=%d", f));
+        struct training one = trained(printed("sgd.folds=4 sgd.fold=%d", f));
         int n = TRAIN + VALID, held = n / FOLDS + (f < n % FOLDS);
         const double weight[KINDS] = {round(.1 * (n - held)), round(.1 * (n - held)), held,
                                       held};
@@ -30,7 +30,7 @@ static void test_pooled(void)
     double classes = 0, rows = 0;
     for (int f = 0; f < FOLDS; f++) {
         struct training one =
-            trained(weft_arena_text(mem, "sgd.folds=4 sgd.fold=%d sgd.score=balanced", f));
+            trained(printed("sgd.folds=4 sgd.fold=%d sgd.score=balanced", f));
         double weight = one.res.arm_count[0];
         classes += weight * one.res.loss;
         rows += weight;
@@ -118,8 +118,7 @@ static void test_patience(void)
     struct training free = trained("train.lr=2");
     int stopped = 0;
     for (int patience = 1; patience <= 6; patience++) {
-        struct training training =
-            trained(weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
+        struct training training = trained(printed("train.lr=2 sgd.patience=%d", patience));
         int n = stops_after(free.loss, patience), best = least_of(free.loss, n), same = 1;
         for (int e = 0; e < EPOCHS; e++)
             same &= e < n ? !(fabs(training.loss[e] - free.loss[e]) > 0)
@@ -132,7 +131,7 @@ static void test_patience(void)
         is_near(scored(&training, WEFT_VALID, "loss"), free.loss[best], 1e-12,
                 "whose weights are kept");
         struct training pieces;
-        set_up(&pieces, weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
+        set_up(&pieces, printed("train.lr=2 sgd.patience=%d", patience));
         for (int e = 0; e < EPOCHS; e += 3) go_on(&pieces, 3);
         ok(weft_state_hash(&pieces.state) == weft_state_hash(&training.state) &&
                !(fabs(pieces.res.loss - training.res.loss) > 0),
@@ -160,7 +159,7 @@ static void test_log(void)
 static void test_cost(const char *folds, int networks)
 {
     struct training training;
-    set_up(&training, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
+    set_up(&training, printed("train.lr=2 sgd.patience=3 %s", folds));
     double before = 0, bound = 0;
     int same = 1, partly = 0;
     for (int j = 0; j < EPOCHS / 5; j++) {
@@ -176,11 +175,11 @@ static void test_cost(const char *folds, int networks)
     ok(same, "%d networks with patience: a job costs the epochs that it trained", networks);
     ok(partly > 0, "fewer where one stops");
     ok(!(training.res.cost > 0) && bound <= 0, "none after that");
-    set_up(&training, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
+    set_up(&training, printed("train.lr=2 sgd.patience=3 %s", folds));
     training.job.resource = 3;
     ok(sgd->timing.seconds(training.self, &training.job, 0) > 0,
        "a new trial costs something");
-    set_up(&training, weft_arena_text(mem, "train.lr=2 %s", folds));
+    set_up(&training, printed("train.lr=2 %s", folds));
     go_on(&training, 3);
     is_near(training.res.cost, 3, 0, "without patience it costs its resource");
     is_near(sgd->timing.seconds(training.self, &training.job, 7), 3, 0,
@@ -238,10 +237,9 @@ static void test_schedule(void)
 static void test_diverged(const char *keep)
 {
     struct training training;
-    set_up(&training, weft_arena_text(mem,
-                                      "train.lr=1000 train.weight_decay=1 sgd.steps=1 "
-                                      "sgd.keep=%s sgd.score=accuracy",
-                                      keep));
+    set_up(&training, printed("train.lr=1000 train.weight_decay=1 sgd.steps=1 "
+                              "sgd.keep=%s sgd.score=accuracy",
+                              keep));
     int first = 0, good = 1, ill = 1;
     for (int e = 0; e < EPOCHS; e++) {
         go_on(&training, 1);
@@ -274,5 +272,5 @@ int main(int argc, char **argv)
     test_diverged("best");
     test_diverged("last");
     weft_data_close(&data);
-    return scratch_end();
+    return tap_end();
 }

@@ -1,44 +1,10 @@
 /* Successive halving: which trials are eliminated and when, total resource, winner; and
  * jobs with the mixings FedEx and multiplicative weights.
  * RUN: np=1 */
-#include "tap.h"
 #include "tuner_case.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* Every job of a search, in the order asked, and what it was told. */
-typedef struct job_log {
-    int n;
-    weft_job *job; /* [n] mixtures are copies */
-    double *loss;  /* [n] */
-    double spent;
-} job_log;
-
-static job_log run_all(const tuner_case *example, weft_arena *mem)
-{
-    enum { MOST = 5000 };
-    test_search search = test_search_new(example, mem);
-    job_log jobs = {.job = WEFT_NEW(mem, weft_job, MOST),
-                    .loss = WEFT_NEW(mem, double, MOST)};
-    while (jobs.n < MOST && ask(&search, &jobs.job[jobs.n]) == WEFT_JOB) {
-        weft_job *job = &jobs.job[jobs.n];
-        job->id = jobs.n;
-        weft_mix lent = job->mix;
-        job->mix = weft_mix_new(lent.k, lent.dim, mem);
-        weft_mix_copy(&job->mix, &lent);
-        weft_result res = answer(example, job, mem);
-        jobs.loss[jobs.n++] = res.loss;
-        jobs.spent += job->resource;
-        tell(&search, &res);
-    }
-    return jobs;
-}
-
 /* "27x89 9x177 3x268 1x800": trials that came so far in each rung. */
-static const char *rungs(const job_log *jobs, weft_arena *mem)
+static const char *rungs(const job_log *jobs)
 {
     const char *text = "";
     double done[1000] = {0};
@@ -51,93 +17,87 @@ static const char *rungs(const job_log *jobs, weft_arena *mem)
             done[jobs->job[i].trial] = at;
             trials++;
         }
-        text = weft_arena_text(mem, "%s%s%dx%g", text, *text ? " " : "", trials, until);
+        text = printed("%s%s%dx%g", text, *text ? " " : "", trials, until);
     }
     return text;
 }
 
 static void spends(const weft_tuner *tuner, int k, const char *options,
-                   const char *schedule, double total, weft_arena *mem)
+                   const char *schedule, double total)
 {
     tuner_case example = {tuner, options, k, FULL, 100, 1, 1, NULL, 0};
-    job_log jobs = run_all(&example, mem);
-    const char *found = rungs(&jobs, mem);
+    job_log jobs = all_jobs(&example);
+    const char *found = rungs(&jobs);
     ok(strcmp(found, schedule) == 0, "%s of %d: %s", tuner->kind.name, k, found);
     is_near(jobs.spent, total, 0, "spends %g", total);
 }
 
 /* Options of a tuner with a mixing of that name, and the mixing's. */
-static const char *mixed(const char *tuner, const char *mixing, const char *options,
-                         weft_arena *mem)
+static const char *mixed(const char *tuner, const char *mixing, const char *options)
 {
-    return weft_arena_text(mem, "%s\n[run]\nmixing = %s\n[%s]\n%s", tuner, mixing, mixing,
-                           options);
+    return printed("%s\n[run]\nmixing = %s\n[%s]\n%s", tuner, mixing, mixing, options);
 }
 
-static void test_schedules(weft_arena *mem)
+static void test_schedules(void)
 {
     /* the published settings */
     const weft_tuner *sha = &weft_tuner_sha;
-    const char *fedex = mixed("", "fedex", "", mem);
-    spends(sha, 27, "", "27x89 9x177 3x268 1x800", 4000, mem);
-    spends(sha, 27, "max_resource = 50\nbudget = 450", "27x11 9x22 3x35 1x50", 450, mem);
-    spends(sha, 27, "max_resource = 200\nbudget = 2000", "27x50 9x100 3x150 1x200", 2000,
-           mem);
-    spends(sha, 27, "eliminations = 0", "5x800", 4000, mem);
-    spends(sha, 27, fedex, "27x89 9x177 3x268 1x800", 4000, mem);
-    spends(sha, 27, mixed("eliminations = 0", "fedex", "", mem), "5x800", 4000, mem);
-    spends(sha, 27, "eliminations = 0\nmax_resource = 50\nbudget = 450", "9x50", 450, mem);
+    const char *fedex = mixed("", "fedex", "");
+    spends(sha, 27, "", "27x89 9x177 3x268 1x800", 4000);
+    spends(sha, 27, "max_resource = 50\nbudget = 450", "27x11 9x22 3x35 1x50", 450);
+    spends(sha, 27, "max_resource = 200\nbudget = 2000", "27x50 9x100 3x150 1x200", 2000);
+    spends(sha, 27, "eliminations = 0", "5x800", 4000);
+    spends(sha, 27, fedex, "27x89 9x177 3x268 1x800", 4000);
+    spends(sha, 27, mixed("eliminations = 0", "fedex", ""), "5x800", 4000);
+    spends(sha, 27, "eliminations = 0\nmax_resource = 50\nbudget = 450", "9x50", 450);
     /* by hand: 5 * 10 + 15 a = 95 */
     spends(sha, 20, "reduction = 4\neliminations = 1\nmax_resource = 10\nbudget = 95",
-           "20x3 5x10", 95, mem);
-    spends(sha, 64, "", "64x28 21x55 7x85 2x800", 3999, mem);
-    spends(&weft_tuner_random, 7, "resource = 12", "7x12", 84, mem);
-    spends(&weft_tuner_random, 7, mixed("resource = 12", "fedex", "", mem), "7x12", 84,
-           mem);
-    spends(&weft_tuner_ws_one, 7, mixed("resource = 12", "mw", "", mem), "1x12", 12, mem);
+           "20x3 5x10", 95);
+    spends(sha, 64, "", "64x28 21x55 7x85 2x800", 3999);
+    spends(&weft_tuner_random, 7, "resource = 12", "7x12", 84);
+    spends(&weft_tuner_random, 7, mixed("resource = 12", "fedex", ""), "7x12", 84);
+    spends(&weft_tuner_ws_one, 7, mixed("resource = 12", "mw", ""), "1x12", 12);
 }
 
 static weft_status setup(const weft_tuner *tuner, int k, const char *axes,
-                         const char *options, weft_arena *mem)
+                         const char *options)
 {
     test_search search;
     return test_search_read(&search, tuner,
-                            weft_arena_text(mem, "[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k,
-                                            axes, tuner->kind.name, options),
-                            1, 0, mem);
+                            printed("[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k, axes,
+                                    tuner->kind.name, options),
+                            1, 0);
 }
 
 static void refused(const weft_tuner *tuner, int k, const char *axes, const char *options,
-                    const char *word, weft_arena *mem)
+                    const char *word)
 {
-    weft_status st = setup(tuner, k, axes, options, mem);
+    weft_status st = setup(tuner, k, axes, options);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "refused: %s", weft_error());
 }
 
-static void test_refused(weft_arena *mem)
+static void test_refused(void)
 {
     const char *x = "[client]\nx = 0 .. 1", *y = "[server]\ny = 0 .. 1";
     const weft_tuner *sha = &weft_tuner_sha, *one = &weft_tuner_ws_one;
-    refused(sha, 26, x, "eliminations = 3", "at least 27", mem);
-    refused(sha, 27, x, "budget = 835", "at least 836", mem);
-    ok(setup(sha, 27, x, "budget = 836", mem) == WEFT_OK, "a round a rung is enough");
-    refused(sha, 27, x, "budget = 100000", "can use", mem);
-    refused(sha, 27, x, "eliminations = 0\nbudget = 799", "0 trials", mem);
-    refused(sha, 27, y, mixed("", "fedex", "", mem), "no option that may differ", mem);
-    refused(sha, 27, x, mixed("", "fedex", "levels = 1", mem), "at least 2", mem);
-    refused(one, 27, y, mixed("", "mw", "", mem), "server.y", mem);
-    refused(one, 27, x, mixed("", "mw", "racing = yes\nliteral = yes", mem), "mw.literal",
-            mem);
-    refused(one, 27, x, mixed("", "mw", "k = 3", mem), "mw.k", mem);
-    refused(one, 27, x, mixed("", "fedex", "levels = 3", mem), "fedex.levels", mem);
-    refused(one, 27, x, "", "run.mixing = mw or fedex", mem);
-    refused(&weft_tuner_ws_sha, 27, x, mixed("", "fedex", "", mem), "run.mixing = none",
-            mem);
-    refused(&weft_tuner_ws_eg, 27, y, "", "server.y", mem);
+    refused(sha, 26, x, "eliminations = 3", "at least 27");
+    refused(sha, 27, x, "budget = 835", "at least 836");
+    ok(setup(sha, 27, x, "budget = 836") == WEFT_OK, "a round a rung is enough");
+    refused(sha, 27, x, "budget = 100000", "can use");
+    refused(sha, 27, x, "eliminations = 0\nbudget = 799", "0 trials");
+    refused(sha, 27, y, mixed("", "fedex", ""), "no option that may differ");
+    refused(sha, 27, x, mixed("", "fedex", "levels = 1"), "at least 2");
+    refused(one, 27, y, mixed("", "mw", ""), "server.y");
+    refused(one, 27, x, mixed("", "mw", "racing = yes\nliteral = yes"), "mw.literal");
+    refused(one, 27, x, mixed("", "mw", "k = 3"), "mw.k");
+    refused(one, 27, x, mixed("", "fedex", "levels = 3"), "fedex.levels");
+    refused(one, 27, x, "", "run.mixing = mw or fedex");
+    refused(&weft_tuner_ws_sha, 27, x, mixed("", "fedex", ""), "run.mixing = none");
+    refused(&weft_tuner_ws_eg, 27, y, "", "server.y");
 }
 
 /* What is spent where neither eliminations nor budget are given. */
-static void test_usual(weft_arena *mem)
+static void test_usual(void)
 {
     static const struct {
         int k;
@@ -153,10 +113,10 @@ static void test_usual(weft_arena *mem)
         {27, "max_resource = 2", 36},   /* one elimination: 18 + 18 */
         {9, "eliminations = 0", 4000},
     };
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+    for (size_t i = 0; i < LEN(usual); i++) {
         tuner_case example = {
             &weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL, 0};
-        job_log jobs = run_all(&example, mem);
+        job_log jobs = all_jobs(&example);
         is_near(jobs.spent, usual[i].spent, 0, "the usual budget of %d trials", usual[i].k);
     }
 }
@@ -168,7 +128,6 @@ static void test_usual(weft_arena *mem)
 static int rung_of(test_search *search, const double *loss, int backward, int *trial)
 {
     enum { MOST = 100 };
-    weft_arena *mem = weft_arena_new();
     weft_job job;
     int n = 0;
     for (; n < MOST && ask(search, &job) == WEFT_JOB; n++) trial[n] = (int)job.trial;
@@ -178,17 +137,16 @@ static int rung_of(test_search *search, const double *loss, int backward, int *t
         res.loss = loss[res.trial];
         tell(search, &res);
     }
-    weft_arena_free(mem);
     return n;
 }
 
-static void test_elimination(weft_arena *mem)
+static void test_elimination(void)
 {
     tuner_case example = {
         &weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
     const double loss[8] = {INFINITY, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
     for (int backward = 0; backward < 2; backward++) {
-        test_search search = test_search_new(&example, mem);
+        test_search search = test_search_new(&example);
         int t[100];
         ok(rung_of(&search, loss, backward, t) == 8, "all begin");
         ok(rung_of(&search, loss, backward, t) == 4 && t[0] == 1 && t[1] == 3 &&
@@ -203,17 +161,17 @@ static void test_elimination(weft_arena *mem)
     weft_job job;
     const double none[8] = {INFINITY, INFINITY, INFINITY, INFINITY,
                             INFINITY, INFINITY, INFINITY, INFINITY};
-    test_search search = test_search_new(&example, mem);
+    test_search search = test_search_new(&example);
     int t[100];
     rung_of(&search, none, 0, t);
     ok(rung_of(&search, none, 0, t) == 0 && ask(&search, &job) == WEFT_DONE,
        "one that diverged does not go on");
 }
 
-static void test_winner(weft_arena *mem)
+static void test_winner(void)
 {
     tuner_case example = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
-    job_log jobs = run_all(&example, mem);
+    job_log jobs = all_jobs(&example);
     const weft_job *end = &jobs.job[jobs.n - 1];
     int best = 1, last = 1;
     for (int i = 0; i < jobs.n; i++) {
@@ -253,23 +211,23 @@ static void mixes_are_sound(const job_log *jobs, const weft_space *space, int k,
     ok(ids && moved > 0, "each entry with an id of its own");
 }
 
-static void test_fedex(weft_arena *mem)
+static void test_fedex(void)
 {
     tuner_case example = {
-        &weft_tuner_sha, mixed("", "fedex", "", mem), 27, FULL, 9, 1, 1, fed, 0};
-    test_search search = test_search_new(&example, mem);
-    job_log sha = run_all(&example, mem);
+        &weft_tuner_sha, mixed("", "fedex", ""), 27, FULL, 9, 1, 1, fed, 0};
+    test_search search = test_search_new(&example);
+    job_log sha = all_jobs(&example);
     mixes_are_sound(&sha, search.space, 27, "in halving");
     const weft_job *end = &sha.job[sha.n - 1], *begin = &sha.job[end->trial];
     ok(end->mix.id[0] == begin->mix.id[0] &&
            fabs(end->mix.logp[0] - begin->mix.logp[0]) > 0,
        "a trial goes on with its mixture");
-    example.options = mixed("eliminations = 0", "fedex", "", mem);
-    job_log random = run_all(&example, mem);
+    example.options = mixed("eliminations = 0", "fedex", "");
+    job_log random = all_jobs(&example);
     mixes_are_sound(&random, search.space, 5, "in random search");
     is_near(random.spent, sha.spent, 0, "both spend the same");
-    example.options = mixed("", "fedex", "levels = 4", mem);
-    job_log grid = run_all(&example, mem);
+    example.options = mixed("", "fedex", "levels = 4");
+    job_log grid = all_jobs(&example);
     mixes_are_sound(&grid, search.space, 8, "on grids of 4");
     const weft_mix *mix = &grid.job[0].mix;
     ok(mix->nblock == 2 && mix->off[1] == 4 && mix->axis[0] == 0 && mix->axis[1] == 1,
@@ -279,12 +237,12 @@ static void test_fedex(weft_arena *mem)
        "integers from end to end");
 }
 
-static void test_rules(weft_arena *mem)
+static void test_rules(void)
 {
     const char *once = "eliminations = 0\nmax_resource = 1\nbudget = 1000";
     tuner_case example = {
-        &weft_tuner_sha, mixed(once, "fedex", "k = 2", mem), 1000, FULL, 9, 1, 1, NULL, 0};
-    job_log jobs = run_all(&example, mem);
+        &weft_tuner_sha, mixed(once, "fedex", "k = 2"), 1000, FULL, 9, 1, 1, NULL, 0};
+    job_log jobs = all_jobs(&example);
     double sum = 0, squares = 0;
     for (int i = 0; i < jobs.n; i++) {
         double d = jobs.job[i].update.discount;
@@ -300,33 +258,33 @@ static void test_rules(weft_arena *mem)
        "defaults are those of the released scripts");
     example.k = 3;
     example.options =
-        mixed("eliminations = 0", "fedex", "sched = auto\neta = 2\ndiff = yes", mem);
-    update = &run_all(&example, mem).job[2].update;
+        mixed("eliminations = 0", "fedex", "sched = auto\neta = 2\ndiff = yes");
+    update = &all_jobs(&example).job[2].update;
     ok(update->schedule == WEFT_UPDATE_ROOT && update->eta == 2 && update->diff == 1,
        "options come through");
 }
 
-static void test_mw_rules(weft_arena *mem)
+static void test_mw_rules(void)
 {
     tuner_case example = {&weft_tuner_ws_one, NULL, 3, FULL, 9, 1, 1, NULL, 0};
-    example.options = mixed("resource = 50", "mw", "", mem);
-    const weft_mix_update *update = &run_all(&example, mem).job[0].update;
+    example.options = mixed("resource = 50", "mw", "");
+    const weft_mix_update *update = &all_jobs(&example).job[0].update;
     ok(update->schedule == WEFT_UPDATE_HORIZON && update->horizon == 50 &&
            update->discount == 1 && update->floor == .01 && update->eta <= 0,
        "multiplicative weights are corrected by default");
-    example.options = mixed("", "mw", "literal = yes", mem);
-    update = &run_all(&example, mem).job[0].update;
+    example.options = mixed("", "mw", "literal = yes");
+    update = &all_jobs(&example).job[0].update;
     ok(update->schedule == WEFT_UPDATE_AS_PUBLISHED && update->horizon == 800,
        "or to the letter");
     example.tuner = &weft_tuner_sha;
-    example.options = mixed("max_resource = 40", "mw", "k = 5", mem);
-    const weft_job *job = &run_all(&example, mem).job[0];
+    example.options = mixed("max_resource = 40", "mw", "k = 5");
+    const weft_job *job = &all_jobs(&example).job[0];
     ok(job->update.horizon == 40 && job->mix.k == 5,
        "in halving their horizon is the longest trial, their mixture a neighbourhood");
 }
 
 /* Settings that people chose: a list, trained one by one or as the centres of mixtures. */
-static void test_list(weft_arena *mem)
+static void test_list(void)
 {
     char path[TEMPORARY];
     temporary(path);
@@ -336,14 +294,14 @@ static void test_list(weft_arena *mem)
                    fclose(out) == 0,
                "cannot write %s", path);
     tuner_case example = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
-    example.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
-    job_log l = run_all(&example, mem);
+    example.axes = printed("[space]\nsource = list\nfile = %s\n", path);
+    job_log l = all_jobs(&example);
     const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;
     ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&
            b[1] == .75 && l.spent == 60,
        "listed settings are trained as they are");
-    example.options = mixed("", "fedex", "k = 50\neps = 0.2", mem);
-    job_log f = run_all(&example, mem);
+    example.options = mixed("", "fedex", "k = 50\neps = 0.2");
+    job_log f = all_jobs(&example);
     int good = f.n == 2, moved = 0;
     for (int i = 0; i < 50; i++) {
         const double *conf = f.job[0].mix.conf + (size_t)2 * i;
@@ -356,16 +314,7 @@ static void test_list(weft_arena *mem)
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_schedules(mem);
-    test_refused(mem);
-    test_usual(mem);
-    test_elimination(mem);
-    test_winner(mem);
-    test_fedex(mem);
-    test_rules(mem);
-    test_mw_rules(mem);
-    test_list(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_schedules, test_refused, test_usual, test_elimination, test_winner,
+                 test_fedex, test_rules, test_mw_rules, test_list);
 }

@@ -1,11 +1,7 @@
 /* Reader of Shakespeare's plays: roles, lines and samples by LEAF's rules, on a small text
  * and on the real one; no sample is in two parts; the one-line error for other texts.
  * RUN: np=1 */
-#include "scratch.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
-
-static weft_data data;
+#include "packing.h"
 
 /* ---- a small text ---- */
 
@@ -57,20 +53,11 @@ static weft_data data;
 
 #define TAIL "*** END OF THIS PROJECT GUTENBERG EBOOK ***\n"
 
-static int opened(const char *name)
-{
-    weft_status st = weft_data_open(&data, at(name), &world, mem);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
-}
-
 /* Packs and opens the small text. */
 static int small(const char *options)
 {
-    weft_status st = pack(&weft_reader_shakespeare,
-                          write_text("s.txt", HEAD PLAY ODD ALONE TAIL), "s.h5", options);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK && opened("s.h5");
+    return packed(&weft_reader_shakespeare, write_text("s.txt", HEAD PLAY ODD ALONE TAIL),
+                  options);
 }
 
 /* The characters of a client's windows of a part. */
@@ -128,7 +115,6 @@ static void test_rules(void)
     ok(counts_are(0, 35 - 5, 0, 0) && counts_are(1, 9 - 5, 0, 0) &&
            data.part[WEFT_TRAIN].total == 30 + 4 + 11 + 28 + 30,
        "a text of n characters has n - 5 windows of 5 and the one that follows");
-    weft_data_close(&data);
 }
 
 static void test_options(void)
@@ -138,13 +124,11 @@ static void test_options(void)
        "a stride leaves windows out");
     ok(good && client_is(1, "A_PLAY__IT_S_MINE_MARIA", "A, B! "),
        "with the characters after the last");
-    weft_data_close(&data);
     good = small("length=5 most=11 least=5 valid=0 test=0");
     ok(good && data.clients->n == 4, "clients of few samples are left out");
     ok(good && counts_are(0, 11, 0, 0) &&
            client_is(0, "A_PLAY__IT_S_MINE_SIR_TOBY", "One two three fo"),
        "of others the first samples are kept");
-    weft_data_close(&data);
     good = small("length=5 valid=0.2 test=0.2");
     ok(good && data.clients->gap == 4 && counts_are(0, 14, 4, 4) && counts_are(1, 1, 1, 1),
        "parts share what two gaps leave");
@@ -152,13 +136,11 @@ static void test_options(void)
     ok(strcmp(characters(0, WEFT_VALID), " five six") == 0 &&
            strcmp(characters(0, WEFT_TEST), "x. seven ") == 0,
        "and begin after the gaps");
-    weft_data_close(&data);
     good = small("length=5 rule=leaf test=0.25");
     ok(good && data.clients->n == 3 && data.part[WEFT_VALID].total == 0,
        "by LEAF's rule there is no validation");
     ok(good && counts_are(0, 22, 0, 4) && counts_are(1, 21, 0, 3),
        "the test loses the gap");
-    weft_data_close(&data);
 }
 
 /* ---- parts that do not leak ---- */
@@ -171,8 +153,7 @@ static int64_t cover(int64_t c, weft_part part, const uint8_t *origin, uint8_t *
     const weft_clients *clients = data.clients;
     weft_samples samples;
     int64_t leaks = 0;
-    weft_check(weft_client_read(clients, c, part, &samples, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_client_read(clients, c, part, &samples, mem));
     for (int64_t i = 0; i < samples.n; i++)
         for (int64_t j = 0; j <= clients->d; j++) {
             uint8_t *m = &mark[samples.text - origin + i * clients->stride + j];
@@ -201,8 +182,7 @@ static int64_t leaks(void)
         if ((size_t)own * (size_t)clients->stride + (size_t)clients->d + 1 < room)
             room = (size_t)own * (size_t)clients->stride + (size_t)clients->d + 1;
         uint8_t *marks = WEFT_NEW(mem, uint8_t, room);
-        weft_check(weft_client_read(clients, c, WEFT_TRAIN, &samples, mem) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_client_read(clients, c, WEFT_TRAIN, &samples, mem));
         found += cover(c, WEFT_TRAIN, samples.text, marks, 0, 1);
         found += cover(c, WEFT_VALID, samples.text, marks, 1, 2);
         found += cover(c, WEFT_TEST, samples.text, marks, 1 | 2, 4);
@@ -216,12 +196,11 @@ static void test_leaks(void)
     static const char *const option[] = {
         "length=5 stride=1", "length=5 stride=2", "length=5 stride=5 valid=0.2 test=0.2",
         "length=4 stride=3", "length=5 rule=leaf test=0.25"};
-    for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+    for (size_t i = 0; i < LEN(option); i++) {
         int good = small(option[i]);
         ok(good && data.part[WEFT_TEST].total > 0, "there is a test (%s)", option[i]);
         ok(good && leaks() == 0, "no target stands in a window of an earlier part (%s)",
            option[i]);
-        weft_data_close(&data);
     }
 }
 
@@ -236,11 +215,10 @@ static void test_endless(void)
     char *whole = WEFT_NEW(mem, char, n + ALL_LINES + 1);
     memset(whole, '\n', n + ALL_LINES);
     memcpy(whole, text, n);
-    ok(pack(&weft_reader_shakespeare, write_text("e.txt", whole), "e.h5",
-            "length=5 valid=0 test=0") == WEFT_OK &&
-           opened("e.h5") && data.clients->n == 5,
+    ok(packed(&weft_reader_shakespeare, write_text("e.txt", whole),
+              "length=5 valid=0 test=0") &&
+           data.clients->n == 5,
        "a text of all lines that are read needs no last line of Project Gutenberg's");
-    weft_data_close(&data);
 }
 
 /* The real text without its last lines, the licence, as t8.shakespeare.txt is. */
@@ -254,49 +232,46 @@ static void test_real_endless(const char *source)
     char *end = strstr(text, "*** END OF THIS PROJECT");
     weft_check(end != NULL, "%s has no end", source);
     *end = '\0';
-    ok(pack(&weft_reader_shakespeare, write_text("endless.txt", text), "r.h5",
-            "valid=0 test=0") == WEFT_OK &&
-           opened("r.h5") && data.clients->n == 1129 &&
-           data.part[WEFT_TRAIN].total == 4226158,
+    ok(packed(&weft_reader_shakespeare, write_text("endless.txt", text),
+              "valid=0 test=0") &&
+           data.clients->n == 1129 && data.part[WEFT_TRAIN].total == 4226158,
        "Shakespeare without the licence has the same users and samples");
-    weft_data_close(&data);
 }
 
 /* ---- bad input ---- */
 
-static void refused(const char *text, const char *options, weft_status st, const char *a,
-                    const char *b, const char *what)
-{
-    fails(pack(&weft_reader_shakespeare, write_text("bad.txt", text), "x.h5", options), st,
-          a, b, what);
-}
-
 static void test_bad(void)
 {
-    const char *all = HEAD PLAY TAIL;
-    refused("To be, or not to be\n", "", WEFT_EDATA, "bad.txt", "on 0 lines",
-            "another text");
-    refused("", "", WEFT_EDATA, "bad.txt", "100.txt", "an empty text");
-    refused(HEAD PLAY, "", WEFT_EDATA, "cut short after line 30", "bad.txt",
-            "a text cut short");
-    refused(HEAD TAIL, "", WEFT_EDATA, "no role", "bad.txt", "a text without roles");
-    refused("\nby William Shakespeare\n\n\n\n\n\n\n\n\n\n\nby William Shakespeare\n" TAIL,
-            "", WEFT_EDATA, "line 13", "no title", "a play without title");
-    refused(HEAD PLAY "  MARIA. a curly {brace\n" TAIL, "length=5", WEFT_EDATA,
-            "bad.txt: line 31 has the character '{'", "replace it",
-            "a character without symbol");
-    refused(HEAD PLAY "  MARIA. caf\xc3\xa9\n" TAIL, "length=5", WEFT_EDATA,
-            "line 31 has the character '\xc3\xa9'", "80 symbols",
-            "a letter with an accent");
-    refused(all, "valid=0.6 test=0.5", WEFT_ECONF, "valid = 0.6", "test = 0.5",
-            "shares without rest");
-    refused(all, "length=80", WEFT_EDATA, "no client has training", "split",
-            "windows longer than all texts");
-    refused(all, "length=0", WEFT_ECONF, "length", "0", "windows of no characters");
-    fails(pack(&weft_reader_shakespeare, at("none.txt"), "x.h5", ""), WEFT_EFILE,
-          "none.txt", "cannot read", "a missing file");
-    fails(pack(&weft_reader_shakespeare, scratch, "x.h5", ""), WEFT_EFILE, scratch, "read",
-          "a directory");
+    static const struct {
+        const char *text, *options;
+        weft_status st;
+        const char *a, *b, *what;
+    } bad[] = {
+        {"To be, or not to be\n", "", WEFT_EDATA, "bad.txt", "on 0 lines", "another text"},
+        {"", "", WEFT_EDATA, "bad.txt", "100.txt", "an empty text"},
+        {HEAD PLAY, "", WEFT_EDATA, "cut short after line 30", "bad.txt",
+         "a text cut short"},
+        {HEAD TAIL, "", WEFT_EDATA, "no role", "bad.txt", "a text without roles"},
+        {"\nby William Shakespeare\n\n\n\n\n\n\n\n\n\n\nby William Shakespeare\n" TAIL, "",
+         WEFT_EDATA, "line 13", "no title", "a play without title"},
+        {HEAD PLAY "  MARIA. a curly {brace\n" TAIL, "length=5", WEFT_EDATA,
+         "bad.txt: line 31 has the character '{'", "replace it",
+         "a character without symbol"},
+        {HEAD PLAY "  MARIA. caf\xc3\xa9\n" TAIL, "length=5", WEFT_EDATA,
+         "line 31 has the character '\xc3\xa9'", "80 symbols", "a letter with an accent"},
+        {HEAD PLAY TAIL, "valid=0.6 test=0.5", WEFT_ECONF, "valid = 0.6", "test = 0.5",
+         "shares without rest"},
+        {HEAD PLAY TAIL, "length=80", WEFT_EDATA, "no client has training", "split",
+         "windows longer than all texts"},
+        {HEAD PLAY TAIL, "length=0", WEFT_ECONF, "length", "0", "windows of no characters"},
+    };
+    const weft_reader *reader = &weft_reader_shakespeare;
+    for (size_t i = 0; i < LEN(bad); i++)
+        refuses(reader, write_text("bad.txt", bad[i].text), bad[i].options, bad[i].st,
+                bad[i].a, bad[i].b, bad[i].what);
+    refuses(reader, at("none.txt"), "", WEFT_EFILE, "none.txt", "cannot read",
+            "a missing file");
+    refuses(reader, scratch, "", WEFT_EFILE, scratch, "read", "a directory");
 }
 
 /* ---- the real text ---- */
@@ -335,56 +310,40 @@ static int all_users_agree(void)
     return good && c == data.clients->n;
 }
 
-static int packed(const char *source, const char *options)
-{
-    weft_status st = pack(&weft_reader_shakespeare, source, "r.h5", options);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK && opened("r.h5");
-}
-
 static void test_real(void)
 {
     const char *dir = getenv("WEFT_DATA");
-    const char *source =
-        weft_arena_text(mem, "%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
+    const char *source = printed("%s/shakespeare/raw_data.txt", dir != NULL ? dir : "");
     struct stat info;
     if (dir == NULL || stat(source, &info) != 0) {
         skip(11, "WEFT_DATA has no shakespeare/raw_data.txt");
         return;
     }
     double start = processor_seconds();
-    int good = packed(source, "valid=0 test=0");
+    int good = packed(&weft_reader_shakespeare, source, "valid=0 test=0");
     double seconds = processor_seconds() - start;
     ok(good && data.clients->n == 1129, "Shakespeare has 1,129 users");
     ok(good && data.part[WEFT_TRAIN].total == 4226158, "of 4,226,158 samples");
     ok(good && all_users_agree(), "user by user those of an independent program");
-    ok(stat(at("r.h5"), &info) == 0 && info.st_size < 10000000, "in a file under 10 MB");
+    ok(stat(at("d.h5"), &info) == 0 && info.st_size < 10000000, "in a file under 10 MB");
     ok(seconds < 5, "within 5 seconds of a processor");
     note("packed and opened in %.2f s, %lld bytes", seconds, (long long)info.st_size);
-    weft_data_close(&data);
-    ok(packed(source, "rule=leaf") && data.clients->n == 660,
+    ok(packed(&weft_reader_shakespeare, source, "rule=leaf") && data.clients->n == 660,
        "LEAF's split keeps 660 users");
     ok(leaks() == 0, "it does not leak");
-    weft_data_close(&data);
-    ok(packed(source, "") && data.clients->gap == 79, "80/10/10 has two gaps");
+    ok(packed(&weft_reader_shakespeare, source, "") && data.clients->gap == 79,
+       "80/10/10 has two gaps");
     ok(leaks() == 0, "it does not leak either");
     note("%lld clients, %lld samples", (long long)data.clients->n,
          (long long)(data.part[0].total + data.part[1].total + data.part[2].total));
-    weft_data_close(&data);
-    ok(packed(source, "stride=80 most=64") && data.clients->gap == 0 && leaks() == 0,
+    ok(packed(&weft_reader_shakespeare, source, "stride=80 most=64") &&
+           data.clients->gap == 0 && leaks() == 0,
        "nor do windows side by side");
-    weft_data_close(&data);
     test_real_endless(source);
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_rules();
-    test_options();
-    test_leaks();
-    test_endless();
-    test_bad();
-    test_real();
-    return scratch_end();
+    return TESTS(test_rules, test_options, test_leaks, test_endless, test_bad, test_real);
 }

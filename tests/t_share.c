@@ -1,46 +1,21 @@
 /* Weight-sharing tuners against closed forms: schedules, survivors, gradients.
  * RUN: np=1 */
-#include "tap.h"
 #include "tuner_case.h"
-
-#include <math.h>
-#include <string.h>
 
 /* ---- halving ---- */
 
-/* Plays a tuner and writes the jobs it asks to job[most]; returns their number. The
- * mixtures are copies. */
-static int jobs_of(const tuner_case *example, weft_job *job, int most, weft_arena *mem)
-{
-    test_search search = test_search_new(example, mem);
-    int n = 0;
-    while (n < most && ask(&search, &job[n]) == WEFT_JOB) {
-        job[n].id = n;
-        weft_mix copy = weft_mix_new(job[n].mix.k, job[n].mix.dim, mem);
-        weft_mix_copy(&copy, &job[n].mix);
-        job[n].mix = copy;
-        weft_result res = answer(example, &job[n], mem);
-        tell(&search, &res);
-        n++;
-    }
-    return n;
-}
-
 /* The numbers of maps alive in the jobs of a search, "64 32 1". */
-static const char *schedule(int k, const char *options, int64_t train, weft_arena *mem)
+static const char *schedule(int k, const char *options, int64_t train)
 {
-    enum { MOST = 70 };
-    weft_job job[MOST];
     tuner_case example = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
-    int n = jobs_of(&example, job, MOST, mem);
+    job_log jobs = all_jobs(&example);
     const char *text = "";
-    for (int i = 0; i < n; i++)
-        text =
-            weft_arena_text(mem, "%s%s%d", text, i ? " " : "", weft_mix_alive(&job[i].mix));
+    for (int i = 0; i < jobs.n; i++)
+        text = printed("%s%s%d", text, i ? " " : "", weft_mix_alive(&jobs.job[i].mix));
     return text;
 }
 
-static void test_schedules(weft_arena *mem)
+static void test_schedules(void)
 {
     static const struct {
         int k;
@@ -58,8 +33,8 @@ static void test_schedules(weft_arena *mem)
         {64, "switch = 4", "64 32 16 8 1 1 1 1"},
         {3, "switch = 4", "1 1 1"},
     };
-    for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
-        const char *found = schedule(all[e].k, all[e].options, 0, mem);
+    for (size_t e = 0; e < LEN(all); e++) {
+        const char *found = schedule(all[e].k, all[e].options, 0);
         ok(strcmp(found, all[e].want) == 0, "%d maps, %s: %s", all[e].k, all[e].options,
            found);
     }
@@ -67,7 +42,7 @@ static void test_schedules(weft_arena *mem)
 
 /* `switch` by itself: 1.3 times the fits of halving to the end, or 2,000 training samples
  * a map. */
-static void test_budget(weft_arena *mem)
+static void test_budget(void)
 {
     static const struct {
         int k;
@@ -88,8 +63,8 @@ static void test_budget(weft_arena *mem)
         {1, 1000000, "", "1"},
         {64, 1000000, "keep = 0.25", "64 16 4 1 1"},
     };
-    for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
-        const char *found = schedule(all[e].k, all[e].options, all[e].train, mem);
+    for (size_t e = 0; e < LEN(all); e++) {
+        const char *found = schedule(all[e].k, all[e].options, all[e].train);
         ok(strcmp(found, all[e].want) == 0, "%d maps, %d samples, %s: %s", all[e].k,
            (int)all[e].train, *all[e].options ? all[e].options : "as it comes", found);
     }
@@ -98,7 +73,7 @@ static void test_budget(weft_arena *mem)
 /* Maps that err in 25 to 35 %. In rounds so many samples are divided among them, a share of
  * which is answered wrongly by chance; fits of their own say how a map errs. How much more
  * than the best the winner errs, mean over seeds. */
-static double mean_gap(const char *options, int64_t train, int valid, weft_arena *mem)
+static double mean_gap(const char *options, int64_t train, int valid)
 {
     enum { SEEDS = 200, MAPS = 64 };
     double gap = 0;
@@ -106,7 +81,7 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
         &weft_tuner_ws_sha, options, MAPS, SPLIT, valid, 1, 0, NULL, train};
     for (; example.seed < SEEDS; example.seed++) {
         size_t mark = weft_arena_mark(mem);
-        test_search search = test_search_new(&example, mem);
+        test_search search = test_search_new(&example);
         weft_job job;
         double won = 0, least = INFINITY, best = 1;
         while (ask(&search, &job) == WEFT_JOB) {
@@ -135,35 +110,37 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
     return gap;
 }
 
-static void test_noise(weft_arena *mem)
+static void test_noise(void)
 {
-    double plain = mean_gap("switch = 1", 7690, 960, mem);
-    double some = mean_gap("", 7690, 960, mem), more = mean_gap("", 1923, 240, mem);
+    double plain = mean_gap("switch = 1", 7690, 960);
+    double some = mean_gap("", 7690, 960), more = mean_gap("", 1923, 240);
     ok(plain > .01, "with 15 samples a map halving picks %.2f points off", 100 * plain);
     ok(some < .005, "own fits make that %.2f", 100 * some);
     ok(more < .002, "and %.2f with a quarter of the samples, for more of them", 100 * more);
 }
 
-static void test_trials(weft_arena *mem)
+static void test_trials(void)
 {
-    weft_job job[9];
     tuner_case example = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
-    ok(jobs_of(&example, job, 9, mem) == 4, "eight maps take four jobs");
+    job_log jobs = all_jobs(&example);
+    const weft_job *job = jobs.job;
+    ok(jobs.n == 4, "eight maps take four jobs");
     ok(job[0].trial == 0 && job[2].trial == 0 && job[2].index == 2 && !job[2].last,
        "the rounds go on with one trial");
     ok(job[3].trial == 1 && job[3].from == 0 && job[3].resource == 1 && job[3].last,
        "the last fit copies its weights");
 
     example.k = 1;
-    ok(jobs_of(&example, job, 9, mem) == 1 && job[0].resource == 1,
-       "one map is fitted always");
+    jobs = all_jobs(&example);
+    ok(jobs.n == 1 && jobs.job[0].resource == 1, "one map is fitted always");
 }
 
-static void test_sweep(weft_arena *mem)
+static void test_sweep(void)
 {
-    weft_job job[9];
     tuner_case example = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
-    ok(jobs_of(&example, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
+    job_log jobs = all_jobs(&example);
+    const weft_job *job = jobs.job;
+    ok(jobs.n == 8, "a sweep of eight maps takes eight jobs");
     int good = 1;
     for (int i = 0; i < 8; i++)
         good &= job[i].mix.k == 1 && job[i].mix.id[0] == i && job[i].trial == i &&
@@ -173,8 +150,7 @@ static void test_sweep(weft_arena *mem)
 
 /* Asks a round of ws_sha, tells these error rates over 100 samples each (count 0 where
  * negative), and returns the mixture asked next. */
-static weft_mix tell_scores(test_search *search, const double *error, double loss,
-                            weft_arena *mem)
+static weft_mix tell_scores(test_search *search, const double *error, double loss)
 {
     weft_job job;
     weft_check(ask(search, &job) == WEFT_JOB, "no job");
@@ -195,27 +171,27 @@ static int is_alive(const weft_mix *mix, int i)
     return mix->logp[i] > -INFINITY;
 }
 
-static void test_survivors(weft_arena *mem)
+static void test_survivors(void)
 {
     tuner_case example = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
-    test_search search = test_search_new(&example, mem);
-    weft_mix mix = tell_scores(&search, (const double[]){.3, .2, .2, .2}, .2, mem);
+    test_search search = test_search_new(&example);
+    weft_mix mix = tell_scores(&search, (const double[]){.3, .2, .2, .2}, .2);
     ok(is_alive(&mix, 1) && is_alive(&mix, 2) && weft_mix_alive(&mix) == 2,
        "of equal scores the lower ids survive");
     is_near(exp(mix.logp[1]), .5, 1e-15, "survivors are equally probable");
 
-    search = test_search_new(&example, mem);
-    mix = tell_scores(&search, (const double[]){.1, .9, -1, .8}, .5, mem);
+    search = test_search_new(&example);
+    mix = tell_scores(&search, (const double[]){.1, .9, -1, .8}, .5);
     ok(is_alive(&mix, 0) && is_alive(&mix, 2),
        "a map without samples ranks by the mean of the mixture");
-    search = test_search_new(&example, mem);
-    mix = tell_scores(&search, (const double[]){.1, .4, -1, .8}, .5, mem);
+    search = test_search_new(&example);
+    mix = tell_scores(&search, (const double[]){.1, .4, -1, .8}, .5);
     ok(is_alive(&mix, 0) && is_alive(&mix, 1), "and no better than that");
-    search = test_search_new(&example, mem);
-    mix = tell_scores(&search, (const double[]){NAN, .9, .95, NAN}, .9, mem);
+    search = test_search_new(&example);
+    mix = tell_scores(&search, (const double[]){NAN, .9, .95, NAN}, .9);
     ok(is_alive(&mix, 1) && is_alive(&mix, 2), "a diverged map ranks last");
-    search = test_search_new(&example, mem);
-    mix = tell_scores(&search, (const double[]){.9, .8, .1, .2}, INFINITY, mem);
+    search = test_search_new(&example);
+    mix = tell_scores(&search, (const double[]){.9, .8, .1, .2}, INFINITY);
     ok(is_alive(&mix, 0) && is_alive(&mix, 1),
        "the scores of a diverged fit count for nothing");
 }
@@ -225,10 +201,10 @@ static void test_survivors(weft_arena *mem)
 /* Two rounds of three maps, told how many samples each scored and how many wrongly;
  * p[round] are the probabilities after each. */
 static void gradient_rounds(const char *options, const double count[2][3],
-                            const double wrong[2][3], double p[2][3], weft_arena *mem)
+                            const double wrong[2][3], double p[2][3])
 {
     tuner_case example = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
-    test_search search = test_search_new(&example, mem);
+    test_search search = test_search_new(&example);
     weft_job job;
     for (int round = 0; round < 2; round++) {
         weft_check(ask(&search, &job) == WEFT_JOB && job.mix.k == 3, "no round");
@@ -263,14 +239,14 @@ static double distance(const double *p, const double *q)
     return worse(fabs(p[0] - q[0]), worse(fabs(p[1] - q[1]), fabs(p[2] - q[2])));
 }
 
-static void test_gradient(weft_arena *mem)
+static void test_gradient(void)
 {
     const double split[2][3] = {{50, 30, 20}, {60, 40, 0}};
     const double wrong[2][3] = {{20, 9, 4}, {30, 8, 0}};
     double third = 1. / 3;
     double p[2][3], q[3] = {third, third, third};
 
-    gradient_rounds("eta = 2", split, wrong, p, mem);
+    gradient_rounds("eta = 2", split, wrong, p);
     move(q, 2, (const double[]){.4 * .5 / third, .3 * .3 / third, .2 * .2 / third});
     is_near(distance(p[0], q), 0, 1e-12, "gradients are weighted by n_i / (n p_i)");
     move(q, 2, (const double[]){.5 * .6 / q[0], .2 * .4 / q[1], 0});
@@ -279,7 +255,7 @@ static void test_gradient(weft_arena *mem)
     const double full[2][3] = {{100, 100, 100}, {100, 100, 100}};
     const double errors[2][3] = {{40, 30, 20}, {50, NAN, 10}};
     for (int i = 0; i < 3; i++) q[i] = third;
-    gradient_rounds("eta = 0.5", full, errors, p, mem);
+    gradient_rounds("eta = 0.5", full, errors, p);
     move(q, .5, (const double[]){.4, .3, .2});
     is_near(distance(p[0], q), 0, 1e-12, "full validation needs no weights");
     move(q, .5, (const double[]){.5, .5, .1});
@@ -287,35 +263,29 @@ static void test_gradient(weft_arena *mem)
             "a diverged map counts as the worst of the others");
 }
 
-static void test_gradient_jobs(weft_arena *mem)
+static void test_gradient_jobs(void)
 {
-    weft_job job[10];
     tuner_case example = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL, 0};
-    ok(jobs_of(&example, job, 9, mem) == 6,
-       "exponentiated gradient takes five rounds and a fit");
+    job_log jobs = all_jobs(&example);
+    const weft_job *job = jobs.job;
+    ok(jobs.n == 6, "exponentiated gradient takes five rounds and a fit");
     ok(job[4].trial == 0 && job[4].index == 4 && weft_mix_alive(&job[4].mix) == 64,
        "the rounds go on with one trial and all maps");
     ok(job[5].trial == 1 && job[5].from == 0 && job[5].mix.k == 1,
        "the last is a new trial");
     example.options = "switch = 4";
-    ok(jobs_of(&example, job, 10, mem) == 9 && job[5].mix.k == 1 && job[8].mix.k == 1 &&
+    jobs = all_jobs(&example);
+    job = jobs.job;
+    ok(jobs.n == 9 && job[5].mix.k == 1 && job[8].mix.k == 1 &&
            job[5].mix.id[0] != job[8].mix.id[0],
        "with switch = 4 the four most probable maps are fitted one by one");
     example.k = 1;
-    ok(jobs_of(&example, job, 9, mem) == 1, "one map takes one job");
+    ok(all_jobs(&example).n == 1, "one map takes one job");
 }
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_sweep(mem);
-    test_schedules(mem);
-    test_budget(mem);
-    test_noise(mem);
-    test_trials(mem);
-    test_survivors(mem);
-    test_gradient(mem);
-    test_gradient_jobs(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_sweep, test_schedules, test_budget, test_noise, test_trials,
+                 test_survivors, test_gradient, test_gradient_jobs);
 }

@@ -3,11 +3,6 @@
 #include "says.h"
 #include "two_kinds.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const char full[] = "[space]\n"
                            "source = random\n"
                            "configs = 20\n"
@@ -212,7 +207,7 @@ static void test_crowded_grid(void)
 static void refused(const char *line, const char *word, const char *about)
 {
     weft_space space;
-    const char *text = weft_arena_text(mem, "[map]\n\n%s\n", line);
+    const char *text = printed("[map]\n\n%s\n", line);
     weft_status st = read_space(&space, text, 1);
     ok(st == WEFT_ECONF && says("t.ini:3") && says(word), "%s: %s", about, weft_error());
 }
@@ -231,7 +226,7 @@ static void test_bad_ranges(void)
     refused("alpha = 0...5", "two dots", "and three dots, which may mean two things");
     refused("stop = no |", "", "an empty value is refused");
     const char *many = "alpha = 1";
-    for (int i = 2; i <= 65; i++) many = weft_arena_text(mem, "%s|%d", many, i);
+    for (int i = 2; i <= 65; i++) many = printed("%s|%d", many, i);
     refused(many, "at most 64 values", "65 values are refused");
 }
 
@@ -242,9 +237,8 @@ static weft_status read_list(weft_space *space, const char *rows, const char *mo
     FILE *file = fopen(list_path, "w");
     weft_check(file && fputs(rows, file) >= 0 && fclose(file) == 0, "cannot write %s",
                list_path);
-    return read_space(
-        space,
-        weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s", list_path, more), 1);
+    return read_space(space,
+                      printed("[space]\nsource = list\nfile = %s\n%s", list_path, more), 1);
 }
 
 static void test_list(void)
@@ -415,7 +409,7 @@ static void test_defaults(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
+    tap_begin();
     temporary(list_path);
     int fd = mkstemp(list_path);
     weft_check(fd >= 0 && close(fd) == 0, "no temporary file");
@@ -433,6 +427,5 @@ int main(void)
     test_bad_lists();
     test_put();
     unlink(list_path);
-    weft_arena_free(mem);
-    return tap_done();
+    return tap_end();
 }

@@ -2,7 +2,6 @@
  * gives one line; an incomplete file never has the final name.
  * RUN: np=1 */
 #include "disk.h"
-#include "weft/base/random.h"
 #include "weft/store/file.h"
 #include "weft/store/h5.h"
 
@@ -25,15 +24,15 @@ static void test_types(void)
     for (int packed = 0; packed < 2; packed++) {
         weft_status st = weft_h5_create(&file, at("types.h5"), mem);
         for (int i = 0; i < 7 && st == WEFT_OK; i++)
-            st = weft_h5_put(&file, weft_arena_text(mem, "/a/b/%d", i), type[i], 2,
+            st = weft_h5_put(&file, printed("/a/b/%d", i), type[i], 2,
                              (const int64_t[]){ROWS, COLS}, in, packed, "random", "none");
         if (st == WEFT_OK) st = weft_h5_commit(&file);
         if (st == WEFT_OK) st = weft_h5_open(&file, at("types.h5"), mem);
         int same = st == WEFT_OK;
         for (int i = 0; i < 7 && same; i++) {
             memset(out, 0, sizeof out);
-            st = weft_h5_read_rows(&file, weft_arena_text(mem, "/a/b/%d", i), type[i], COLS,
-                                   0, ROWS, out);
+            st = weft_h5_read_rows(&file, printed("/a/b/%d", i), type[i], COLS, 0, ROWS,
+                                   out);
             same = st == WEFT_OK && memcmp(in, out, ROWS * COLS * size[i]) == 0;
         }
         ok(same, "all types come back as written%s", packed ? ", compressed" : "");
@@ -162,7 +161,7 @@ static void test_names(void)
     weft_h5 file;
     const char *text;
     double x;
-    weft_check(weft_h5_open(&file, at("texts.h5"), mem) == WEFT_OK, "%s", weft_error());
+    must(weft_h5_open(&file, at("texts.h5"), mem));
     ok(weft_h5_has(&file, "/") && weft_h5_has(&file, "/g") && weft_h5_has(&file, "/g/t") &&
            weft_h5_has(&file, "/@key") && weft_h5_has(&file, "/g@x"),
        "what exists is found");
@@ -185,7 +184,7 @@ static void test_broken(void)
     size_t size = size_of(whole);
     fails(weft_h5_open(&file, at("none.h5"), mem), "none.h5", "No such file",
           "a missing file");
-    fails(weft_h5_open(&file, dir, mem), dir, "directory", "a directory");
+    fails(weft_h5_open(&file, scratch, mem), scratch, "directory", "a directory");
     weft_check(weft_file_put(at("text.h5"), "hello", 5) == WEFT_OK, "put");
     fails(weft_h5_open(&file, at("text.h5"), mem), "text.h5", "not an HDF5 file",
           "a text file");
@@ -272,7 +271,8 @@ static void test_kept(void)
     fails(weft_h5_create(&file, at("no/x.h5"), mem), "no/x.h5", "No such file",
           "a missing directory");
     weft_h5_close(&file);
-    fails(weft_h5_create(&file, dir, mem), dir, "directory", "a directory as a file");
+    fails(weft_h5_create(&file, scratch, mem), scratch, "directory",
+          "a directory as a file");
     weft_h5_close(&file);
 }
 
@@ -298,32 +298,32 @@ static void test_full(void)
     int64_t before = entries();
     weft_status st = weft_h5_create(&file, path, mem);
     weft_check(st == WEFT_OK, "create");
-    limit(100000);
+    set_limit(RLIMIT_FSIZE, 100000);
     fails(weft_h5_put(&file, "/x", WEFT_H5_F64, 1, &n, x, 0, "too much", "none"), "/x",
           "too large", "a dataset on a full disk");
     weft_h5_close(&file);
-    limit(RLIM_INFINITY);
+    set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
     ok(entries() == before, "and leaves no file");
 
     st = weft_h5_create(&file, path, mem);
     if (st == WEFT_OK) st = weft_h5_make(&file, "/x", WEFT_H5_F64, 1, &n, "late", "none");
     weft_check(st == WEFT_OK, "make");
-    limit(1000);
+    set_limit(RLIMIT_FSIZE, 1000);
     st = weft_h5_put_attr(&file, "/", "key", "value");
     if (st == WEFT_OK)
         st = weft_h5_commit(&file);
     else
         weft_h5_close(&file);
-    limit(RLIM_INFINITY);
+    set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
     fails(st, "kept.h5", "too large", "a commit on a full disk");
     ok(entries() == before, "and leaves no file either");
     ok(weft_h5_open(&file, path, mem) == WEFT_OK && weft_h5_has(&file, "/one"),
        "nor does it touch the older one");
     weft_h5_close(&file);
 
-    limit(1000);
+    set_limit(RLIMIT_FSIZE, 1000);
     st = weft_file_put(at("state"), x, sizeof x);
-    limit(RLIM_INFINITY);
+    set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
     fails(st, "state", "too large", "a state on a full disk");
     ok(entries() == before, "and leaves no file either");
 }
@@ -427,7 +427,7 @@ static void test_elsewhere(void)
         hid_t file = H5Fopen(at("leads.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
         lead_elsewhere(file, kind);
         H5Fclose(file);
-        weft_check(weft_h5_open(&f, at("leads.h5"), mem) == WEFT_OK, "%s", weft_error());
+        must(weft_h5_open(&f, at("leads.h5"), mem));
         fails(weft_h5_read_rows(&f, "/g/x", WEFT_H5_I32, 1, 0, 4, x), said[kind],
               kind == 4 || kind == 5 ? "virtual or in an external"
                                      : "soft or external link",
@@ -459,5 +459,5 @@ int main(void)
     test_full();
     test_file();
     test_elsewhere();
-    return disk_end();
+    return tap_end();
 }

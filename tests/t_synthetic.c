@@ -1,26 +1,5 @@
 /* Built-in federations: generated clients. RUN: np=1 np=2 np=3 */
-#include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/registry.h"
-
-static weft_data data;
-
-static int made(const char *what, const char *out, const char *options)
-{
-    weft_status st = pack(&weft_reader_synthetic, what, out, options);
-    if (st == WEFT_OK) st = weft_data_open(&data, at(out), &world, mem);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
-}
-
-static weft_samples samples_of(int64_t c, weft_part part)
-{
-    weft_samples samples;
-    weft_check(weft_client_read(data.clients, c, part, &samples, mem) == WEFT_OK, "%s",
-               weft_error());
-    return samples;
-}
+#include "packing.h"
 
 /* ---- generated clients ---- */
 
@@ -35,12 +14,11 @@ static uint64_t digest_clients(int64_t clients)
         int64_t c = (i + 7 * world.rank) % clients;
         for (int p = 0; p < WEFT_NPART; p++) {
             int part = (p + world.rank) % WEFT_NPART;
-            weft_samples samples = samples_of(c, (weft_part)part);
+            weft_samples own = samples(c, (weft_part)part);
             uint64_t key = (uint64_t)(c * WEFT_NPART + part);
             sum +=
-                weft_hash(samples.x,
-                          (size_t)(samples.n * data.clients->d) * sizeof *samples.x, key) ^
-                weft_hash(samples.label, (size_t)samples.n * sizeof *samples.label, key);
+                weft_hash(own.x, (size_t)(own.n * data.clients->d) * sizeof *own.x, key) ^
+                weft_hash(own.label, (size_t)own.n * sizeof *own.label, key);
         }
         weft_arena_reset(mem, mark);
     }
@@ -49,26 +27,27 @@ static uint64_t digest_clients(int64_t clients)
 
 static void test_generated(void)
 {
-    if (!ok(made("federated=generated", "g.h5", SOME), "clients are generated")) return;
+    if (!ok(packed(&weft_reader_synthetic, "federated=generated", SOME),
+            "clients are generated"))
+        return;
     uint64_t sum = digest_clients(300), root = sum;
     weft_bcast(&world, &root, sizeof root, 0);
     int64_t total[WEFT_NPART];
     for (int p = 0; p < WEFT_NPART; p++) total[p] = data.part[p].total;
-    weft_data_close(&data);
     ok(sum == root, "whatever is asked for first, and by which rank");
-    ok(made("federated=stored", "s.h5", SOME) && digest_clients(300) == sum &&
-           data.part[0].total == total[0] && data.part[1].total == total[1] &&
-           data.part[2].total == total[2],
+    ok(packed(&weft_reader_synthetic, "federated=stored", SOME) &&
+           digest_clients(300) == sum && data.part[0].total == total[0] &&
+           data.part[1].total == total[1] && data.part[2].total == total[2],
        "and are the same bits when they are stored");
     digest(sum);
-    weft_data_close(&data);
 }
 
 /* Mean samples of a client, least, and clients that differ from the one before. */
 static void test_sizes(void)
 {
     enum { N = 20000 };
-    if (!ok(made("federated=generated", "g.h5", "clients=20000 samples=100 spread=0.5"),
+    if (!ok(packed(&weft_reader_synthetic, "federated=generated",
+                   "clients=20000 samples=100 spread=0.5"),
             "20,000 clients are generated"))
         return;
     double sum = 0;
@@ -89,7 +68,6 @@ static void test_sizes(void)
     ok(least >= 5 && known[0] == data.part[0].total && known[1] == data.part[1].total &&
            known[2] == data.part[2].total,
        "of 5 at least; the parts hold the totals");
-    weft_data_close(&data);
 }
 
 /* Share of samples of one half of the clients that a linear model labels right, found from
@@ -102,10 +80,10 @@ static double common_model(int classes, int d)
     for (int64_t i = 0; i < (EPOCHS + 1) * half; i++) {
         size_t mark = weft_arena_mark(mem);
         int train = i < EPOCHS * half;
-        weft_samples samples = samples_of(train ? i % half : i % half + half, WEFT_TRAIN);
-        for (int64_t k = 0; k < samples.n; k++) {
-            const float *x = samples.x + k * d;
-            int best = 0, label = samples.label[k];
+        weft_samples own = samples(train ? i % half : i % half + half, WEFT_TRAIN);
+        for (int64_t k = 0; k < own.n; k++) {
+            const float *x = own.x + k * d;
+            int best = 0, label = own.label[k];
             double most = -INFINITY;
             for (int c = 0; c < classes; c++) {
                 double sum = w[c * (d + 1) + d];
@@ -131,9 +109,9 @@ static void test_alpha(void)
     const char *const option[] = {"clients=400 d=5 classes=3 alpha=0",
                                   "clients=400 d=5 classes=3 alpha=100"};
     for (int i = 0; i < 2; i++) {
-        weft_check(made("federated=generated", "g.h5", option[i]), "%s", weft_error());
+        weft_check(packed(&weft_reader_synthetic, "federated=generated", option[i]), "%s",
+                   weft_error());
         right[i] = common_model(3, 5);
-        weft_data_close(&data);
     }
     ok(right[0] > 0.9, "alpha = 0: one linear model for all (%.3f)", right[0]);
     ok(right[1] < 0.6, "alpha = 100: none (%.3f)", right[1]);
@@ -142,43 +120,36 @@ static void test_alpha(void)
 static void test_million(void)
 {
     double start = processor_seconds();
-    if (!ok(made("federated=generated", "m.h5", "clients=1000000 d=20 samples=8"),
+    if (!ok(packed(&weft_reader_synthetic, "federated=generated",
+                   "clients=1000000 d=20 samples=8"),
             "a million clients are registered"))
         return;
     struct stat info;
-    weft_check(stat(at("m.h5"), &info) == 0, "no file");
+    weft_check(stat(at("d.h5"), &info) == 0, "no file");
     ok(processor_seconds() - start < 10, "at once");
     ok(info.st_size < 100000, "in %lld bytes", (long long)info.st_size);
-    weft_samples a = samples_of(999999, WEFT_TRAIN), b = samples_of(999998, WEFT_TRAIN);
+    weft_samples a = samples(999999, WEFT_TRAIN), b = samples(999998, WEFT_TRAIN);
     ok(a.n > 0 && b.n > 0 && a.x[0] != b.x[0], "and are distinct");
-    weft_data_close(&data);
 }
 
 static void test_refused(void)
 {
-    const weft_reader *reader = &weft_reader_synthetic;
-    fails(pack(reader, "federated=sored", "x.h5", ""), WEFT_ECONF, "federated=sored",
-          "federated=stored", "an unknown federation");
-    fails(pack(reader, "federated=stored", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1",
-          "two", "one class");
-    fails(pack(reader, "federated=generated", "x.h5", "valid=0.6 test=0.5"), WEFT_ECONF,
-          "valid", "test", "no training share");
-    fails(pack(reader, "federated=stored", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
-          "clients of its own", "partition", "a partition of clients");
-    fails(pack(reader, "federated=generated", "x.h5", "partition=iid clients=5"),
-          WEFT_ECONF, "clients of its own", "partition",
-          "a partition of generated clients");
-    fails(pack(reader, "federated=generated", "x.h5", "clents=5"), WEFT_ECONF, "clents",
-          "clients", "a key misspelt");
+    static const char *const bad[][5] = {
+        {"sored", "", "federated=sored", "federated=stored", "an unknown federation"},
+        {"stored", "classes=1", "classes = 1", "two", "one class"},
+        {"generated", "valid=0.6 test=0.5", "valid", "test", "no training share"},
+        {"stored", "partition=iid clients=5", "clients of its own", "partition",
+         "a partition of clients"},
+        {"generated", "partition=iid clients=5", "clients of its own", "partition",
+         "a partition of generated clients"},
+        {"generated", "clents=5", "clents", "clients", "a key misspelt"}};
+    for (size_t i = 0; i < LEN(bad); i++)
+        refuses(&weft_reader_synthetic, printed("federated=%s", bad[i][0]), bad[i][1],
+                WEFT_ECONF, bad[i][2], bad[i][3], bad[i][4]);
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_generated();
-    test_sizes();
-    test_alpha();
-    test_million();
-    test_refused();
-    return scratch_end();
+    return TESTS(test_generated, test_sizes, test_alpha, test_million, test_refused);
 }

@@ -3,12 +3,9 @@
  * imdb_tokens.tsv (imdb_tokens.py).
  * RUN: np=1
  * `t_token TOKENIZER aclImdb` prints the tokens of all reviews instead. */
-#include "weft/base/base.h"
 #include "weft/text/text.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tap.h"
 
@@ -28,7 +25,7 @@ struct sink {
 };
 
 /* CRC-32 as zlib computes it: polynomial 0xedb88320, complemented before and after. */
-static const uint32_t *crc_table(weft_arena *mem)
+static const uint32_t *crc_table(void)
 {
     uint32_t *table = WEFT_NEW(mem, uint32_t, 256);
     for (uint32_t i = 0; i < 256; i++) {
@@ -118,8 +115,7 @@ static int is_same(struct field field, const char *s, size_t n)
 }
 
 /* Whether tokenizer k gives the tokens; says which it gives if not. */
-static int is_text(struct field text, weft_tokenizer k, struct field tokens, char *room,
-                   weft_arena *mem)
+static int is_text(struct field text, weft_tokenizer k, struct field tokens, char *room)
 {
     struct sink sink = {.text = room};
     weft_tokenize(k, text.s, text.n, add_text, &sink, mem);
@@ -153,7 +149,7 @@ static size_t fill(const char *pattern, const char *c, size_t n, char *out)
 enum { PYTHON = WEFT_TOK_KIM }; /* tokenizers that have a model in Python */
 
 /* tokens.py's digest of a range of characters: tokens and lower case of texts with them. */
-static uint32_t range_crc(unsigned first, unsigned last, struct sink sink, weft_arena *mem)
+static uint32_t range_crc(unsigned first, unsigned last, struct sink sink)
 {
     const char *const words[] = {"%", "A\xce\xa3%", "%\xce\xa3"};
     for (unsigned code = first; code <= last; code++) {
@@ -162,7 +158,7 @@ static uint32_t range_crc(unsigned first, unsigned last, struct sink sink, weft_
         size_t length = fill("a%b ,% '% :%.\"%'%", c, n, text);
         for (int k = 0; k < PYTHON; k++)
             weft_tokenize((weft_tokenizer)k, text, length, add_digest, &sink, mem);
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        for (size_t k = 0; k < LEN(words); k++) {
             length = fill(words[k], c, n, text);
             add_digest(&sink, lower, weft_lower(text, length, lower, sizeof lower));
         }
@@ -170,22 +166,22 @@ static uint32_t range_crc(unsigned first, unsigned last, struct sink sink, weft_
     return sink.crc;
 }
 
-static int is_range(const struct field *field, const uint32_t *table, weft_arena *mem)
+static int is_range(const struct field *field, const uint32_t *table)
 {
     unsigned first = (unsigned)strtoul(field[1].s, NULL, 16);
     unsigned last = (unsigned)strtoul(field[2].s, NULL, 16);
     struct sink sink = {.table = table};
-    int good = range_crc(first, last, sink, mem) == strtoul(field[3].s, NULL, 16);
+    int good = range_crc(first, last, sink) == strtoul(field[3].s, NULL, 16);
     if (!good) note("characters U+%04X to U+%04X", first, last);
     return good;
 }
 
-static void test_gold(weft_arena *mem)
+static void test_gold(void)
 {
     enum { TEXT, LOWER, STOP, CHARS, NKIND };
     const char *const kind[NKIND] = {"text", "lower", "stop", "chars"};
     int good[PYTHON] = {0}, total[NKIND] = {0}, right[NKIND] = {0};
-    const uint32_t *table = crc_table(mem);
+    const uint32_t *table = crc_table();
     char *room = WEFT_NEW(mem, char, ROOM), *line = NULL;
     size_t size = 0;
     FILE *gold = fopen("tests/gold/tokens.tsv", "r");
@@ -198,13 +194,13 @@ static void test_gold(weft_arena *mem)
         total[k]++;
         if (k == TEXT)
             for (int t = 0; t < PYTHON; t++)
-                good[t] += is_text(field[1], (weft_tokenizer)t, field[2 + t], room, mem);
+                good[t] += is_text(field[1], (weft_tokenizer)t, field[2 + t], room);
         if (k == LOWER)
             right[k] +=
                 is_same(field[2], room, weft_lower(field[1].s, field[1].n, room, ROOM));
         if (k == STOP)
             right[k] += weft_is_stop(field[1].s, field[1].n) == (field[2].s[0] == '1');
-        if (k == CHARS) right[k] += is_range(field, table, mem);
+        if (k == CHARS) right[k] += is_range(field, table);
     }
     fclose(gold);
     free(line);
@@ -219,7 +215,7 @@ static void test_gold(weft_arena *mem)
 /* ---- edges ---- */
 
 /* Ten megabytes of one byte: tokens by all tokenizers. */
-static void test_big(weft_arena *mem)
+static void test_big(void)
 {
     const struct {
         char byte;
@@ -227,7 +223,7 @@ static void test_big(weft_arena *mem)
     } all[] = {{'a', {1, 1, 1, 1}},        {' ', {0, 0, 0, 0}},   {'.', {0, 1, 1, 0}},
                {'\'', {0, 1, BIG / 2, 1}}, {'"', {0, 1, BIG, 0}}, {'\0', {1, 1, 1, 0}}};
     char *text = WEFT_NEW(mem, char, BIG);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < LEN(all); i++) {
         int good = 0;
         memset(text, all[i].byte, BIG);
         for (int k = 0; k < WEFT_NTOK; k++) {
@@ -241,7 +237,7 @@ static void test_big(weft_arena *mem)
     }
 }
 
-static void test_memory(weft_arena *mem)
+static void test_memory(void)
 {
     size_t used = weft_arena_held(mem);
     struct sink sink = {.tokens = 0};
@@ -253,15 +249,15 @@ static void test_memory(weft_arena *mem)
 }
 
 /* NLTK cuts the period that only signs which close something follow. */
-static void test_final_period(weft_arena *mem)
+static void test_final_period(void)
 {
     static const char *const sign[] = {
         "]", ")", "}", ">", "\xc2\xbb", "\xe2\x80\x9d", "\xe2\x80\x99"};
     char room[MAX_CODE];
-    for (size_t i = 0; i < sizeof sign / sizeof *sign; i++) {
+    for (size_t i = 0; i < LEN(sign); i++) {
         struct sink sink = {.text = room};
-        const char *text = weft_arena_text(mem, "a.b c.%s", sign[i]),
-                   *want = weft_arena_text(mem, "a.b c . %s", sign[i]);
+        const char *text = printed("a.b c.%s", sign[i]),
+                   *want = printed("a.b c . %s", sign[i]);
         weft_tokenize(WEFT_TOK_TREEBANK, text, strlen(text), add_text, &sink, mem);
         ok(sink.length == strlen(want) && memcmp(room, want, sink.length) == 0,
            "the last period is cut before %s", sign[i]);
@@ -296,11 +292,11 @@ static int is_review(const struct dirent *entry)
 
 /* Calls fn for each review, in the order of imdb_tokens.py. */
 static void each_review(const char *root, void (*fn)(void *ctx, const char *text, size_t n),
-                        void *ctx, weft_arena *mem)
+                        void *ctx)
 {
     const char *const part[] = {"train/neg", "train/pos", "test/neg", "test/pos"};
     char *room = WEFT_NEW(mem, char, ROOM), folder[2048];
-    for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
+    for (size_t k = 0; k < LEN(part); k++) {
         struct dirent **entry;
         size_t n;
         snprintf(folder, sizeof folder, "%s/%s", root, part[k]);
@@ -356,7 +352,7 @@ static void check_review(void *ctx, const char *text, size_t n)
     if (++check->reviews % BLOCK == 0) end_block(check);
 }
 
-static void test_imdb(weft_arena *mem)
+static void test_imdb(void)
 {
     const char *data = getenv("WEFT_DATA");
     if (!data) {
@@ -364,12 +360,12 @@ static void test_imdb(weft_arena *mem)
         return;
     }
     struct check check = {.mem = mem};
-    const uint32_t *table = crc_table(mem);
+    const uint32_t *table = crc_table();
     for (int k = 0; k < PYTHON; k++) check.sum[k].table = table;
     check.gold = fopen("tests/gold/imdb_tokens.tsv", "r");
     weft_check(check.gold,
                "tests/gold/imdb_tokens.tsv is missing: run tests in the top directory");
-    each_review(weft_arena_text(mem, "%s/aclImdb", data), check_review, &check, mem);
+    each_review(printed("%s/aclImdb", data), check_review, &check);
     fclose(check.gold);
     for (int k = 0; k < PYTHON; k++) {
         ok(check.good[k] == check.blocks && check.reviews == 50000,
@@ -394,27 +390,21 @@ static void print_review(void *ctx, const char *text, size_t n)
     fputc('\f', printer->sink.out);
 }
 
-static int print_all(const char *name, const char *root, weft_arena *mem)
+static int print_all(const char *name, const char *root)
 {
     int k = 0;
     while (k < WEFT_NTOK && strcmp(name, weft_tok_name[k]) != 0) k++;
     weft_check(k < WEFT_NTOK, "no tokenizer is named %s", name);
     struct printer printer = {
         .tok = (weft_tokenizer)k, .sink = {.out = stdout}, .mem = mem};
-    each_review(root, print_review, &printer, mem);
+    each_review(root, print_review, &printer);
     return fflush(stdout) != 0;
 }
 
 int main(int argc, char **argv)
 {
-    weft_arena *mem = weft_arena_new();
-    if (argc == 3) return print_all(argv[1], argv[2], mem);
-    test_gold(mem);
-    test_big(mem);
-    test_memory(mem);
-    test_final_period(mem);
-    test_lower_room();
-    test_imdb(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    if (argc == 3) return print_all(argv[1], argv[2]);
+    return TESTS(test_gold, test_big, test_memory, test_final_period, test_lower_room,
+                 test_imdb);
 }

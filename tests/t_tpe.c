@@ -3,11 +3,6 @@
  * RUN: np=1 */
 #include "functions.h"
 #include "sampler/learn.h"
-#include "tap.h"
-#include "weft/base/random.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* ---- searches ---- */
 
@@ -26,14 +21,14 @@ static const struct {
               {"text", .0029, .0006, .01},
               {"tree", .0011, .0010, .01}};
 
-static void test_regrets(weft_arena *mem)
+static void test_regrets(void)
 {
     for (int i = 0; i < 5; i++) {
         const char *name = bounds[i].name;
         double random[RUNS], alone[RUNS], together[RUNS];
-        last_regrets(name, "", TRIALS, 1, RUNS, 1000, random, mem);
-        last_regrets(name, usual, TRIALS, 1, RUNS, 1000, alone, mem);
-        last_regrets(name, joint, TRIALS, 1, RUNS, 1000, together, mem);
+        last_regrets(name, "", TRIALS, 1, RUNS, 1000, random);
+        last_regrets(name, usual, TRIALS, 1, RUNS, 1000, alone);
+        last_regrets(name, joint, TRIALS, 1, RUNS, 1000, together);
         ok(smaller(RUNS, alone, RUNS, random) < bounds[i].sure, "%s: better than at random",
            name);
         double median = quantile(RUNS, alone, .5);
@@ -45,8 +40,8 @@ static void test_regrets(weft_arena *mem)
     }
     for (int i = 0; i < 3; i++) {
         double one[MANY_RUNS], ten[MANY_RUNS];
-        last_regrets(bounds[i].name, usual, TRIALS, 1, MANY_RUNS, 1000, one, mem);
-        last_regrets(bounds[i].name, usual, TRIALS, 10, MANY_RUNS, 1000, ten, mem);
+        last_regrets(bounds[i].name, usual, TRIALS, 1, MANY_RUNS, 1000, one);
+        last_regrets(bounds[i].name, usual, TRIALS, 10, MANY_RUNS, 1000, ten);
         double a = quantile(MANY_RUNS, one, .5), b = quantile(MANY_RUNS, ten, .5);
         ok(b < 1.5 * a, "%s: regret %.3g of ten workers is near %.3g of one",
            bounds[i].name, b, a);
@@ -60,7 +55,7 @@ static double chance(const double *v)
 }
 
 /* On losses that tell nothing no level of a category dies out. */
-static void test_noise(weft_arena *mem)
+static void test_noise(void)
 {
     enum { MANY = 300 };
     struct function function = {"chance", "x0 = 0 .. 1\nx1 = 0 .. 1\nd = p | q | r | s\n",
@@ -69,7 +64,7 @@ static void test_noise(weft_arena *mem)
     int least = MANY;
     for (uint64_t seed = 0; seed < 6; seed++) {
         int n[4] = {0};
-        minimizer_run(&function, usual, MANY, 1, seed, regret, conf, mem);
+        minimizer_run(&function, usual, MANY, 1, seed, regret, conf);
         for (int i = 0; i < MANY; i++) n[(int)conf[3 * i + 2]]++;
         for (int c = 0; c < 4; c++) least = n[c] < least ? n[c] : least;
     }
@@ -77,11 +72,11 @@ static void test_noise(weft_arena *mem)
 }
 
 /* Ten trials in flight at a time are ten. */
-static void test_alike(weft_arena *mem)
+static void test_alike(void)
 {
     double regret[TRIALS], conf[2 * TRIALS];
     int alike = 0;
-    minimizer_run(function_named("branin"), usual, TRIALS, 10, 1, regret, conf, mem);
+    minimizer_run(function_named("branin"), usual, TRIALS, 10, 1, regret, conf);
     for (int i = 0; i < TRIALS; i++)
         for (int j = i + 1; j < TRIALS && j / 10 == i / 10; j++)
             alike += !(fabs(conf[2 * i] - conf[2 * j]) > 0) &&
@@ -91,110 +86,53 @@ static void test_alike(weft_arena *mem)
 
 /* The level proposed after results of these levels, the best first, with some trials of
  * level p in flight. */
-static char level_after(const char *form, const char *levels, int in_flight,
-                        weft_arena *mem)
+static char level_after(const char *form, const char *levels, int in_flight)
 {
-    struct minimizer minimizer;
     double conf = 0;
     int64_t n = 0;
-    const char *options = weft_arena_text(
-        mem, "[run]\nsampler = tpe\n[tpe]\nform = %s\nstartup = 10\n", form);
-    weft_check(minimizer_begin(&minimizer, "b = p | q\n", options, 100, 1, mem) == WEFT_OK,
-               "%s", weft_error());
+    const char *options =
+        printed("[run]\nsampler = tpe\n[tpe]\nform = %s\nstartup = 10\n", form);
+    struct minimizer *minimizer = minimizer_new("b = p | q\n", options, 100, 1);
     for (; levels[n]; n++) {
         conf = levels[n] == 'q';
-        sampler_sees(&minimizer, n, &conf, (double)n);
+        sampler_sees(minimizer, n, &conf, (double)n);
     }
     conf = 0;
-    for (int i = 0; i < in_flight; i++) sampler_sees(&minimizer, n++, &conf, NAN);
-    sampler_proposes(&minimizer, n, &conf);
+    for (int i = 0; i < in_flight; i++) sampler_sees(minimizer, n++, &conf, NAN);
+    sampler_proposes(minimizer, n, &conf);
     return conf > 0 ? 'q' : 'p';
 }
 
 /* Where one result is good, level p is proposed, where two are, level q: among the others p
  * is more frequent. One in flight makes two good ones of hyperopt's 16 results and would
  * make two of ten. */
-static void test_in_flight(weft_arena *mem)
+static void test_in_flight(void)
 {
     const char *sixteen = "pqppppppppqqqqqq", *ten = "pqpppppqqq",
                *twenty = "pqppppppppppqqqqqqqq";
-    ok(level_after("hyperopt", sixteen, 0, mem) == 'p' &&
-           level_after("hyperopt", sixteen, 1, mem) == 'q',
+    ok(level_after("hyperopt", sixteen, 0) == 'p' &&
+           level_after("hyperopt", sixteen, 1) == 'q',
        "hyperopt: trials in flight count in the number of results");
-    ok(level_after("independent", ten, 0, mem) == 'p' &&
-           level_after("independent", ten, 1, mem) == 'p' &&
-           level_after("independent", twenty, 0, mem) == 'q',
+    ok(level_after("independent", ten, 0) == 'p' &&
+           level_after("independent", ten, 1) == 'p' &&
+           level_after("independent", twenty, 0) == 'q',
        "as else they do not");
-}
-
-/* A space of one value an axis, and losses that all diverge. */
-static double diverged(const double *v)
-{
-    (void)v;
-    return INFINITY;
-}
-
-static void test_edges(weft_arena *mem)
-{
-    struct function function = {
-        "",
-        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
-        "x2 = 0.1 | 0.2 | 0.4\n",
-        diverged, 0, 0};
-    double regret[40], conf[40 * 5];
-    int inside = 1;
-    for (int form = 0; form < 3; form++) {
-        static const char *const options[] = {
-            usual, joint, "[run]\nsampler = tpe\n[tpe]\nform = hyperopt\nstartup = 1\n"};
-        minimizer_run(&function, options[form], 40, 3, 1, regret, conf, mem);
-        for (int i = 0; i < 40; i++) {
-            const double *v = conf + 5 * i; /* x0 x1 x2 i0 i1 */
-            inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
-                      v[2] <= .4 && v[3] >= 3 && v[3] <= 3 && v[4] >= 1 && v[4] <= 1000;
-        }
-    }
-    ok(inside, "axes of one value, and trials that all diverge");
-}
-
-/* With rungs it learns from the highest that has enough results. */
-static void test_rungs(weft_arena *mem)
-{
-    struct minimizer minimizer;
-    const char *const options = "[run]\nsampler = tpe\ntuner = asha\n[tpe]\nstartup = 6\n"
-                                "[asha]\nreduction = 2\nmax_resource = 4\n";
-    weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\n", options, 200, 1, mem) ==
-                   WEFT_OK,
-               "%s", weft_error());
-    weft_job job;
-    int64_t late = 0, near = 0;
-    while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
-        double x = job.mix.conf[0];
-        double resource = minimizer.search.trial[job.trial].resource;
-        if (job.trial >= 100 && job.index == 0) {
-            late++;
-            near += x > .7;
-        }
-        minimizer_tell(&minimizer, &job, resource < 4 ? x : 1 - x,
-                       1); /* the last rung says otherwise */
-    }
-    ok((double)near > .5 * (double)late, "it learns from the highest rung: %lld of %lld",
-       (long long)near, (long long)late);
 }
 
 /* ---- cost ---- */
 
-static void test_cost(weft_arena *mem)
+static void test_cost(void)
 {
     int slack = 10; /* of a machine that does other things, too */
     double *regret = WEFT_NEW(mem, double, 10000);
     double start = processor_seconds();
-    minimizer_run(function_named("mixed8"), usual, 1000, 1, 1, regret, NULL, mem);
+    minimizer_run(function_named("mixed8"), usual, 1000, 1, 1, regret, NULL);
     double seconds = processor_seconds() - start;
     ok(seconds < .5 * slack, "1,000 proposals on eight axes take %.3g s", seconds);
     /* The last 100 of 10,000: as long for an axis and a result as those above. */
     start = processor_seconds();
     minimizer_run(function_named("branin"), "[run]\nsampler = tpe\n[tpe]\nstartup = 9900\n",
-                  10000, 1, 1, regret, NULL, mem);
+                  10000, 1, 1, regret, NULL);
     seconds = processor_seconds() - start;
     double limit = .5 * 2 * 100 * 10000 / (8. * 1000 * 500);
     ok(seconds < limit * slack,
@@ -202,30 +140,8 @@ static void test_cost(weft_arena *mem)
        seconds);
 }
 
-/* Axes that only some configurations have. */
-static void test_when(weft_arena *mem)
-{
-    static const char *const options[] = {usual, joint};
-    double regret[TRIALS], conf[5 * TRIALS];
-    int good = 1;
-    for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
-        minimizer_run(function_named("tree"), options[o], TRIALS, 4, 3, regret, conf, mem);
-        good &= tree_is_kept(conf, TRIALS);
-    }
-    ok(good, "a configuration has the axes that its others call for");
-}
-
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_regrets(mem);
-    test_noise(mem);
-    test_alike(mem);
-    test_in_flight(mem);
-    test_edges(mem);
-    test_when(mem);
-    test_rungs(mem);
-    test_cost(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_regrets, test_noise, test_alike, test_in_flight, test_cost);
 }

@@ -2,14 +2,13 @@
  * RUN: np=1 */
 #include "functions.h"
 #include "sampler/forest.h"
-#include "tap.h"
 
 static double unit_at(uint64_t i, int word)
 {
     return weft_rng_unit(weft_rng_at(11, WEFT_RNG_TEST, i, 0, 0).v[word]);
 }
 
-static void test_variance(weft_arena *mem)
+static void test_variance(void)
 {
     static const int levels[1] = {0};
     int start[4] = {0, 1, 2, 3};
@@ -37,7 +36,7 @@ static void fill(double *x, double *y)
     }
 }
 
-static void test_regression(weft_arena *mem)
+static void test_regression(void)
 {
     static const int levels[DIM] = {0};
     double gold_error = 5.5195, gold_spread = 7.4901; /* tests/gold/trees.py */
@@ -75,7 +74,7 @@ static void test_regression(weft_arena *mem)
 }
 
 /* Levels 1, 2 and 4 of six are high. */
-static void test_category(weft_arena *mem)
+static void test_category(void)
 {
     enum { N = 300 };
     static const int levels[2] = {0, 6};
@@ -103,7 +102,7 @@ static void test_category(weft_arena *mem)
 }
 
 /* Four values of a number, ten points each: every tree has them all. */
-static void test_signs(weft_arena *mem)
+static void test_signs(void)
 {
     enum { N = 40 };
     static const int levels[1] = {0};
@@ -121,7 +120,7 @@ static void test_signs(weft_arena *mem)
 }
 
 /* What is in flight gets the values that a forest on the rest predicts. */
-static void test_believe(weft_arena *mem)
+static void test_believe(void)
 {
     enum { MORE = 10 };
     static const int levels[DIM] = {0};
@@ -165,9 +164,9 @@ static double by_nodes(const weft_trees *trees, int tree, const double *x)
     return trees->value[at];
 }
 
-/* 1: mean and variance of m points are those of their predictions one by one, to the
- * bit. */
-static int exact(const weft_trees *trees, int m, const double *x, weft_arena *mem)
+/* 1: mean and variance of m points are those of their predictions one by one, to the bit.
+ */
+static int exact(const weft_trees *trees, int m, const double *x)
 {
     double *mean = WEFT_NEW(mem, double, 2 * m), *variance = mean + m, b = trees->ntree;
     int same = 1;
@@ -189,7 +188,7 @@ static int exact(const weft_trees *trees, int m, const double *x, weft_arena *me
 
 /* Two numbers, the first with few values and of either sign, and categories of six and 64
  * levels. */
-static void test_exact(weft_arena *mem)
+static void test_exact(void)
 {
     enum { N = 400, AXES = 4, ASKED = 1001 };
     static const int levels[AXES] = {0, 0, 6, 64}, points[4] = {12, 88, 100, N};
@@ -216,20 +215,14 @@ static void test_exact(weft_arena *mem)
             if (i % 2 && node->feature < 2 && &trees.node[node->child] != node)
                 v[node->feature] = number_of_cut(node->cut);
         }
-        ok(exact(&trees, ASKED, asked, mem),
+        ok(exact(&trees, ASKED, asked),
            "%d points, leaves of %d: predictions are those of the nodes", m, rule.leaf);
     }
 }
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
-    test_variance(mem);
-    test_regression(mem);
-    test_category(mem);
-    test_believe(mem);
-    test_signs(mem);
-    test_exact(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_variance, test_regression, test_category, test_believe, test_signs,
+                 test_exact);
 }

@@ -4,8 +4,6 @@
  * known searches find it.
  * RUN: np=1 */
 #include "search_log.h"
-#include "tap.h"
-#include "weft/base/base.h"
 
 /* ---- contracts ---- */
 
@@ -14,41 +12,39 @@ static const char *const mode_name[NMODE] = {"split validation", "full validatio
                                              "equal errors"};
 
 static const int sizes[] = {1, 2, 3, 5, 64, 1000};
-enum { NSIZE = sizeof sizes / sizeof *sizes, NSMALL = NSIZE - 1 };
+enum { NSIZE = LEN(sizes), NSMALL = NSIZE - 1 };
 
-static const char *title(const struct schedule *schedule, const struct mixed *mixed,
-                         weft_arena *mem)
+static const char *title(const struct schedule *schedule, const struct mixed *mixed)
 {
-    char *name = weft_arena_text(
-        mem, "%s%s%s with %s%s%s%s%s", schedule->tuner, *schedule->options ? ": " : "",
-        schedule->options, mixed->name, *mixed->options ? ": " : "", mixed->options,
-        mixed->sampler ? ", sampler " : "", mixed->sampler ? mixed->sampler : "");
+    char *name =
+        printed("%s%s%s with %s%s%s%s%s", schedule->tuner, *schedule->options ? ": " : "",
+                schedule->options, mixed->name, *mixed->options ? ": " : "", mixed->options,
+                mixed->sampler ? ", sampler " : "", mixed->sampler ? mixed->sampler : "");
     for (char *c = name; *c; c++)
         if (*c == '\n') *c = ',';
     return name;
 }
 
 static void keep_contract(const struct schedule *schedule, const struct mixed *mixed,
-                          int nsize, weft_arena *mem)
+                          int nsize)
 {
     const weft_tuner *tuner;
-    weft_check(weft_tuner_find(schedule->tuner, &tuner) == WEFT_OK, "%s", weft_error());
-    const char *name = title(schedule, mixed, mem);
+    must(weft_tuner_find(schedule->tuner, &tuner));
+    const char *name = title(schedule, mixed);
     for (int mode = 0; mode < NMODE; mode++) {
         int ended = 1, closed = 1, wide = 1, planned = 1, same = 1, replays = 1;
         const char *fault = NULL;
         for (int e = 0; e < nsize; e++) {
             size_t mark = weft_arena_mark(mem);
-            tuner_case example = {tuner,    options_for(schedule, mixed, sizes[e], mem),
+            tuner_case example = {tuner,    options_for(schedule, mixed, sizes[e]),
                                   sizes[e], mode,
                                   500,      1,
                                   5,        schedule->axes,
                                   0};
-            search_log a = run_search(&example, NULL, mem),
-                       b = run_search(&example, NULL, mem),
-                       c = run_search(&example, &a, mem);
+            search_log a = run_search(&example, NULL), b = run_search(&example, NULL),
+                       c = run_search(&example, &a);
             example.open = MAX_OPEN;
-            search_log d = run_search(&example, NULL, mem);
+            search_log d = run_search(&example, NULL);
             ended &= a.ended && a.n > 0 && d.ended;
             if (!fault) fault = a.fault ? a.fault : d.fault;
             closed &= a.closed && d.closed;
@@ -134,10 +130,10 @@ static const struct mixed learning[] = {
     {"none", "", "forest\ndesign = 3\ntrees = 3\ngenerations = 3"},
 };
 
-static void with_samplers(const struct schedule *schedule, weft_arena *mem)
+static void with_samplers(const struct schedule *schedule)
 {
-    size_t n = sizeof learning / sizeof *learning;
-    for (size_t l = 0; l < n; l++) keep_contract(schedule, &learning[l], NSMALL, mem);
+    size_t n = LEN(learning);
+    for (size_t l = 0; l < n; l++) keep_contract(schedule, &learning[l], NSMALL);
     for (int i = 0; weft_samplers[i]; i++) {
         const char *name = weft_samplers[i]->kind.name;
         size_t length = strlen(name);
@@ -146,46 +142,46 @@ static void with_samplers(const struct schedule *schedule, weft_arena *mem)
                          learning[l].sampler[length] != '\n'))
             l++;
         if (l == n && weft_samplers[i]->told)
-            keep_contract(schedule, &(struct mixed){"none", "", name}, NSMALL, mem);
+            keep_contract(schedule, &(struct mixed){"none", "", name}, NSMALL);
     }
 }
 
 /* With the mixings of a list, and those of the registry that are not in it. */
 static void with_mixings(const struct schedule *schedule, const struct mixed *list,
-                         size_t n, weft_arena *mem)
+                         size_t n)
 {
-    for (size_t m = 0; m < n; m++) keep_contract(schedule, &list[m], NSMALL, mem);
+    for (size_t m = 0; m < n; m++) keep_contract(schedule, &list[m], NSMALL);
     for (int i = 0; weft_mixings[i]; i++) {
         const char *name = weft_mixings[i]->kind.name;
         size_t m = 0;
         while (m < n && strcmp(list[m].name, name) != 0) m++;
         if (m == n && weft_mixings[i]->moves)
-            keep_contract(schedule, &(struct mixed){name, "", NULL}, NSMALL, mem);
+            keep_contract(schedule, &(struct mixed){name, "", NULL}, NSMALL);
     }
 }
 
-static void test_schedule(const struct schedule *schedule, weft_arena *mem)
+static void test_schedule(const struct schedule *schedule)
 {
     const weft_tuner *tuner;
     ok(weft_tuner_find(schedule->tuner, &tuner) == WEFT_OK, "there is %s", schedule->tuner);
     if (tuner->shared == WEFT_SHARES_MIXTURE)
-        with_mixings(schedule, whole, sizeof whole / sizeof *whole, mem);
+        with_mixings(schedule, whole, LEN(whole));
     else
-        keep_contract(schedule, &none, NSIZE, mem);
+        keep_contract(schedule, &none, NSIZE);
     if (tuner->shared != WEFT_SHARES_NOTHING) return;
-    with_mixings(schedule, around, sizeof around / sizeof *around, mem);
-    with_samplers(schedule, mem);
+    with_mixings(schedule, around, LEN(around));
+    with_samplers(schedule);
 }
 
-static void test_contracts(weft_arena *mem)
+static void test_contracts(void)
 {
-    size_t n = sizeof schedules / sizeof *schedules;
-    for (size_t v = 0; v < n; v++) test_schedule(&schedules[v], mem);
+    size_t n = LEN(schedules);
+    for (size_t v = 0; v < n; v++) test_schedule(&schedules[v]);
     for (int i = 0; weft_tuners[i]; i++) {
         const char *name = weft_tuners[i]->kind.name;
         size_t v = 0;
         while (v < n && strcmp(schedules[v].tuner, name) != 0) v++;
-        if (v == n) test_schedule(&(struct schedule){name, "", 0, NULL}, mem);
+        if (v == n) test_schedule(&(struct schedule){name, "", 0, NULL});
     }
 }
 
@@ -194,27 +190,27 @@ static void test_contracts(weft_arena *mem)
 /* Told equal errors a search goes by the losses: it asks for the jobs, and finds the
  * winner, that it would where the errors were as the losses are. */
 static int goes_by_losses(const char *tuner, const char *options, const char *sampler,
-                          int only_winner, weft_arena *mem)
+                          int only_winner)
 {
     int good = 1;
     struct mixed mixed = {"none", "", sampler};
     struct schedule schedule = {tuner, options, 0, NULL};
-    tuner_case example = {
-        NULL, options_for(&schedule, &mixed, 64, mem), 64, 0, 500, 1, 0, NULL, 0};
-    weft_check(weft_tuner_find(tuner, &example.tuner) == WEFT_OK, "%s", weft_error());
+    tuner_case example = {NULL, options_for(&schedule, &mixed, 64), 64, 0, 500, 1, 0, NULL,
+                          0};
+    must(weft_tuner_find(tuner, &example.tuner));
     for (; example.seed < 5; example.seed++) {
         size_t mark = weft_arena_mark(mem);
         example.mode = FULL;
-        search_log differ = run_search(&example, NULL, mem);
+        search_log differ = run_search(&example, NULL);
         example.mode = TIED;
-        search_log tied = run_search(&example, NULL, mem);
+        search_log tied = run_search(&example, NULL);
         good &= only_winner ? differ.best == tied.best : alike(&differ, &tied);
         weft_arena_reset(mem, mark);
     }
     return good;
 }
 
-static void test_ties(weft_arena *mem)
+static void test_ties(void)
 {
     static const struct {
         const char *tuner, *options;
@@ -230,27 +226,27 @@ static void test_ties(weft_arena *mem)
         {"pbt", "population = 10\ninterval = 2\nmax_resource = 20", 0},
     };
     static const char *const samplers[] = {"tpe\nstartup = 3", "kde\npoints = 3"};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        ok(goes_by_losses(all[i].tuner, all[i].options, NULL, all[i].only_winner, mem),
+    for (size_t i = 0; i < LEN(all); i++)
+        ok(goes_by_losses(all[i].tuner, all[i].options, NULL, all[i].only_winner),
            "%s goes by losses where errors are equal", all[i].tuner);
-    for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++)
-        ok(goes_by_losses("random", "", samplers[i], 0, mem), "so does the sampler %.3s",
+    for (size_t i = 0; i < LEN(samplers); i++)
+        ok(goes_by_losses("random", "", samplers[i], 0), "so does the sampler %.3s",
            samplers[i]);
 }
 
 /* ---- a bandit ---- */
 
 /* Share of the configurations that are better than the one that won, mean over seeds. */
-static double mean_rank(const char *tuner, const char *options, int mode, weft_arena *mem)
+static double mean_rank(const char *tuner, const char *options, int mode)
 {
     int seeds = 40;
     double sum = 0;
     tuner_case example = {NULL, options, 64, mode, 10000, 1, 0, NULL, 0};
-    weft_check(weft_tuner_find(tuner, &example.tuner) == WEFT_OK, "%s", weft_error());
+    must(weft_tuner_find(tuner, &example.tuner));
     for (; example.seed < (uint64_t)seeds; example.seed++) {
         size_t mark = weft_arena_mark(mem);
-        test_search search = test_search_new(&example, mem);
-        search_log record = run_search(&example, NULL, mem);
+        test_search search = test_search_new(&example);
+        search_log record = run_search(&example, NULL);
         double won, x;
         weft_space_config(search.space, record.best, &won);
         for (int i = 0; i < example.k; i++) {
@@ -262,27 +258,20 @@ static double mean_rank(const char *tuner, const char *options, int mode, weft_a
     return sum;
 }
 
-static void test_bandit(weft_arena *mem)
+static void test_bandit(void)
 {
-    is_near(mean_rank("random", "", FULL, mem), 0, 0, "a sweep finds the best");
-    is_near(mean_rank("ws_sha", "", FULL, mem), 0, 0,
-            "halving finds it under full validation");
-    is_near(mean_rank("ws_eg", "", FULL, mem), 0, 0,
-            "gradients find it under full validation");
-    is_near(mean_rank("sha", "reduction = 4\nbudget = 9000", FULL, mem), 0, 0,
+    is_near(mean_rank("random", "", FULL), 0, 0, "a sweep finds the best");
+    is_near(mean_rank("ws_sha", "", FULL), 0, 0, "halving finds it under full validation");
+    is_near(mean_rank("ws_eg", "", FULL), 0, 0, "gradients find it under full validation");
+    is_near(mean_rank("sha", "reduction = 4\nbudget = 9000", FULL), 0, 0,
             "halving of trials finds it");
-    ok(mean_rank("ws_sha", "", SPLIT, mem) < .05, "halving is near under split validation");
-    ok(mean_rank("ws_eg", "", SPLIT, mem) < .1,
-       "gradients are near under split validation");
+    ok(mean_rank("ws_sha", "", SPLIT) < .05, "halving is near under split validation");
+    ok(mean_rank("ws_eg", "", SPLIT) < .1, "gradients are near under split validation");
 }
 
 int main(void)
 {
-    weft_arena *mem = weft_arena_new();
+    tap_begin();
     weft_log_set(WEFT_ERROR, 0); /* thousands of warnings would be mixed with the output */
-    test_contracts(mem);
-    test_ties(mem);
-    test_bandit(mem);
-    weft_arena_free(mem);
-    return tap_done();
+    return TESTS(test_contracts, test_ties, test_bandit);
 }

@@ -4,7 +4,6 @@
  * refuses.
  * RUN: np=1 */
 #include "nets.h"
-#include "weft/registry.h"
 
 /* ---- PyTorch ---- */
 
@@ -16,40 +15,29 @@ static void gold_case(FILE *file, const char *options, weft_shape shape, int n, 
     fixture.b.weight = weight;
     weft_tensor tensor[WEFT_MAX_TENSORS];
     int count = fixture.net->tensors(fixture.self, tensor);
-    for (int i = 0; i < count; i++) {
-        int64_t to = i + 1 < count ? tensor[i + 1].at : fixture.nw;
-        for (int64_t j = tensor[i].at; j < to; j++)
+    for (int i = 0; i < count; i++)
+        for (int64_t j = tensor[i].at; j < end_of(&fixture, tensor, i, count); j++)
             fixture.w[j] = (real)(unit(20 + i, j - tensor[i].at) - 0.5);
-    }
     weft_score score = grad(&fixture, 0, 0);
-    double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
-    double worst = 0;
-    for (int i = 0; i < count; i++) {
-        int64_t to = i + 1 < count ? tensor[i + 1].at : fixture.nw;
-        worst = worse(worst, gold_error(file, &tensor[i], fixture.g + tensor[i].at,
-                                        to - tensor[i].at));
-    }
-    note("%s: gradients within %.1e", options, worst);
+    double tol = sizeof(real) == 4 ? 1e-5 : 1e-9, off = gold_errors(file, &fixture);
+    note("%s: gradients within %.1e", options, off);
     is_near(score.loss / n, loss, tol * loss, "%s: the loss is PyTorch's", options);
-    ok(worst < tol, "... and so is the gradient of each tensor");
-    fixture_free(&fixture);
+    ok(off < tol, "... and so is the gradient of each tensor");
 }
 
 static void test_gold(void)
 {
     FILE *file = fopen("tests/gold/txtcnn.txt", "r");
     weft_check(file != NULL, "run the test in the top directory");
-    weft_arena *mem = weft_arena_new();
     char options[128];
     int d, words, classes, n, cases = 0;
     double loss;
     for (; fscanf(file, "%127s %d %d %d %d %lf", options, &d, &words, &classes, &n,
                   &loss) == 6;
          cases++)
-        gold_case(file, options, documents(d, words, classes, mem), n, loss);
+        gold_case(file, options, documents(d, words, classes), n, loss);
     fclose(file);
     ok(cases == 7, "seven cases were stored");
-    weft_arena_free(mem);
 }
 
 /* ---- central differences ---- */
@@ -63,19 +51,28 @@ static void test_all_slopes(void)
         "channels=multi&groups=1&f1=5&hidden=6&activation=elu&drop_hidden=0.4",
         "channels=static&groups=2&f1=5&f2=4&activation=selu&drop_pooled=0.4&bias=no",
     };
-    weft_arena *mem = weft_arena_new();
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 2, mem), 0, 0.03);
-        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 3, mem), 0.4, 0.03);
+    for (size_t i = 0; i < LEN(options); i++) {
+        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 2), 0, 0.03);
+        test_slopes(&weft_net_txtcnn, options[i], documents(9, 30, 3), 0.4, 0.03);
     }
-    weft_arena_free(mem);
 }
 
 /* ---- sizes ---- */
 
-static void is_size(const char *options, int64_t weights)
+/* Kim 2014, and the space of van Stein, Wang, Back 2019. */
+static void test_sizes(void)
 {
     static const float none[1];
+    static const struct {
+        const char *options;
+        int64_t weights;
+    } all[] = {{"-", 360601},
+               {"hidden=10", 363321},
+               {"head=softmax", 360902},
+               {"head=softmax&bias=no", 360602},
+               {"channels=nonstatic", 360601 + 5629800},
+               {"channels=multi&hidden=10", 363321 + 5629800},
+               {"groups=5", 100 * 300 * 19 + 500 + 501}};
     weft_shape shape = {.form = WEFT_TOKENS,
                         .d = 56,
                         .classes = 2,
@@ -83,24 +80,8 @@ static void is_size(const char *options, int64_t weights)
                         .length = 20.4,
                         .vector = 300,
                         .vectors = none};
-    weft_arena *mem = weft_arena_new();
-    void *self = bound(&weft_net_txtcnn, options, mem);
-    ok(weft_net_txtcnn.setup(self, &shape) == WEFT_OK &&
-           weft_net_txtcnn.nweight(self) == weights,
-       "%s: %lld weights", options, (long long)weights);
-    weft_arena_free(mem);
-}
-
-/* Kim 2014, and the space of van Stein, Wang, Back 2019. */
-static void test_sizes(void)
-{
-    is_size("-", 360601);
-    is_size("hidden=10", 363321);
-    is_size("head=softmax", 360902);
-    is_size("head=softmax&bias=no", 360602);
-    is_size("channels=nonstatic", 360601 + 5629800);
-    is_size("channels=multi&hidden=10", 363321 + 5629800);
-    is_size("groups=5", 100 * 300 * 19 + 500 + 501);
+    for (size_t i = 0; i < LEN(all); i++)
+        is_size(&weft_net_txtcnn, all[i].options, shape, all[i].weights);
 }
 
 /* ---- pieces, weights, dropout ---- */
@@ -108,16 +89,14 @@ static void test_sizes(void)
 /* A batch that is more than one piece of rows is seen in several. */
 static void test_pieces(void)
 {
-    weft_arena *mem = weft_arena_new();
     const char *options[] = {"channels=multi&f1=5&f2=4&f3=3",
                              "channels=multi&f1=5&f2=4&f3=3&drop_input=0.3"};
     for (int i = 0; i < 2; i++) {
         struct fixture fixture =
-            fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3, mem), 60);
+            fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3), 60);
         weft_batch all = fixture.b;
         weft_score score = grad(&fixture, 0, 5);
-        real *whole = copy(&fixture, fixture.g),
-             *sum = WEFT_NEW(fixture.mem, real, fixture.nw);
+        real *whole = copy(&fixture, fixture.g), *sum = WEFT_NEW(mem, real, fixture.nw);
         int64_t tokens = 0;
         for (int j = 0; j < all.n; j++) tokens += all.length[j];
         weft_score parts = {0};
@@ -139,20 +118,15 @@ static void test_pieces(void)
         }
         fixture.b = all;
         grad(&fixture, 0, 5);
-        ok(memcmp(whole, fixture.g, (size_t)fixture.nw * sizeof *whole) == 0,
-           "%s: ... every time", options[i]);
-        fixture_free(&fixture);
+        ok(same(whole, fixture.g, fixture.nw), "%s: ... every time", options[i]);
     }
-    weft_arena_free(mem);
 }
 
 /* A sample alone is as it is among others, to the bit: its product does not depend on the
  * words of the rest. */
 static void test_alone(void)
 {
-    weft_arena *mem = weft_arena_new();
-    struct fixture fixture =
-        fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
+    struct fixture fixture = fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3), 20);
     weft_batch all = fixture.b;
     double sum = 0;
     for (int j = 0; j < all.n; j++) {
@@ -163,8 +137,6 @@ static void test_alone(void)
         sum += score.loss;
     }
     ok(sum == score(&fixture).loss, "the loss of a sample does not depend on its company");
-    fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 /* Weights that have these rows alone, too, give the same gradient and score. */
@@ -182,8 +154,7 @@ static void test_compact(struct fixture *fixture, weft_table table)
     fixture->w = w;
     grad(fixture, 0.3, 5);
     int64_t n = table.at + (int64_t)fixture->b.places * table.d;
-    ok(memcmp(rows, fixture->g, (size_t)n * sizeof *rows) == 0,
-       "weights of these words alone give the same gradient");
+    ok(same(rows, fixture->g, n), "weights of these words alone give the same gradient");
     fixture->net->score(fixture->self, fixture->work, w, &fixture->b, &with);
     ok(memcmp(&with.loss, &without.loss, sizeof with.loss) == 0, "... and score");
     fixture->w = all;
@@ -193,15 +164,14 @@ static void test_compact(struct fixture *fixture, weft_table table)
  * whose other rows are zeros. */
 static void test_places(void)
 {
-    weft_arena *mem = weft_arena_new();
     struct fixture fixture =
         fixture_new(&weft_net_txtcnn, "channels=multi&f1=5&f2=4&f3=3&drop_input=0.2",
-                    documents(30, 200, 3, mem), 6);
+                    documents(30, 200, 3), 6);
     weft_table table = fixture.net->table(fixture.self);
     grad(&fixture, 0.3, 5);
     real *whole = copy(&fixture, fixture.g);
-    int32_t *place = WEFT_NEW(fixture.mem, int32_t, table.rows - 1);
-    int count = 0, same = 1;
+    int32_t *place = WEFT_NEW(mem, int32_t, table.rows - 1);
+    int count = 0, alike = 1;
     memset(place, -1, (size_t)(table.rows - 1) * sizeof *place);
     for (int i = 0; i < fixture.b.n; i++)
         for (int j = 0; j < fixture.b.length[i]; j++)
@@ -214,48 +184,38 @@ static void test_places(void)
     for (int64_t i = 0; i < table.rows; i++) {
         int at = i > 0 ? place[i - 1] : -1;
         const real *row = at < 0 ? zeros : fixture.g + table.at + at * table.d;
-        same &=
+        alike &=
             memcmp(row, whole + table.at + i * table.d, (size_t)table.d * sizeof *row) == 0;
     }
     ok(table.at + table.rows * table.d == fixture.nw && table.d == SIZE && count < 150 &&
-           same && memcmp(whole, fixture.g, (size_t)table.at * sizeof *whole) == 0,
+           alike && same(whole, fixture.g, table.at),
        "the rows of %d words are those of the whole gradient", count);
     ok(fixture.g[table.at + count * table.d] == 7, "... and nothing else is written");
     test_compact(&fixture, table);
-    fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 static void test_empty(void)
 {
-    weft_arena *mem = weft_arena_new();
     struct fixture fixture =
-        fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3, mem), 3);
+        fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3), 3);
     int length[3] = {0, fixture.b.length[1], fixture.b.length[2]};
     fixture.b.length = length;
     weft_score score = grad(&fixture, 0.5, 1);
     ok(isfinite(score.loss) && isfinite(norm(fixture.g, fixture.nw)) && score.count == 3,
        "a document without words has a score");
-    fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 static void test_diverged(void)
 {
-    weft_arena *mem = weft_arena_new();
-    struct fixture fixture =
-        fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3, mem), 3);
+    struct fixture fixture = fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3), 3);
     fixture.w[0] = (real)NAN;
     ok(!isfinite(score(&fixture).loss), "a weight that is no number shows in the loss");
-    fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 static void test_max_norm(void)
 {
-    weft_arena *mem = weft_arena_new();
-    struct fixture fixture = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
-                                         documents(9, 30, 3, mem), 1);
+    struct fixture fixture =
+        fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3", documents(9, 30, 3), 1);
     int64_t last = fixture.nw - 3 - 36;
     for (int64_t i = 0; i < fixture.nw; i++) fixture.w[i] = (real)(i < last + 24 ? 2 : 0.1);
     real *before = copy(&fixture, fixture.w);
@@ -263,50 +223,30 @@ static void test_max_norm(void)
     is_near(norm(fixture.w + last, 12), 3, 1e-5,
             "a unit's weights that are too long become 3");
     ok(memcmp(fixture.w + last + 24, before + last + 24, 15 * sizeof *before) == 0 &&
-           memcmp(fixture.w, before, (size_t)last * sizeof *before) == 0,
+           same(fixture.w, before, last),
        "... and all others stay");
-    fixture_free(&fixture);
-    weft_arena_free(mem);
 }
 
 /* ---- refusals ---- */
 
-static void is_refused(const char *options, weft_shape shape, const char *part)
-{
-    weft_arena *mem = weft_arena_new();
-    void *self = bound(&weft_net_txtcnn, options, mem);
-    ok(weft_net_txtcnn.setup(self, &shape) == WEFT_ECONF && strstr(weft_error(), part) &&
-           !strchr(weft_error(), '\n'),
-       "%s: refused, with '%s'", options, part);
-    weft_arena_free(mem);
-}
-
 static void test_refusals(void)
 {
-    weft_arena *mem = weft_arena_new();
-    is_refused("-", image(1, 4, 4, 3), "model = linear, mlp or cnn");
-    is_refused("-", text(4, 40), "model = lstm");
-    is_refused("head=sigmoid", documents(9, 30, 3, mem), "head = softmax");
-    weft_shape shape = documents(9, 30, 3, mem);
+    is_refused(&weft_net_txtcnn, "-", image(1, 4, 4, 3), WEFT_ECONF,
+               "model = linear, mlp or cnn");
+    is_refused(&weft_net_txtcnn, "-", text(4, 40), WEFT_ECONF, "model = lstm");
+    is_refused(&weft_net_txtcnn, "head=sigmoid", documents(9, 30, 3), WEFT_ECONF,
+               "head = softmax");
+    weft_shape shape = documents(9, 30, 3);
     for (const weft_net *const *net = weft_nets; *net; net++)
         ok(*net == &weft_net_txtcnn ||
-               ((*net)->setup(bound(*net, "-", mem), &shape) == WEFT_ECONF &&
+               ((*net)->setup(bound(*net, "-"), &shape) == WEFT_ECONF &&
                 strstr(weft_error(), "model = txtcnn")),
            "%s sends documents to txtcnn", (*net)->kind.name);
-    weft_arena_free(mem);
 }
 
 int main(void)
 {
-    test_gold();
-    test_all_slopes();
-    test_sizes();
-    test_pieces();
-    test_alone();
-    test_places();
-    test_empty();
-    test_diverged();
-    test_max_norm();
-    test_refusals();
-    return tap_done();
+    tap_begin();
+    return TESTS(test_gold, test_all_slopes, test_sizes, test_pieces, test_alone,
+                 test_places, test_empty, test_diverged, test_max_norm, test_refusals);
 }

@@ -1,12 +1,7 @@
 /* Word vectors: the same from word2vec's text and binary formats; words in another case;
  * random vectors, a function of seed and word, for words that are not in the file.
  * RUN: np=1 */
-#include "weft/base/random.h"
 #include "weft/data/data.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "tap.h"
 
@@ -43,7 +38,7 @@ static void write_file(const char *path, int binary)
     fclose(file);
 }
 
-static weft_vocab vocab(weft_arena *mem)
+static weft_vocab vocab(void)
 {
     uint64_t *hash = WEFT_NEW(mem, uint64_t, WORDS);
     for (int i = 0; i < WORDS; i++) hash[i] = weft_hash(word[i], strlen(word[i]), 0);
@@ -60,9 +55,8 @@ static int is_row(const weft_vectors *vectors, int i, int row)
 
 static void test_file(const char *path, int binary)
 {
-    weft_arena *mem = weft_arena_new();
     const char *form = binary ? "binary" : "text";
-    weft_vocab v = vocab(mem);
+    weft_vocab v = vocab();
     weft_vectors vectors;
     write_file(path, binary);
     ok(weft_vectors_read(&v, path, 300, 1, &vectors, mem) == WEFT_OK && vectors.d == D &&
@@ -79,13 +73,11 @@ static void test_file(const char *path, int binary)
     for (int i = 0; i < WORDS; i++) {
         weft_vectors one;
         weft_vocab single = {.n = 1, .hash = v.hash + i};
-        weft_check(weft_vectors_read(&single, path, 300, 1, &one, mem) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_vectors_read(&single, path, 300, 1, &one, mem));
         alike &=
             memcmp(vectors.value + (int64_t)i * D, one.value, D * sizeof *one.value) == 0;
     }
     ok(alike, "%s: a word has the same vector in any vocabulary", form);
-    weft_arena_free(mem);
 }
 
 /* A binary file of WORDS words, each with the vector x[d]. */
@@ -107,8 +99,7 @@ static void test_form(const char *path)
     enum { MOST = 300 };
     static const int dims[] = {1, 2, D, MOST};
     const float newline = 0.01f; /* its lowest byte, which comes first, is 0x0a */
-    weft_arena *mem = weft_arena_new();
-    weft_vocab v = vocab(mem);
+    weft_vocab v = vocab();
     weft_vectors vectors;
     for (int k = 0; k < 4; k++) {
         int d = dims[k];
@@ -128,7 +119,6 @@ static void test_form(const char *path)
                "so are %d of which float %d begins as an end of a line", d, at);
         }
     }
-    weft_arena_free(mem);
 }
 
 static void test_refused(const char *path)
@@ -146,10 +136,9 @@ static void test_refused(const char *path)
         {"2 1\nthe 1\nfilm 2\0001\n", "something else than numbers", "a NUL in a number",
          20},
         {"1 2\nthe 12345678", "fewer numbers", "an end within a vector", 0}};
-    weft_arena *mem = weft_arena_new();
-    weft_vocab v = vocab(mem);
+    weft_vocab v = vocab();
     weft_vectors vectors;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < LEN(bad); i++) {
         FILE *file = fopen(path, "wb");
         weft_check(file, "%s", path);
         fwrite(bad[i].text, 1, bad[i].n > 0 ? (size_t)bad[i].n : strlen(bad[i].text), file);
@@ -159,13 +148,11 @@ static void test_refused(const char *path)
            "%s is refused", bad[i].what);
         note("%s", weft_error());
     }
-    weft_arena_free(mem);
 }
 
 static void test_drawn(void)
 {
-    weft_arena *mem = weft_arena_new();
-    weft_vocab v = vocab(mem);
+    weft_vocab v = vocab();
     weft_vectors a, b, c;
     weft_vocab few = v;
     few.n = 1;
@@ -185,21 +172,18 @@ static void test_drawn(void)
     }
     is_near(sum / (WORDS * 300), 0, 4 * 0.1443 / sqrt(WORDS * 300), "around 0");
     is_near(square / (WORDS * 300), 0.0625 / 3, 0.1 * 0.0625 / 3, "over +-0.25");
-    weft_arena_free(mem);
 }
 
 /* A text file that is refused with these words. */
 static void refused(const char *path, const char *content, const char *words)
 {
-    weft_arena *mem = weft_arena_new();
-    weft_vocab v = vocab(mem);
+    weft_vocab v = vocab();
     weft_vectors vectors;
     FILE *file = fopen(path, "wb");
     weft_check(file && fputs(content, file) >= 0 && fclose(file) == 0, "%s", path);
     weft_status st = weft_vectors_read(&v, path, 300, 1, &vectors, mem);
     ok(st == WEFT_EDATA && strstr(weft_error(), words), "refused: %s", words);
     if (st == WEFT_EDATA && !strstr(weft_error(), words)) note("%s", weft_error());
-    weft_arena_free(mem);
 }
 
 static void test_mistakes(const char *path)
@@ -250,11 +234,10 @@ static void test_odd(const char *path)
         {"2 2\nfilm 7 8\nfilm 1 2\n", "a word twice"},
         {"2 2\nthe nan 2\nfilm 7 8\n", "what is not finite, of a word that is not needed"},
     };
-    weft_arena *mem = weft_arena_new();
-    weft_vocab v = vocab(mem);
+    weft_vocab v = vocab();
     v.n = 1;
     v.hash = v.lower = v.hash + 1; /* film */
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    for (size_t i = 0; i < LEN(odd); i++) {
         weft_vectors vectors = {0};
         FILE *file = fopen(path, "wb");
         weft_check(file && fputs(odd[i].text, file) >= 0 && fclose(file) == 0, "%s", path);
@@ -264,11 +247,11 @@ static void test_odd(const char *path)
            "read: %s", odd[i].what);
         if (st != WEFT_OK) note("%s", weft_error());
     }
-    weft_arena_free(mem);
 }
 
 int main(void)
 {
+    tap_begin();
     char path[] = "/tmp/weft-vectors-XXXXXX";
     int fd = mkstemp(path);
     weft_check(fd >= 0, "no file in /tmp");
@@ -281,5 +264,5 @@ int main(void)
     test_mistakes(path);
     test_odd(path);
     unlink(path);
-    return tap_done();
+    return tap_end();
 }

@@ -4,7 +4,6 @@
 #include "result/result.h"
 #include "rundir/rundir.h"
 #include "scratch.h"
-#include "weft/base/random.h"
 #include "weft/report/report.h"
 
 #define PACKED 0x2e0e6718788116fb /* hash of the packed form of format 6 */
@@ -19,21 +18,20 @@ static void write_journal(const char *name, const char *head)
     int64_t n;
     const char *dir = at(name);
     mkdir(dir, 0777);
-    weft_status st =
-        weft_journal_open(&journal, weft_arena_text(mem, "%s/journal", dir), &rec, &n, mem);
+    weft_status st = weft_journal_open(&journal, printed("%s/journal", dir), &rec, &n, mem);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_CONF, "[run]\n", 7);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_ABOUT, head, strlen(head) + 1);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_TABLES, "[metrics]\n", 11);
     if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_JOB, "another form", 12);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     weft_journal_close(&journal);
 }
 
 /* Resume, report and search beside it are refused. */
 static void test_journal(const char *name, const char *head, const char *says)
 {
-    const char *run = at(weft_arena_text(mem, "%s.h5", name));
-    const char *dir = weft_arena_text(mem, "%s.d", name);
+    const char *run = at(printed("%s.h5", name));
+    const char *dir = printed("%s.d", name);
     weft_rundir rundir;
     write_journal(dir, head);
     weft_status st = weft_rundir_open(&rundir, run, 0, &world, mem);
@@ -61,7 +59,7 @@ static void test_file(const char *name, const char *format, const char *version,
     if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "format", format);
     if (st == WEFT_OK && version) st = weft_h5_put_attr(&file, "/", "version", version);
     if (st == WEFT_OK) st = weft_h5_commit(&file);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     weft_h5_close(&file);
     fails(weft_winner_read(&winner, path, mem), WEFT_EFILE, path, says, "an evaluation");
     if (strncmp(format, "weft run", 8) == 0)
@@ -115,5 +113,5 @@ int main(int argc, char **argv)
        "WEFT_RECORD_FORMAT numbers the packed form of records: where "
        "that changed, count on "
        "and put its hash here");
-    return scratch_end();
+    return tap_end();
 }

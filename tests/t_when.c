@@ -4,11 +4,6 @@
 #include "tap.h"
 #include "weft/space/space.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 struct map {
     int kind, order, stop, groups, s1, s2;
     double alpha, width;
@@ -42,8 +37,6 @@ static const weft_kind map_kind = {"map", "a map", sizeof(struct map), map_opts,
 static const weft_kind model_kind = {"model", "a model", sizeof(struct model), model_opts,
                                      NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
-
-static weft_arena *mem;
 
 static weft_status read_space(weft_space *space, const char *text)
 {
@@ -125,8 +118,7 @@ static int by_bytes(const void *a, const void *b)
 static void test_grid(void)
 {
     weft_space space;
-    const char *text =
-        weft_arena_text(mem, "[space]\nsource = grid\nlevels = 4\n%s", nested);
+    const char *text = printed("[space]\nsource = grid\nlevels = 4\n%s", nested);
     ok(read_space(&space, text) == WEFT_OK, "a grid with conditions: %s", weft_error());
     /* bag 1; tfidf: order 1, or 2 3 with groups 1, or groups 2 and three s2; nb: no s2 */
     int maps = 1 + (1 + 2 * (1 + 3)) + (1 + 2 * 2);
@@ -157,7 +149,7 @@ static void test_near(void)
 {
     weft_space space;
     int right = 1, same = 1, again = 1, born = 0, died = 0;
-    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
+    must(read_space(&space, nested));
     for (int c = 0; c < 200; c++) {
         double centre[DIM], x[DIM], y[DIM];
         weft_space_config(&space, c, centre);
@@ -183,7 +175,7 @@ static void test_near(void)
 static void test_settle(void)
 {
     weft_space space;
-    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
+    must(read_space(&space, nested));
     int right = 1, kept = 1, spread[4] = {0};
     for (int i = 0; i < 3000; i++) {
         double x[DIM];
@@ -221,8 +213,8 @@ static const char *list_of(const char *text)
 
 static weft_status read_list(weft_space *space, const char *rows, const char *more)
 {
-    return read_space(space, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s",
-                                             list_of(rows), more));
+    return read_space(
+        space, printed("[space]\nsource = list\nfile = %s\n%s", list_of(rows), more));
 }
 
 static void test_list(void)
@@ -253,7 +245,7 @@ static void test_list(void)
 static void test_put(void)
 {
     weft_space space;
-    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
+    must(read_space(&space, nested));
     const double x[DIM] = {NAN, 1, 3, 1, 0.5, NAN};
     struct map map = {.order = 8, .s2 = 5};
     struct model model = {.C = 1};
@@ -325,16 +317,7 @@ static void test_mistakes(void)
 
 int main(void)
 {
-    mem = weft_arena_new();
-    test_draws();
-    test_order();
-    test_grid();
-    test_near();
-    test_settle();
-    test_list();
-    test_put();
-    test_fixed();
-    test_mistakes();
-    weft_arena_free(mem);
-    return tap_done();
+    tap_begin();
+    return TESTS(test_draws, test_order, test_grid, test_near, test_settle, test_list,
+                 test_put, test_fixed, test_mistakes);
 }

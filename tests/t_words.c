@@ -4,8 +4,6 @@
  * RUN: np=1 np=2 np=3 */
 #include "run/run.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
 
 enum { KNOWN = 24, DOCUMENTS = 12, OLD = 3, FRESH = 2 };
 
@@ -17,11 +15,11 @@ static const char *lines(const char *stem, int n, int length, int seed, int firs
     static const char *const label[] = {"bad", "fine", "good"};
     const char *text = "";
     for (int i = 0; i < n; i++) {
-        text = weft_arena_text(mem, "%s%s\t", text, label[(i + first) % 3]);
+        text = printed("%s%s\t", text, label[(i + first) % 3]);
         for (int k = 0; k < length + i % 3; k++)
-            text = weft_arena_text(mem, "%s %s%d", text, stem,
-                                   (seed * 31 + i * 7 + k * (k + i)) % KNOWN);
-        text = weft_arena_text(mem, "%s\n", text);
+            text =
+                printed("%s %s%d", text, stem, (seed * 31 + i * 7 + k * (k + i)) % KNOWN);
+        text = printed("%s\n", text);
     }
     return text;
 }
@@ -30,22 +28,22 @@ static const char *lines(const char *stem, int n, int length, int seed, int firs
 static const char *reversed(const char *text)
 {
     const char *all = "";
-    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    char *rest, *copy = printed("%s", text);
     for (char *l = strtok_r(copy, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
-        all = weft_arena_text(mem, "%s\n%s", l, all);
+        all = printed("%s\n%s", l, all);
     return all;
 }
 
 static void make(const char *name, int clients, const char *train, const char *valid,
                  const char *test)
 {
-    const char *path = write_text(weft_arena_text(mem, "%s.txt", name), train);
-    const char *own[] = {write_text(weft_arena_text(mem, "%s.valid", name), valid),
-                         write_text(weft_arena_text(mem, "%s.test", name), test)};
-    weft_status st = pack(&weft_reader_text, path, weft_arena_text(mem, "%s.h5", name),
-                          weft_arena_text(mem, "clients=%d valid_file=%s test_file=%s",
-                                          clients, own[0], own[1]));
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    const char *path = write_text(printed("%s.txt", name), train);
+    const char *own[] = {write_text(printed("%s.valid", name), valid),
+                         write_text(printed("%s.test", name), test)};
+    weft_status st =
+        pack(&weft_reader_text, path, printed("%s.h5", name),
+             printed("clients=%d valid_file=%s test_file=%s", clients, own[0], own[1]));
+    must(st);
 }
 
 /* `own` is what the winner is trained on; `more` has words besides. `long` and `short` have
@@ -55,7 +53,7 @@ static void make_files(void)
 {
     const char *valid = lines("old", DOCUMENTS, 5, 2, 0);
     const char *test = lines("old", DOCUMENTS, 6, 3, 1);
-    const char *odd = weft_arena_text(mem, "%sgood\told1 fresh0 old2\nbad\tfresh1\n", test);
+    const char *odd = printed("%sgood\told1 fresh0 old2\nbad\tfresh1\n", test);
     const char *train = lines("old", DOCUMENTS, 7, 1, 0);
     make("own", 3, train, valid, test);
     make("more", 3, train, valid, odd);
@@ -78,15 +76,15 @@ typedef struct open_run {
 static open_run *opened(const char *config, const char *name, const weft_likeness *like)
 {
     open_run *o = WEFT_NEW(mem, open_run, 1);
-    const char *data = at(weft_arena_text(mem, "%s.h5", name));
-    const char *text = weft_arena_text(mem, "[run]\ndata = %s\nseed = 5\n%s", data, config);
+    const char *data = at(printed("%s.h5", name));
+    const char *text = printed("[run]\ndata = %s\nseed = 5\n%s", data, config);
     weft_conf_init(&o->conf, mem);
     weft_status st = weft_conf_text(&o->conf, "test", text);
     if (st == WEFT_OK) st = weft_run_bind(&o->r, &o->conf, 0, &world, mem);
     o->r.like = like;
     o->r.like_of = "own.h5";
     if (st == WEFT_OK) st = weft_run_open(&o->r, data);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     o->mix = weft_mix_new(1, 0, mem);
     o->job = weft_job_new(0, 0, &o->mix);
     return o;
@@ -235,7 +233,7 @@ static void test_vocabulary(void)
                      .vocab = {.n = 2, .text = "onetwo"},
                      .origin = {"", "", "", ""}};
     for (int i = 0; i < 3; i++) {
-        const char *name = weft_arena_text(mem, "words%d.h5", i);
+        const char *name = printed("words%d.h5", i);
         weft_h5 f;
         weft_winner back;
         w.vocab.offset = offset[i];
@@ -246,7 +244,7 @@ static void test_vocabulary(void)
             if (st == WEFT_OK) st = weft_h5_commit(&f);
             weft_h5_close(&f);
         }
-        weft_check(weft_agree(st, &world) == WEFT_OK, "%s", weft_error());
+        must(weft_agree(st, &world));
         st = weft_winner_read(&back, at(name), mem);
         if (i > 0) {
             fails(st, WEFT_EFILE, name, "not one after another", "a word beyond the text");
@@ -275,10 +273,8 @@ int main(int argc, char **argv)
         {"fed", "fed", "cohort = 3\n", "channels = nonstatic\n"},
         {"fed, two channels", "fed", "cohort = 3\n", "channels = multi\nk2 = 3\n"},
     };
-    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
-        test_words(c[i].what, weft_arena_text(mem, "task = %s\n[%s]\n" NETWORK, c[i].task,
-                                              c[i].task, c[i].more, c[i].net));
-    test_refusals();
-    test_vocabulary();
-    return scratch_end();
+    for (size_t i = 0; i < LEN(c); i++)
+        test_words(c[i].what, printed("task = %s\n[%s]\n" NETWORK, c[i].task, c[i].task,
+                                      c[i].more, c[i].net));
+    return TESTS(test_refusals, test_vocabulary);
 }

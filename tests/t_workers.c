@@ -5,7 +5,6 @@
  * anything else or break the contract are detected.
  * RUN: np=1 np=2 np=4 */
 #include "promoter.h"
-#include "sched/sched.h"
 
 #include <setjmp.h>
 
@@ -251,7 +250,5 @@ int main(int argc, char **argv)
     ok(found[0] != found[1] && found[1] != found[2] && found[2] != found[3],
        "another number of workers has another digest");
     for (int m = 0; m < NMISTAKE; m++) test_mistake(m);
-    test_end();
-    test_wall_end();
-    return scratch_end();
+    return TESTS(test_end, test_wall_end);
 }

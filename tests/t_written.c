@@ -2,13 +2,8 @@
  * of dates and of numbers with a unit are told from others.
  * RUN: np=1 */
 #include "reader/dense.h"
-#include "weft/par/par.h"
-
-#include <string.h>
 
 #include "tap.h"
-
-static weft_arena *mem;
 
 enum { PAIRS = 6 };
 static const int pair[PAIRS][2] = {
@@ -63,7 +58,7 @@ static const struct {
 
 static void test_numbers(void)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < LEN(cases); i++)
         for (int k = 0; k < PAIRS; k++) {
             weft_csv how = {.decimal = pair[k][0], .thousands = pair[k][1]};
             double x = 0, want = cases[i].value[k];
@@ -80,9 +75,9 @@ static void test_missing(void)
                                      "None", "-",   ".",   "nil",  "NaT",  "\\N"};
     static const char *const none[] = {"0",  "n",       "nanx", "N A", "x",        "0.",
                                        "-1", "nullify", "??x",  "#",   "nonesuch", "/"};
-    for (size_t i = 0; i < sizeof is / sizeof *is; i++)
+    for (size_t i = 0; i < LEN(is); i++)
         ok(weft_cell_missing(is[i]), "'%s' is missing", is[i]);
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+    for (size_t i = 0; i < LEN(none); i++)
         ok(!weft_cell_missing(none[i]), "'%s' is not missing", none[i]);
     const weft_csv how = {.gaps = "-999,keine,9.50"};
     weft_gaps gaps = weft_gaps_of(&how, mem);
@@ -94,7 +89,7 @@ static void test_missing(void)
     ok(!weft_gaps_have(&gaps, "keiner", NAN), "a longer text is none");
     ok(!weft_gaps_have(&gaps, "0", 0), "a text that is a gap makes none of 0");
     static const char *const label[] = {"none", "Nil", "-", "-1", "0"};
-    for (size_t i = 0; i < sizeof label / sizeof *label; i++)
+    for (size_t i = 0; i < LEN(label); i++)
         ok(!weft_label_missing(label[i]), "'%s' may be a label", label[i]);
     ok(weft_label_missing("NA"), "'NA' is no label");
     ok(weft_label_missing(""), "nor is an empty cell");
@@ -131,7 +126,7 @@ static void test_labels(void)
     static const char *const names[][2] = {{"-0", "0"},     {"1.0", "1"}, {"+1", "1"},
                                            {"1e2 ", "100"}, {"x1", "x1"}, {"inf", "inf"},
                                            {"0x10", "16"},  {"", ""}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < LEN(names); i++)
         ok(strcmp(weft_table_label(names[i][0], mem), names[i][1]) == 0,
            "the label '%s' is the class '%s'", names[i][0], names[i][1]);
 }
@@ -146,8 +141,7 @@ static int has_names(const char *const *first, const char *const *second)
 {
     const weft_csv how = {.label = "last", .thousands = WEFT_MARK_NONE};
     weft_csv_head head = {.line = 1, .columns = 3};
-    weft_check(weft_csv_begin("t.csv", &how, first, second, &head, mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_csv_begin("t.csv", &how, first, second, &head, mem));
     return head.name != NULL;
 }
 
@@ -167,7 +161,7 @@ static void test_first_lines(void)
 static const char *column_is(const char *texts, const weft_csv *how, double *x)
 {
     weft_dense_column column = {.name = {.mem = mem}};
-    char *rest, *copy = weft_arena_text(mem, "%s", texts);
+    char *rest, *copy = printed("%s", texts);
     const char *first = NULL, *doubt;
     for (char *one = strtok_r(copy, "|", &rest); one; one = strtok_r(NULL, "|", &rest)) {
         if (weft_cell_number(how, one, x, mem)) {
@@ -273,7 +267,7 @@ static const struct {
 
 static void test_columns(void)
 {
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    for (size_t i = 0; i < LEN(columns); i++) {
         weft_csv how = columns[i].how;
         if (how.thousands == 0) how.thousands = WEFT_MARK_NONE;
         double x = NAN;
@@ -291,17 +285,7 @@ static void test_columns(void)
 
 int main(int argc, char **argv)
 {
-    weft_team world;
-    weft_check(weft_par_start(&argc, &argv, &world) == WEFT_OK, "%s", weft_error());
-    mem = weft_arena_new();
-    test_numbers();
-    test_missing();
-    test_days();
-    test_labels();
-    test_first_lines();
-    test_columns();
-    weft_arena_free(mem);
-    int failed = tap_done();
-    weft_par_end(&world);
-    return failed;
+    ranks_begin(&argc, &argv);
+    return TESTS(test_numbers, test_missing, test_days, test_labels, test_first_lines,
+                 test_columns);
 }

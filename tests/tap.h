@@ -1,7 +1,7 @@
 /* TAP for tests: one header, one main a test. A check is collective when MPI runs: it
  * passes if it passes on all ranks, and rank 0 prints. So never put one inside `if (rank ==
  * 0)`. tests/run reads "RUN: np=1 np=2" from the header comment and starts the test so
- * often. */
+ * often. What nearly all tests include is included here. */
 #ifndef WEFT_TAP_H
 #define WEFT_TAP_H
 
@@ -12,7 +12,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "weft/base/base.h"
+#include "weft/base/conf.h"
+#include "weft/base/random.h"
+#include "weft/par/par.h"
+#include "weft/registry.h"
 
 /* A sanitizer keeps what is freed. */
 #if defined(__has_feature)
@@ -25,6 +33,12 @@
 #ifndef KEEPS_FREED
 #define KEEPS_FREED 0
 #endif
+
+/* What has to succeed, so that a test can go on. */
+#define must(status) weft_check((status) == WEFT_OK, "%s", weft_error())
+
+/* The members of an array. */
+#define LEN(array) (sizeof(array) / sizeof *(array))
 
 /* Processor time of this process, seconds: for limits on cost, as other programs may use
  * the processors, too. */
@@ -155,12 +169,101 @@ static inline void temporary(char path[TEMPORARY])
     snprintf(path, TEMPORARY, "%s/weft-test-XXXXXX", dir && *dir ? dir : "/tmp");
 }
 
-/* Ends the test; what main returns. To be called before MPI_Finalize. */
-static inline int tap_done(void)
+/* ---- begin and end ---- */
+
+static weft_arena *mem;         /* of the test */
+static weft_team world;         /* all its ranks */
+static char scratch[TEMPORARY]; /* its directory, or empty */
+
+/* A text in the arena, printf-like. */
+#define printed(...) weft_arena_text(mem, __VA_ARGS__)
+
+/* An instance of a plug-in, of the options in the text of an input file. */
+static inline void *bound_by(const weft_kind *kind, const char *input)
 {
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    void *self = weft_arena_alloc(mem, 1, kind->size);
+    must(weft_conf_text(&conf, "test", input));
+    must(weft_conf_bind(&conf, kind, self));
+    return self;
+}
+
+/* Of its options alone, which stand before and behind that character. */
+static inline void *bound_with(const weft_kind *kind, const char *options, char between)
+{
+    char *input = printed("[%s]\n%s\n", kind->name, options);
+    for (char *to = input; (to = strchr(to, between)) != NULL; to++) *to = '\n';
+    return bound_by(kind, input);
+}
+
+/* Without MPI. */
+static inline void tap_begin(void)
+{
+    weft_par_alone(&world);
+    mem = weft_arena_new();
+    weft_log_set(WEFT_ERROR, 0);
+}
+
+/* With MPI. */
+static inline void ranks_begin(int *argc, char ***argv)
+{
+    weft_check(weft_par_start(argc, argv, &world) == WEFT_OK, "MPI does not start");
+    mem = weft_arena_new();
+    weft_log_set(WEFT_ERROR, world.rank);
+}
+
+/* The directory shall be in memory, for many small files, unless TMPDIR says where. 1: it
+ * is. */
+static inline int scratch_in_memory(void)
+{
+    int memory = access("/dev/shm", W_OK) == 0;
+    if (memory) setenv("TMPDIR", "/dev/shm", 0);
+    return memory;
+}
+
+/* Makes the directory, on rank 0. */
+static inline void scratch_new(void)
+{
+    temporary(scratch);
+    if (world.rank == 0) weft_check(mkdtemp(scratch) != NULL, "no scratch directory");
+    weft_bcast(&world, scratch, sizeof scratch, 0);
+}
+
+/* In it. */
+static inline const char *at(const char *name)
+{
+    return printed("%s/%s", scratch, name);
+}
+
+/* With MPI and such a directory. */
+static inline void scratch_begin(int *argc, char ***argv)
+{
+    ranks_begin(argc, argv);
+    scratch_new();
+}
+
+/* Removes the directory and ends; what main returns. */
+static inline int tap_end(void)
+{
+    if (tap_parallel()) weft_sleep(&world);
+    if (*scratch && world.rank == 0 && system(printed("rm -rf %s", scratch)) != 0)
+        fprintf(stderr, "# cannot remove %s\n", scratch);
     if (tap_rank() == 0) fprintf(tap_out(), "1..%d\n", tap_count);
     fflush(tap_out());
+    weft_arena_free(mem);
+    if (tap_parallel()) weft_par_end(&world);
     return tap_failures > 0;
 }
+
+typedef void tap_test(void);
+
+/* Runs the tests, the last of which is NULL, and ends. */
+static inline int tap_tests(tap_test *const *test)
+{
+    while (*test) (*test++)();
+    return tap_end();
+}
+#define TESTS(...) tap_tests((tap_test *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -4,12 +4,8 @@
 #define WEFT_TOY_H
 
 #include "measured.h"
+#include "results.h"
 #include "scratch.h"
-#include "weft/base/random.h"
-#include "weft/registry.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { D = 5, C = 3, W = C * (D + 1), MAX_TOYS = 32 };
 
@@ -85,10 +81,7 @@ static inline struct toy *toy_made(int n, int64_t (*count)[WEFT_NPART])
 /* Packs the newest toy, and opens it. */
 static inline void toy_open(struct toy *toy)
 {
-    const char *name = weft_arena_text(mem, "toy%d.h5", ntoy - 1);
-    weft_status st = pack(&toy_reader, "nowhere", name, "");
-    if (st == WEFT_OK) st = weft_data_open(&toy->data, at(name), &world, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    pack_to(&toy->data, &toy_reader, "nowhere", printed("toy%d.h5", ntoy - 1), "");
 }
 
 /* Clients of count[n][3] samples. */
@@ -140,7 +133,7 @@ static inline weft_status stand_up(struct stand *stand, struct toy *toy,
                     .memory = toy->memory > 0 ? toy->memory : 1e9,
                     .mem = mem};
     TRY(weft_agree(open_task(fed, stand->self, conf, &stand->space, env), &world));
-    stand->mix = first_configs(&stand->space, k, mem);
+    stand->mix = first_configs(&stand->space, k);
     stand->job = weft_job_new(0, 0, &stand->mix);
     stand->state = weft_state_new(fed, stand->self, &stand->job, mem);
     stand->res = result_of(fed, k, mem);
@@ -156,18 +149,69 @@ static inline void units(struct stand *stand, int rounds, int first, int last)
     for (int u = first; u < last; u++) {
         double *row = stand->row[stand->rows++];
         memset(row, 0, sizeof stand->row[0]);
-        weft_check(fed->step(stand->self, &stand->job, u, &stand->state, row,
-                             &stand->res) == WEFT_OK,
-                   "%s", weft_error());
+        must(fed->step(stand->self, &stand->job, u, &stand->state, row, &stand->res));
     }
+}
+
+static inline struct stand *standing(struct toy *toy, const char *options, int k)
+{
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    must(stand_up(stand, toy, options, k));
+    return stand;
 }
 
 static inline struct stand *trained(struct toy *toy, const char *options, int k, int rounds)
 {
-    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    struct stand *stand = standing(toy, options, k);
     units(stand, rounds, 0, rounds);
     return stand;
+}
+
+/* The scores of a part by the weights that a winner has. */
+static inline weft_scores scored(struct stand *stand, weft_part part)
+{
+    weft_scores told;
+    must(fed->winner.score(stand->self, &stand->job, &stand->state, part, &told));
+    return told;
+}
+
+/* Where the options are refused, the message has that word. */
+static inline void stand_refused(struct toy *toy, const char *options, const char *word)
+{
+    struct stand stand;
+    weft_status st = stand_up(&stand, toy, options, 1);
+    ok(st != WEFT_OK && strstr(weft_error(), word) && !strchr(weft_error(), '\n'), "%s: %s",
+       word, weft_error());
+}
+
+/* Of all that a stand has. */
+static inline uint64_t hash_of(const struct stand *stand)
+{
+    uint64_t h = weft_state_hash(&stand->state);
+    h = result_hash(&stand->res, h);
+    return weft_hash(stand->row, sizeof stand->row[0] * (size_t)stand->rows, h);
+}
+
+/* 1: a job of `rounds` that is stopped after every `each` of them goes on, in an instance
+ * of its own, to that hash. */
+static inline int goes_on_alike(struct toy *toy, const char *options, int k,
+                                weft_mix_update moving, int rounds, int each,
+                                uint64_t whole)
+{
+    int same = 1;
+    for (int stop = 1; stop < rounds; stop += each) {
+        struct stand *before = standing(toy, options, k),
+                     *after = standing(toy, options, k);
+        before->job.update = after->job.update = moving;
+        units(before, rounds, 0, stop);
+        must(weft_state_copy(&after->state, &before->state));
+        result_copy(&after->res, &before->res);
+        memcpy(after->row, before->row, sizeof after->row);
+        after->rows = before->rows;
+        units(after, rounds, stop, rounds);
+        same &= hash_of(after) == whole;
+    }
+    return same;
 }
 
 /* ---- softmax regression in doubles ---- */

@@ -3,20 +3,14 @@
 #ifndef WEFT_TEST_TOY_RUN_H
 #define WEFT_TEST_TOY_RUN_H
 
-#include "host/host.h"
+#include "machine.h"
 #include "parts.h"
-#include "rundir/rundir.h"
-#include "sched/sched.h"
-#include "tap.h"
+#include "sched_runs.h"
 #include "toy_axis.h"
-#include "whole.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { NSTATE = 5 }; /* jobs done, their trail, sum of losses, first trial, 0 */
 
@@ -121,53 +115,46 @@ struct bench {
 };
 
 /* Sets up a run of a tuner; path NULL: without a trace. */
-static weft_status prepare(struct bench *bench, weft_team *team, const weft_tuner *tuner,
-                           uint64_t seed, const char *path, int fresh)
+static weft_status prepare(struct bench *bench, const weft_tuner *tuner, const char *path,
+                           int fresh)
 {
-    *bench = (struct bench){.mem = weft_arena_new(), .team = team};
+    *bench = (struct bench){.mem = weft_arena_new(), .team = &world};
     weft_conf conf;
     weft_conf_init(&conf, bench->mem);
     TRY(weft_conf_text(&conf, "test", "[space]\nconfigs = 8\n[toy]\ngamma = 0 .. 10\n"));
     const weft_kind *kind = &toy_kind;
     TRY(weft_space_read(&bench->space, &conf, &kind, 1, 7, bench->mem));
-    bench->task = (struct toy){.team = team, .space = &bench->space, .stop_at = -1};
+    bench->task = (struct toy){.team = &world, .space = &bench->space, .stop_at = -1};
     TRY(search_bind(&bench->search, tuner, &conf));
-    TRY(weft_search_setup(&bench->search, &bench->space, seed, bench->mem));
-    bench->sched = (weft_sched){.world = team,
-                                .team = team,
+    TRY(weft_search_setup(&bench->search, &bench->space, 1, bench->mem));
+    bench->sched = (weft_sched){.world = &world,
+                                .team = &world,
                                 .teams = 1,
                                 .checkpoint = 60,
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,
                                 .mem = bench->mem};
-    if (!path) return WEFT_OK;
-    TRY(weft_rundir_open(&bench->trace, path, fresh, team, bench->mem));
-    bench->sched.rundir = &bench->trace;
-    return fresh ? weft_rundir_begin(&bench->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
-                 : WEFT_OK;
+    return open_trace(&bench->sched, path, fresh, &bench->trace);
 }
 
-static void finish(struct bench *bench, int done)
+/* Sets up a run and runs it to its end, or until SIGTERM stops it in step stop_at; -1: in
+ * none. */
+static inline weft_status run_to(struct bench *bench, const weft_tuner *tuner,
+                                 const char *path, int fresh, int stop_at)
 {
-    weft_cache_free(&bench->sched);
-    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
-    weft_arena_free(bench->mem);
+    weft_status st = prepare(bench, tuner, path, fresh);
+    bench->task.stop_at = stop_at;
+    return run_prepared(st, &bench->sched);
 }
 
-/* A run of ws_sha that SIGTERM stops in step stop_at, -1: that nothing stops, or its
- * resume; *sum: the digest of a run that came to its end, else 0. */
-static inline weft_status run_until(weft_team *team, const char *path, int fresh,
-                                    int stop_at, uint64_t *sum)
+/* A run of ws_sha; *sum: the digest of one that came to its end, else 0. */
+static inline weft_status run_until(const char *path, int fresh, int stop_at, uint64_t *sum)
 {
     struct bench bench;
-    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, fresh);
-    bench.task.stop_at = stop_at;
-    weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
-    weft_signals_free();
+    weft_status st = run_to(&bench, &weft_tuner_ws_sha, path, fresh, stop_at);
     *sum = st == WEFT_OK ? sched_digest(&bench.sched) : 0;
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
     return st;
 }
 

@@ -4,10 +4,8 @@
 #define WEFT_TEST_TUNER_CASE_H
 
 #include "parts.h"
-#include "weft/base/random.h"
 
-#include <math.h>
-#include <string.h>
+#include "tap.h"
 
 struct arguments {
     double x, y;
@@ -52,8 +50,7 @@ typedef struct test_search {
 
 /* Sets up a search by an ini text; [run] says its sampler and mixing. */
 static inline weft_status test_search_read(test_search *search, const weft_tuner *tuner,
-                                           const char *text, uint64_t seed, int64_t train,
-                                           weft_arena *mem)
+                                           const char *text, uint64_t seed, int64_t train)
 {
     weft_conf conf;
     const weft_kind *kinds[] = {&client_kind, &server_kind};
@@ -66,15 +63,13 @@ static inline weft_status test_search_read(test_search *search, const weft_tuner
     return weft_search_setup(&search->search, search->space, seed, mem);
 }
 
-static inline test_search test_search_new(const tuner_case *example, weft_arena *mem)
+static inline test_search test_search_new(const tuner_case *example)
 {
     test_search search;
-    const char *text = weft_arena_text(
-        mem, "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n", example->k,
+    const char *text = printed(
+        "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n", example->k,
         example->axes ? example->axes : "", example->tuner->kind.name, example->options);
-    weft_check(test_search_read(&search, example->tuner, text, example->seed,
-                                example->train, mem) == WEFT_OK,
-               "%s", weft_error());
+    must(test_search_read(&search, example->tuner, text, example->seed, example->train));
     return search;
 }
 
@@ -146,8 +141,7 @@ static inline void answer_full(const tuner_case *example, const weft_job *job,
 }
 
 /* The task's part: rounds of clients that draw from the mixture and move it. */
-static inline void move_mix(const tuner_case *example, const weft_job *job, double *z,
-                            weft_arena *mem)
+static inline void move_mix(const tuner_case *example, const weft_job *job, double *z)
 {
     enum { CLIENTS = 4, MAX_ROUNDS = 5 };
     size_t mark = weft_arena_mark(mem);
@@ -178,15 +172,14 @@ static inline void move_mix(const tuner_case *example, const weft_job *job, doub
     weft_arena_reset(mem, mark);
 }
 
-static inline weft_result answer(const tuner_case *example, const weft_job *job,
-                                 weft_arena *mem)
+static inline weft_result answer(const tuner_case *example, const weft_job *job)
 {
     weft_result res = weft_result_new(job->mix.k, 1, mem);
     res.job = job->id;
     res.trial = job->trial;
     res.by_error = 1;
     (example->mode == SPLIT ? answer_split : answer_full)(example, job, &res);
-    move_mix(example, job, res.logp, mem);
+    move_mix(example, job, res.logp);
     double count = 0, wrong = 0, loss = 0;
     for (int i = 0; i < res.k; i++) {
         double p = example->mode == SPLIT ? 1 : exp(job->mix.logp[i]); /* of its block */
@@ -203,6 +196,31 @@ static inline weft_result answer(const tuner_case *example, const weft_job *job,
         (example->mode == SOME_NAN && noise(example, job, 0, 3) < .3))
         res.loss = INFINITY;
     return res;
+}
+
+/* Every job of a search, in the order asked, and what was told. */
+typedef struct job_log {
+    int n;
+    weft_job *job; /* [n] mixtures are copies */
+    double spent;
+} job_log;
+
+static inline job_log all_jobs(const tuner_case *example)
+{
+    enum { MOST = 5000 };
+    test_search search = test_search_new(example);
+    job_log jobs = {.job = WEFT_NEW(mem, weft_job, MOST)};
+    while (jobs.n < MOST && ask(&search, &jobs.job[jobs.n]) == WEFT_JOB) {
+        weft_job *job = &jobs.job[jobs.n];
+        job->id = jobs.n++;
+        weft_mix lent = job->mix;
+        job->mix = weft_mix_new(lent.k, lent.dim, mem);
+        weft_mix_copy(&job->mix, &lent);
+        weft_result res = answer(example, job);
+        jobs.spent += job->resource;
+        tell(&search, &res);
+    }
+    return jobs;
 }
 
 #endif

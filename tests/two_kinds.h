@@ -42,8 +42,6 @@ static const weft_kind model_kind = {"model", "a model", sizeof(struct model), m
                                      NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
-static weft_arena *mem;
-
 static inline weft_status read_space(weft_space *space, const char *text, uint64_t seed)
 {
     weft_conf conf;

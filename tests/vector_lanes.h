@@ -3,10 +3,7 @@
 #define WEFT_TEST_VECTOR_LANES_H
 
 #include "scratch.h"
-#include "weft/base/random.h"
 #include "weft/math/optim.h"
-
-#include <string.h>
 
 enum { MAX_L = WEFT_MAX_LANES };
 

@@ -4,7 +4,6 @@
 #define WEFT_FUZZ_RUNS_H
 
 #include "fuzz.h"
-#include "result/result.h"
 #include "run/run.h"
 #include "rundir/rundir.h"
 #include "weft/base/random.h"

@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <hdf5.h>
-#include <stdio.h>
 
 /* Bytes of a file that may be changed. */
 struct places {
