@@ -1,5 +1,6 @@
 #!/bin/sh
-# A plan states how many jobs can run at the same time: against values by hand. Prints TAP.
+# A plan states how many jobs can run at the same time and the utilisation of teams: against
+# values by hand. Prints TAP.
 . tests/tap.sh
 
 plan() # PATTERN STATEMENT SETTING...
@@ -19,7 +20,10 @@ run = true
 [parameters]
 rate = 0 .. 1
 END
-plan '9 at most$' "nine equal jobs" run.tuner=random
+plan '9 at most; at work: 2 teams 90 %, 4 teams 75 %, 8 teams 56 %$' "nine equal jobs: 9 / 10, 9 / 12, 9 / 16" run.tuner=random
+# 9 jobs of 1, 3 of 2, 1 of 6: in all 21, by two teams in 5 + 4 + 6, by four in 3 + 2 + 6.
+plan '9 at most; at work: 2 teams 70 %, 4 teams 48 %$' "rungs wait for each other: 21 / 30, 21 / 44" \
+    run.tuner=sha sha.rungs=geometric sha.max_resource=9
 started() # NUMBER STATEMENT SETTING...: the plan, and a run, have so many configurations
 {
     number=$1 statement=$2
@@ -45,7 +49,7 @@ result $? "have 22 jobs"
 plan '8 at most' "three times over" run.tuner=hyperband hyperband.max_resource=9 hyperband.repeats=3 run.workers=8 &&
     grep -q '^jobs  *66,' "$tmp/out" && grep -q '^resource  *207 ' "$tmp/out"
 result $? "three times as many, of three times the resource"
-plan '3 at most .run.workers = 3.$' "workers bound the jobs in flight" \
+plan '3 at most .run.workers = 3.; at work: 2 teams' "workers bound the jobs in flight" \
     run.tuner=asha asha.reduction=2 asha.max_resource=4 run.workers=3
 plan '1 at most .run.workers = 1.$' "one worker has one" run.tuner=asha asha.max_resource=4 run.workers=1
 grep -q '^  parameters.rate = 0 .. 1, whole$' "$tmp/out" && "$weft" tune "$tmp/in.ini" --plan 'parameters.rate=0.0 .. 1' |
@@ -54,7 +58,11 @@ result $? "axes of whole numbers are marked"
 "$weft" tune "$tmp/in.ini" run.tuner=random space.configs=2 parameters.rate=1 run.sampler=tpe 'command.run=echo loss=1' \
     -o "$tmp/alike.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(grep -c 'warning: run.sampler = tpe has nothing to choose' "$tmp/log")" = 1 ]
 result $? "a sampler without any range is warned of, once"
-plan '3 at most .run.workers = 3.$' "also by the wall clock" \
+# Without promotions, of jobs of 1 by three workers: two teams must have told the first before the
+# fourth is asked, so each has work until the ninth job.
+plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "workers who ask again: 9 / 10" \
+    run.tuner=asha asha.max_resource=1 run.workers=3
+plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "also by the wall clock" \
     run.tuner=asha asha.max_resource=1 run.workers=3 run.clock=wall
 timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 --plan \
     >"$tmp/out" 2>"$tmp/log"

@@ -1,5 +1,5 @@
 /* What a run would be, before it begins. `weft tune --plan` estimates its cost and the
- * number of its jobs that can be done at once, by running the search in virtual time with
+ * number of teams that it can keep busy, by running the search in virtual time with
  * invented results and asking the task for the cost of each job. If that takes about a
  * second, the first units of the first jobs are actually done, on states that are then
  * discarded, and the time of all jobs is extrapolated from them. `weft doctor INPUT.ini`
@@ -20,13 +20,132 @@
 #define MEASURE 0.2 /* seconds for each measured rate */
 #define TRY_OUT 1.5 /* seconds for trying jobs */
 
-enum { TRIED = 8 }; /* largest number of jobs that are tried */
+enum { TRIED = 8 };       /* largest number of jobs that are tried */
+enum { MAX_TEAMS = 256 }; /* largest number of teams that is considered */
+/* Numbers of teams that would be busy a smaller share of the time are not printed. */
+#define LEAST_BUSY 0.5
+
+/* ---- how many jobs can be done at once ---- */
+
+struct asked {
+    int64_t id, after; /* number of results that were told before it was asked for */
+    double work;       /* operations */
+};
+
+/* The order in which a search asks for jobs and is told their results. */
+struct order {
+    weft_arena *mem;
+    int wall;   /* 1: results are told in the order in which they arrive */
+    int costly; /* 1: of jobs that are asked for together expensive ones are done first */
+    int64_t n, room;
+    struct asked *job; /* [n] by id */
+    int64_t told, roomtell;
+    int64_t *tell; /* [told] jobs */
+    int64_t most;  /* largest number of jobs that were asked for and not told */
+};
+
+/* Records that the next job is asked for, with `work` operations. */
+static void order_ask(struct order *order, double work)
+{
+    order->job =
+        weft_grow(order->mem, order->job, sizeof *order->job, order->n, &order->room);
+    order->job[order->n] =
+        (struct asked){.id = order->n, .after = order->told, .work = fmax(work, 1)};
+    order->n++;
+    if (order->n - order->told > order->most) order->most = order->n - order->told;
+}
+
+/* Records that a job is told. */
+static void order_tell(struct order *order, int64_t job)
+{
+    order->tell = weft_grow(order->mem, order->tell, sizeof *order->tell, order->told,
+                            &order->roomtell);
+    order->tell[order->told++] = job;
+}
+
+/* A simulation of teams that do the jobs in the order of asking and telling that was
+ * recorded; each free team takes the next job that has been asked for. */
+struct shift {
+    const struct order *order;
+    struct asked *job; /* [n] in the order in which teams take them */
+    int64_t ready, taken;
+    int64_t told;
+    char *known;   /* [n] by id, 1: the job is done */
+    int64_t *does; /* [teams] job of each team; -1: none */
+    double *until; /* [teams] time at which that job ends */
+    int64_t busy;  /* number of teams that have a job */
+    double now;
+};
+
+/* The order in which jobs are taken: of those asked for together the most expensive first,
+ * else as asked for. */
+static int by_work(const void *pa, const void *pb)
+{
+    const struct asked *a = pa, *b = pb;
+    if (a->after != b->after) return a->after < b->after ? -1 : 1;
+    if (a->work > b->work || a->work < b->work) return a->work > b->work ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Idle teams take what is asked by now. */
+static void take_jobs(struct shift *shift, int teams)
+{
+    while (shift->ready < shift->order->n && shift->job[shift->ready].after <= shift->told)
+        shift->ready++;
+    for (int g = 0; g < teams && shift->taken < shift->ready; g++) {
+        if (shift->does[g] >= 0) continue;
+        const struct asked *job = &shift->job[shift->taken++];
+        shift->does[g] = job->id;
+        shift->until[g] = shift->now + job->work;
+        shift->busy++;
+    }
+}
+
+/* The team that is done first; results that are due are told. */
+static void finish_job(struct shift *shift, int teams)
+{
+    int first = -1;
+    for (int g = 0; g < teams; g++)
+        if (shift->does[g] >= 0 && (first < 0 || shift->until[g] < shift->until[first]))
+            first = g;
+    shift->now = shift->until[first];
+    shift->known[shift->does[first]] = 1;
+    shift->does[first] = -1;
+    shift->busy--;
+    if (shift->order->wall) shift->told++;
+    while (!shift->order->wall && shift->told < shift->order->n &&
+           shift->known[shift->order->tell[shift->told]])
+        shift->told++;
+}
+
+/* The fraction of the total time that `teams` equal teams would be busy, if all operations
+ * took the same time: 1 for one team. Cost O(n teams). */
+static double busy_share(const struct order *order, int teams)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct shift shift = {.order = order,
+                          .job = WEFT_NEW(tmp, struct asked, order->n),
+                          .known = WEFT_NEW(tmp, char, order->n),
+                          .does = WEFT_NEW(tmp, int64_t, teams),
+                          .until = WEFT_NEW(tmp, double, teams)};
+    double sum = 0;
+    memcpy(shift.job, order->job, (size_t)order->n * sizeof *shift.job);
+    if (order->costly) qsort(shift.job, (size_t)order->n, sizeof *shift.job, by_work);
+    for (int g = 0; g < teams; g++) shift.does[g] = -1;
+    for (int64_t i = 0; i < order->n; i++) sum += order->job[i].work;
+    for (take_jobs(&shift, teams); shift.busy > 0; take_jobs(&shift, teams))
+        finish_job(&shift, teams);
+    double busy = sum / (shift.now * teams);
+    weft_arena_free(tmp);
+    return busy;
+}
+
 /* ---- the plan ---- */
 
 struct plan {
     int64_t jobs, fits; /* fits of one configuration among the jobs */
     int64_t rounds;
-    int64_t most;    /* jobs in flight at once */
+    struct order order;
     double *trained; /* [roomtrial] resource by trial */
     int64_t roomtrial;
     double again;                 /* operations of the winner's refit, at most */
@@ -86,6 +205,7 @@ static void add_cost(const weft_run *run, const weft_job *job, double seconds,
         plan->units[plan->jobs] = units;
         plan->flops[plan->jobs] = cost.flops;
     }
+    order_ask(&plan->order, cost.flops);
     plan->jobs++;
     plan->fits += job->mix.k == 1;
     plan->rounds += units;
@@ -98,8 +218,8 @@ static void add_cost(const weft_run *run, const weft_job *job, double seconds,
 /* Virtual seconds of a job, as far as they are known before it is run. */
 static double seconds_of(const weft_run *run, const weft_job *job, struct plan *plan)
 {
-    plan->trained =
-        weft_grow(run->mem, plan->trained, sizeof(double), job->trial, &plan->roomtrial);
+    plan->trained = weft_grow(plan->order.mem, plan->trained, sizeof(double), job->trial,
+                              &plan->roomtrial);
     if (job->from >= 0) plan->trained[job->trial] = plan->trained[job->from];
     double before = plan->trained[job->trial], seconds = 0;
     plan->trained[job->trial] += job->resource;
@@ -108,6 +228,7 @@ static double seconds_of(const weft_run *run, const weft_job *job, struct plan *
     return seconds > 0 ? seconds : fmax(job->resource, 0);
 }
 
+/* Free workers ask for jobs. */
 static weft_asked ask_all(weft_run *run, weft_flights *flights, struct plan *plan)
 {
     weft_asked asked = WEFT_JOB;
@@ -121,21 +242,24 @@ static weft_asked ask_all(weft_run *run, weft_flights *flights, struct plan *pla
         weft_flight *flight = weft_flights_start(flights, &job, seconds);
         invent_result(&flight->record.job, &flight->record.res);
         weft_flights_known(flights, flight);
-        if (flights->ends.n > plan->most) plan->most = flights->ends.n;
     }
     return asked;
 }
 
 /* Drives the search to its end as the scheduler would, in virtual time. */
-static void drive(weft_run *run, struct plan *plan, weft_arena *tmp)
+static void drive(weft_run *run, struct plan *plan)
 {
     weft_flights flights;
     int waits = weft_search_waits(&run->search);
-    weft_flights_setup(&flights, waits ? 0 : run->opts.workers, run->opts.overhead, tmp);
+    plan->order.wall = run->opts.clock;
+    plan->order.costly = waits && run->opts.target <= 0;
+    weft_flights_setup(&flights, waits ? 0 : run->opts.workers, run->opts.overhead,
+                       plan->order.mem);
     weft_asked asked = ask_all(run, &flights, plan);
     for (; flights.ends.n > 0; asked = ask_all(run, &flights, plan)) {
         weft_flight *flight = weft_flights_next(&flights);
         weft_search_tell(&run->search, &flight->record.res);
+        order_tell(&plan->order, flight->record.job.id);
         weft_flights_end(&flights, flight);
     }
     weft_check(asked == WEFT_DONE, "tuner %s waits for no job",
@@ -336,15 +460,22 @@ static void print_time(const weft_run *run, const struct plan *plan)
     if (plan->work > 0) print_alone(run, plan, expected);
 }
 
-/* More teams than that would idle. */
+/* How many teams have work: so many, as long as each works half the time. */
 static void print_teams(const weft_run *run, const struct plan *plan)
 {
-    printf("jobs at once      %lld at most", (long long)plan->most);
+    const struct order *order = &plan->order;
+    long long most = (long long)order->most;
+    printf("jobs at once      %lld at most", most);
     if (!weft_search_waits(&run->search))
         printf(" (run.workers = %lld)", (long long)run->opts.workers);
-    if (run->opts.teams > plan->most)
-        printf("; of run.teams = %d more than %lld would idle", run->opts.teams,
-               (long long)plan->most);
+    double busy = 1;
+    int teams = 2;
+    for (; teams <= most && teams <= MAX_TEAMS && busy >= LEAST_BUSY; teams *= 2) {
+        busy = busy_share(order, teams);
+        printf("%s %d teams %.0f %%", teams == 2 ? "; at work:" : ",", teams, 100 * busy);
+    }
+    if (run->opts.teams > most)
+        printf("; of run.teams = %d more than %lld would idle", run->opts.teams, most);
     printf("\n");
 }
 
@@ -389,8 +520,8 @@ static weft_status make_plan(weft_run *run, weft_arena *tmp)
 {
     TRY(weft_run_divide(run, 0));
     TRY(weft_run_open(run, run->opts.data));
-    struct plan plan = {0};
-    drive(run, &plan, tmp);
+    struct plan plan = {.order = {.mem = tmp}};
+    drive(run, &plan);
     plan.sum.flops += plan.again;
     if (is_other(run->task)) {
         if (run->world->rank == 0) print_plan(run, &plan);
