@@ -1,14 +1,9 @@
 """Run files of weft in Python: the class that all scripts read them by, and `weft.read`, which makes
-pandas frames of them. Needs NumPy and h5py, and read pandas.
-
-usage: weft_read.py RUN.h5 ... --csv | --json: a row for each trial of the runs, finished or not: its configuration,
-a column for each option that varies, resource, loss and metrics after its last job, and what became of it"""
+pandas frames of them. Needs NumPy and h5py, and read pandas."""
 
 import configparser
-import json
 import os
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
@@ -189,7 +184,7 @@ def jobs_by_trial(run):
 
 
 def trials(run):
-    """A dict for each trial."""
+    """A dict for each trial, as `weft report --trials` has it; losses that are not finite are so here, too."""
     if len(run.axis) < run.value.shape[1] or "last" not in run.event:
         raise ValueError("written by an older version of weft, without the types of its axes")
     e, config = run.event, likeliest(run)
@@ -264,45 +259,3 @@ def read(path):
     round or epoch; `clients` the scores of the winner client by client. `attrs` are the attributes of the file. What
     a run does not have is an empty frame. Needs h5py and pandas."""
     return Frames(Run(path))
-
-
-# ---- the command -------------------------------------------------------------------------
-
-def csv_cell(x):
-    """Texts in quotes, numbers in full; what is missing is empty."""
-    if x is None or x != x:
-        return ""
-    if isinstance(x, str):
-        return '"' + x.replace('"', '""') + '"'
-    return f"{x:.17g}" if isinstance(x, float) else str(x).lower()
-
-
-def json_cell(x):
-    return None if isinstance(x, float) and not np.isfinite(x) else x
-
-
-def main():
-    paths = [word for word in sys.argv[1:] if not word.startswith("--")]
-    form = [word for word in sys.argv[1:] if word.startswith("--")]
-    if not paths or form not in (["--csv"], ["--json"]):
-        sys.exit(__doc__.rpartition("\n\n")[2])
-    rows, columns = [], [{}, {}, {}]  # measured, printed, axes
-    for path in paths:
-        try:
-            run = Run(path)
-            rows += [{"run": path} | row for row in trials(run)]
-        except (OSError, KeyError, ValueError) as why:
-            sys.exit(f"{path}: {why}")
-        for names, own in zip(columns, ([name for name, *_ in run.metrics], run.printed, run.axis)):
-            names.update(dict.fromkeys(own))
-    names = ["run", "trial", "config", "jobs", "job", "state", "resource", "loss", "seconds", *(k for own in columns for k in own)]
-    if form == ["--json"]:
-        print(json.dumps([{k: json_cell(row.get(k)) for k in names} for row in rows], indent=2))
-        return
-    print(*map(csv_cell, names), sep=",")
-    for row in rows:
-        print(*(csv_cell(row.get(k)) for k in names), sep=",")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares what Optuna, TensorBoard and MLflow read of a run that analysis/export.py wrote with python/weft_read.py
-and with h5py. usage: exported.py WEFT RUN.h5 OPTUNA TENSORBOARD MLFLOW; prints each difference; status 1 if there is any."""
+"""Compares what Optuna, TensorBoard and MLflow read of a run that analysis/export.py wrote with `weft report` and
+with h5py. usage: exported.py WEFT RUN.h5 OPTUNA TENSORBOARD MLFLOW; prints each difference; status 1 if there is any."""
 import json
 import math
 import os
@@ -127,7 +127,7 @@ def check_mlflow(path, name, f, rows, axes):
 
 def main():
     weft, path, optuna, tensorboard, mlflow = sys.argv[1:]
-    rows = json.loads(subprocess.run([sys.executable, "python/weft_read.py", path, "--json"], check=True, capture_output=True,
+    rows = json.loads(subprocess.run([weft, "report", path, "--trials", "--json"], check=True, capture_output=True,
                                      text=True).stdout)
     file = path
     if not os.path.exists(path):

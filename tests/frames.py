@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the frames of weft.read with what h5py reads from run files, and with the table of trials.
+"""Compares the frames of weft.read with what h5py reads from run files, and with `weft report --trials`.
 usage: frames.py WEFT RUN.h5 ... [UNFINISHED.h5: ...]; prints each difference; status 1 if there is any."""
 import json
 import os
@@ -49,7 +49,7 @@ def check(program, path, file):
         if curve != sorted(zip(*(frames.curves[k].tolist() for k in ("trial", "resource", "loss")))):
             differences.append(f"{path}: curves")
         kinds = dict(zip((t.decode() for t in f["configs/axis"][:]), (t.decode() for t in f["configs/type"][:])))
-    told = json.loads(subprocess.run([sys.executable, "python/weft_read.py", path, "--json"], check=True, capture_output=True,
+    told = json.loads(subprocess.run([program, "report", path, "--trials", "--json"], check=True, capture_output=True,
                                      text=True).stdout)
     rows = frames.trials.astype(object).where(frames.trials.notna(), None).to_dict("records")
     for row, want in zip(rows, told, strict=True):

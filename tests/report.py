@@ -213,7 +213,7 @@ def typed(kind, x):
 
 
 def trials_of(run):
-    """Rows of python/weft_read.py, as JSON has them."""
+    """Rows of --trials, as JSON has them."""
     e, a, f = run.events, run.arms, run.f["configs"]
     names = [t.decode() for t in f["axis"][:]]
     kinds = [t.decode() for t in f["type"][:]]
@@ -246,19 +246,16 @@ def trials_of(run):
     return rows
 
 
-def check_trials(paths, files):
-    """Every number of the table of trials, whose runs are in `files`: an unfinished one has a file beside it."""
-    def told(form):
-        return subprocess.run([sys.executable, "python/weft_read.py", *paths, form], check=True, capture_output=True,
-                              text=True).stdout
+def check_trials(paths, report, files):
+    """Every number of --trials of the runs, whose tables are in `files`: an unfinished one has a file beside it."""
     want = []
     for path, file in zip(paths, files):
         want += [row | {"run": path} for row in trials_of(file)]
     columns = list(dict.fromkeys(name for row in want for name in row))
     if any(set(f.f.get("metrics", ())) != set(f.f["events"].attrs["printed"].splitlines()) for f in files):
         differs("trials", "names of /metrics")
-    have = json.loads(told("--json"))
-    table = list(csv.DictReader(io.StringIO(told("--csv"))))
+    have = json.loads(report(*paths, "--trials", "--json"))
+    table = list(csv.DictReader(io.StringIO(report(*paths, "--trials", "--csv"))))
     if len(have) != len(want) or len(table) != len(want):
         differs("trials", f"{len(have)} objects and {len(table)} lines of {len(want)} trials")
     for row, line, real in zip(have, table, want):
@@ -269,14 +266,14 @@ def check_trials(paths, files):
             x = real.get(name)
             if row[name] != x or type(row[name]) is not type(x):
                 differs(real["run"], f"trial {real['trial']}: {name} is {row[name]}, not {x}")
-            word = line[name]
+            told = line[name]
             if isinstance(x, bool):
-                word = {"true": True, "false": False}.get(word)
+                told = {"true": True, "false": False}.get(told)
             elif isinstance(x, (int, float)):
-                word = type(x)(word)
+                told = type(x)(told)
             elif x is None:
-                word = None if word in ("", "inf") else word
-            if word != x:
+                told = None if told in ("", "inf") else told
+            if told != x:
                 differs(real["run"], f"trial {real['trial']}: {name} is {line[name]} in CSV, not {x}")
 
 
@@ -590,10 +587,10 @@ def main():
             if have.get(name) != want.get(name):
                 differs(run.path, f"JSON: {name} is {have.get(name)}, not {want.get(name)}")
     check_csv(runs, report(*paths, "--csv"))
-    check_trials(paths, runs)
+    check_trials(paths, report, runs)
     for path in unfinished:
         report(path, "-o", path + ".now")
-        check_trials([path], [Run(path + ".now")])
+        check_trials([path], report, [Run(path + ".now")])
     check_text("all runs", report(*paths), comparison(runs))
     print("\n".join(differences))
     return bool(differences)

@@ -2,7 +2,6 @@
 # Searches that a Python program drives through `weft serve`: they are those of task command, to the
 # bit, whoever is killed, in whatever order results come. Prints TAP.
 . tests/tap.sh
-find_python h5py
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$PWD/python" WEFT="$weft"
 case $weft in /*) ;; *) WEFT=$PWD/$weft ;; esac
 
@@ -14,7 +13,7 @@ ask() # ACTION RUN [NUMBER]
 trials()
 {
     case $1 in *-command) fields=2-8,10,11,13- ;; *) fields=2-8,10- ;; esac
-    trials_of "$tmp/$1.h5" | cut -d, -f$fields
+    "$weft" report "$tmp/$1.h5" --trials --csv | cut -d, -f$fields
 }
 same() # STATEMENT RUN OTHER
 {
@@ -51,10 +50,10 @@ for name in random tpe asha bohb pbt whole; do
 done
 for name in asha bohb pbt; do
     best=$("$weft" report "$tmp/$name-one.h5" | sed -n 's/^winner *\([0-9]*\): .*/\1/p')
-    trials_of "$tmp/$name-one.h5" | grep -q "^[^,]*,$best,[^,]*,[^,]*,[^,]*,\"finished\",4,"
+    "$weft" report "$tmp/$name-one.h5" --trials --csv | grep -q "^[^,]*,$best,[^,]*,[^,]*,[^,]*,\"finished\",4,"
     result $? "$name: the winner, trial $best, has finished, with max_resource"
 done
-trials_of "$tmp/whole-one.h5" >"$tmp/out" 2>"$tmp/log"
+"$weft" report "$tmp/whole-one.h5" --trials --csv >"$tmp/out" 2>"$tmp/log"
 [ "$(awk -F, 'NR > 1 { printf "%s ", $7 }' "$tmp/out")" = "2 2 2 2 2 2 12 22 30 " ] &&
     awk -F, 'NR > 1 && NR < 8 && (best == "" || $8 < loss) { best = $14; loss = $8 } NR > 7 && $14 != best { bad = 1 } END { exit bad }' "$tmp/out"
 result $? "one training of a program: six candidates, and what is left for the best of them"
@@ -119,13 +118,13 @@ result $? "members of enums, dicts within dicts, functions and arrays are the sa
 ln -sf random.ini "$tmp/random-left.ini"
 ask left random-left
 result $? "the directory of a search that was killed goes with the next search"
-ask names names && trials_of "$tmp/names.h5" | head -n 1 | grep -q 'parameters.the choice.*parameters.größe'
+ask names names && "$weft" report "$tmp/names.h5" --trials --csv | head -n 1 | grep -q 'parameters.the choice.*parameters.größe'
 result $? "names are as they are given"
 ask errors errors
 result $? "mistakes are one line of weft's each, and the search goes on"
 ask failures failures
 result $? "a search goes on after what fails, and after what raises was mended"
-[ "$(trials_of "$tmp/failures.h5" | grep -c ',"failed",')" = 2 ]
+[ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ]
 result $? "what fails is a trial"
 "$weft" report "$tmp/failures.h5" | grep -q '^winner'
 result $? "the search has a winner"

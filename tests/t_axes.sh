@@ -2,7 +2,6 @@
 # Runs with axes that exist only for certain values of others: every kind of schedule ends,
 # is reported, resumed, and exported as an input that trains the winner alone. Prints TAP.
 . tests/tap.sh
-find_python h5py
 
 tune() # OPTION...
 {
@@ -102,7 +101,7 @@ done
 printf 'method\tlambda\tstep\nridge\t0.25\t-\ndescent\t-\t0.5\n' >"$tmp/first.tsv"
 first() # the first two trials' method, step and lambda
 {
-    trials_of "$tmp/r.h5" 2>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
+    "$weft" report "$tmp/r.h5" --trials --csv 2>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR > 1 && $at["trial"] < 2 { print $at["flow.method"] "," $at["flow.step"] "," $at["flow.lambda"] }' |
         sort | tr '\n' ' '
@@ -189,7 +188,7 @@ begins() # STATEMENT SETTINGS...: "momentum,lr,epochs" of the first trial are $w
     statement=$1
     shift
     tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none "$@"
-    found=$(trials_of "$tmp/r.h5" 2>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
+    found=$("$weft" report "$tmp/r.h5" --trials --csv 2>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR > 1 && $at["trial"] == 0 { print $at["client.momentum"] + 0 "," $at["client.lr"] + 0 "," $at["client.epochs"] + 0 }')
     [ "$found" = "$wanted" ] || { echo "$found" >"$tmp/log" && false; }

@@ -2,7 +2,6 @@
 # A search, complete or stopped, is made longer: it ends as one that was so long from the
 # beginning, and does again nothing that it has. Prints TAP.
 . tests/tap.sh
-find_python h5py
 
 "$weft" pack synthetic federated=generated clients=12 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
     "$weft" pack synthetic documents rows=120 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
@@ -86,8 +85,8 @@ does()
 # same STATEMENT: more.h5 is whole.h5, trial by trial
 same()
 {
-    trials_of "$tmp/whole.h5" | cut -d, -f2-8,10- >"$tmp/whole" 2>"$tmp/log" &&
-        trials_of "$tmp/more.h5" | cut -d, -f2-8,10- >"$tmp/more" 2>"$tmp/log" &&
+    "$weft" report "$tmp/whole.h5" --trials --csv | cut -d, -f2-8,10- >"$tmp/whole" 2>"$tmp/log" &&
+        "$weft" report "$tmp/more.h5" --trials --csv | cut -d, -f2-8,10- >"$tmp/more" 2>"$tmp/log" &&
         diff "$tmp/whole" "$tmp/more" >"$tmp/out"
     result $? "$1"
     [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/whole.h5")" ]
@@ -134,7 +133,7 @@ does 1 0 tune "$tmp/fed.ini" run.tuner=sha run.seed=2 space.configs=8 -o "$tmp/m
     does 1 0 resume "$tmp/more.h5" space.configs=20 &&
     grep -q 'the longer search asked for 14 of the 15 jobs that were done' "$tmp/log" &&
     [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" = \
-        "$(trials_of "$tmp/more.h5" | awk -F, 'NR > 1 { n += $4 } END { print n - 14 }')" ]
+        "$("$weft" report "$tmp/more.h5" --trials --csv | awk -F, 'NR > 1 { n += $4 } END { print n - 14 }')" ]
 result $? "of halving it is told how many jobs of the shorter search the longer one has"
 
 does 1 0 tune "$tmp/fed.ini" run.tuner=asha run.sampler=tpe space.configs=8 -o "$tmp/more.h5" --force &&

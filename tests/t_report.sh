@@ -145,10 +145,13 @@ END
     held $pid && kill -KILL $pid
     wait $pid 2>/dev/null
     "$python" tests/report.py "$weft" "$tmp/typed.h5" "$tmp/words.h5" "$tmp/program.h5" "$tmp/held.h5:" >"$tmp/out" 2>"$tmp/log" &&
-        "$python" python/weft_read.py "$tmp/typed.h5" "$tmp/words.h5" "$tmp/program.h5" "$tmp/held.h5" --csv >"$tmp/trials" 2>"$tmp/log"
+        "$weft" report "$tmp/typed.h5" "$tmp/words.h5" "$tmp/program.h5" "$tmp/held.h5" --trials --csv >"$tmp/trials" 2>"$tmp/log"
     result $? "trials have columns of reals, integers, truths and words, also of a run that was killed"
     [ "$(cut -d, -f6 "$tmp/trials" | sort -u | tr -d '\n')" = '"failed""finished""running""state""stopped"' ]
     result $? "they are finished, stopped or failed, and running where the run is not complete"
+    "$weft" report "$tmp/typed.h5" --trials >"$tmp/out" 2>"$tmp/log"
+    [ $? = 2 ] && grep -q 'add --csv or --json' "$tmp/log"
+    result $? "a table of trials is for programs"
     cat >"$tmp/one.ini" <<END
 [run]
 data = $tmp/clients.h5

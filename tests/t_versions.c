@@ -63,7 +63,7 @@ static void test_file(const char *name, const char *format, const char *version,
     weft_h5_close(&file);
     fails(weft_winner_read(&winner, path, mem), WEFT_EFILE, path, says, "an evaluation");
     if (strncmp(format, "weft run", 8) == 0)
-        fails(weft_report(&path, 1, WEFT_TABLE), WEFT_EFILE, path, says, "a report");
+        fails(weft_report(&path, 1, WEFT_TABLE, 0), WEFT_EFILE, path, says, "a report");
     fails(weft_info(path), WEFT_EFILE, path, says, "information");
 }
 

@@ -33,10 +33,6 @@ find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty
     done
     python=
 }
-trials_of() # RUN.h5: the table of its trials, by the $python that find_python h5py has found
-{
-    "$python" python/weft_read.py "$1" --csv
-}
 programs() # prints the processes that run a program in Python of this test's directory
 {
     grep -la "$tmp/[a-z]*\.py" /proc/[0-9]*/cmdline 2>/dev/null | grep .

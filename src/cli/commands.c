@@ -166,7 +166,7 @@ static weft_status show(const weft_cli *cli, const char *run, weft_status end)
 {
     if (end != WEFT_OK && end != WEFT_ENONE) return end;
     const char *text = weft_arena_text(cli->mem, "%s", weft_error());
-    weft_status st = cli->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE) : WEFT_OK;
+    weft_status st = cli->world->rank == 0 ? weft_report(&run, 1, WEFT_TABLE, 0) : WEFT_OK;
     TRY(weft_agree(st, cli->world));
     weft_error_set(text);
     return end;
@@ -386,7 +386,7 @@ weft_status weft_cli_export(const weft_cli *cli)
 /* What there is of an unfinished run, as a file. */
 static weft_status save_report(const weft_cli *cli)
 {
-    if (cli->n != 1 || cli->csv || cli->json)
+    if (cli->n != 1 || cli->csv || cli->json || cli->trials)
         return weft_fail(WEFT_ECONF, "report -o writes one run, and neither CSV nor JSON");
     if (!weft_run_is_unfinished(cli->arg[0]))
         return weft_fail(WEFT_ECONF,
@@ -400,12 +400,16 @@ static weft_status save_report(const weft_cli *cli)
 weft_status weft_cli_report(const weft_cli *cli)
 {
     if (cli->output) return save_report(cli);
+    if (cli->trials && !cli->csv && !cli->json)
+        return weft_fail(WEFT_ECONF, "report --trials prints a table for programs; add "
+                                     "--csv or --json");
     const char **run = WEFT_NEW(cli->mem, const char *, cli->n);
     for (int i = 0; i < cli->n; i++) run[i] = cli->arg[i];
     return weft_report(run, cli->n,
                        cli->json  ? WEFT_JSON
                        : cli->csv ? WEFT_CSV
-                                  : WEFT_TABLE);
+                                  : WEFT_TABLE,
+                       cli->trials);
 }
 
 weft_status weft_cli_info(const weft_cli *cli)

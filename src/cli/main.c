@@ -93,8 +93,9 @@ static const char export_text[] =
 
 static const char report_text[] =
     "One run in full, several line by line. A run that is going on, or was stopped, is\n"
-    "shown as far as it is. -o writes that as a run file for other programs. A row\n"
-    "for each trial, as CSV or JSON, is printed by weft_read.py.\n";
+    "shown as far as it is. --trials prints a row for each trial, as CSV or JSON, with a\n"
+    "column for each option that varies. -o writes the run so far as a file for other\n"
+    "programs.\n";
 
 static const char list_text[] =
     "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings,\n"
@@ -173,9 +174,9 @@ static const struct command commands[] = {
      .root = 1,
      .more = export_text},
     {.name = "report",
-     .usage = "RUN.h5 ... [--csv | --json | -o NOW.h5 [--force]]",
+     .usage = "RUN.h5 ... [[--trials] --csv | --json | -o NOW.h5 [--force]]",
      .about = "print the results of runs",
-     .options = "cjof",
+     .options = "cjtof",
      .least = 1,
      .most = MANY,
      .run = weft_cli_report,
@@ -218,6 +219,7 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
                                              {"retry-failed", no_argument, NULL, 'r'},
                                              {"csv", no_argument, NULL, 'c'},
                                              {"json", no_argument, NULL, 'j'},
+                                             {"trials", no_argument, NULL, 't'},
                                              {"ini", no_argument, NULL, 'i'},
                                              {"data", required_argument, NULL, 'd'},
                                              {"plan-for", required_argument, NULL, 'P'},
@@ -235,6 +237,7 @@ static const char *const option_help[NOPTION] = {
      "                     run, too, and what depended on them"),
     "    --csv          comma separated values",
     "    --json         JSON",
+    "    --trials       a row for each trial",
     "    --ini          as an input file",
     "    --data FILE.h5 search by the plan for these data",
     "    --plan-for FILE.h5  the input file of that plan",
@@ -333,6 +336,7 @@ static weft_status parse(const struct command *command, int argc, char **argv,
         cli->retry |= o == 'r';
         cli->csv |= o == 'c';
         cli->json |= o == 'j';
+        cli->trials |= o == 't';
         cli->ini |= o == 'i';
     }
     cli->n = argc - optind;

@@ -518,7 +518,7 @@ weft_status weft_info(const char *path)
         st = print_file(&file, &is_run);
         weft_h5_close(&file);
     }
-    if (st == WEFT_OK && is_run) st = weft_report(&path, 1, WEFT_TABLE);
+    if (st == WEFT_OK && is_run) st = weft_report(&path, 1, WEFT_TABLE, 0);
     weft_arena_free(mem);
     return st;
 }

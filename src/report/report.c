@@ -525,13 +525,15 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
         print_finished(summary, tmp);
 }
 
-static weft_status print(const weft_summary *summary, int n, weft_style style,
+/* Prints what was read of the runs. */
+static weft_status print(const weft_summary *summary, int n, weft_style style, int trials,
                          weft_arena *tmp)
 {
     weft_methods methods;
+    if (trials) return weft_trials_print(summary, n, style == WEFT_JSON, tmp);
     TRY(weft_methods_find(summary, n, &methods, tmp));
     if (style == WEFT_JSON)
-        weft_report_json(summary, n, &methods, tmp);
+        weft_report_json(summary, n, &methods);
     else if (style == WEFT_CSV)
         weft_report_csv(summary, n, &methods, tmp);
     else if (n == 1)
@@ -541,14 +543,14 @@ static weft_status print(const weft_summary *summary, int n, weft_style style,
     return WEFT_OK;
 }
 
-weft_status weft_report(const char *const *run, int n, weft_style style)
+weft_status weft_report(const char *const *run, int n, weft_style style, int trials)
 {
     weft_arena *mem = weft_arena_new();
     weft_summary *summary = WEFT_NEW(mem, weft_summary, n);
     weft_status st = WEFT_OK;
     for (int i = 0; i < n && st == WEFT_OK; i++)
         st = weft_summary_read(&summary[i], run[i], mem);
-    if (st == WEFT_OK) st = print(summary, n, style, mem);
+    if (st == WEFT_OK) st = print(summary, n, style, trials, mem);
     weft_arena_free(mem);
     return st;
 }

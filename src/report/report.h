@@ -26,10 +26,15 @@ typedef struct weft_value {
 /* The jobs, in the order of the file. */
 typedef struct weft_jobs {
     int64_t n;
-    int64_t *job, *trial, *rounds, *wins;             /* [n] */
+    int64_t *job, *trial, *rounds, *wins; /* [n] */
+    int64_t *last; /* [n] 1: its trial could have no other after it; NULL: an older version
+                      of weft did not write it */
     double *resource, *size, *loss, *bound, *seconds; /* [n] */
     const weft_metric *metrics;
     double *metric[WEFT_MAX_METRICS]; /* [metrics][n] */
+    int64_t nprinted;
+    const char **printed; /* [nprinted] names of numbers that programs printed */
+    double **number;      /* [nprinted][n] */
 } weft_jobs;
 
 /* The arms of all jobs, in the order of the file. */
@@ -59,6 +64,9 @@ typedef struct weft_summary {
     int64_t nconfig;
     int64_t *id;       /* [nconfig] */
     const char **text; /* [nconfig] */
+    int64_t dim;
+    const char **axis, **type; /* [dim] names and types; type NULL: not written either */
+    double *conf;              /* [nconfig][dim] */
 } weft_summary;
 
 extern const char *const weft_time_names[WEFT_NTIME], *const weft_time_units[WEFT_NTIME];
@@ -117,8 +125,12 @@ WEFT_CHECKED weft_status weft_methods_find(const weft_summary *summary, int n,
  * for each. */
 void weft_report_csv(const weft_summary *summary, int n, const weft_methods *methods,
                      weft_arena *tmp);
-void weft_report_json(const weft_summary *summary, int n, const weft_methods *methods,
-                      weft_arena *tmp);
+void weft_report_json(const weft_summary *summary, int n, const weft_methods *methods);
+
+/* The trials of the runs s[n] to stdout, likewise: one line or object for each trial.
+ * EFILE: a run of an older version. */
+WEFT_CHECKED weft_status weft_trials_print(const weft_summary *summary, int n, int json,
+                                           weft_arena *tmp);
 
 /* The runs as a table for people. */
 void weft_report_comparison(const weft_summary *summary, int n, const weft_methods *methods,

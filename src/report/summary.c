@@ -163,6 +163,24 @@ static weft_status read_table(weft_h5 *file, const char *object, const char *key
     return WEFT_OK;
 }
 
+/* The numbers that programs printed, under names of their own. */
+static weft_status read_printed(weft_h5 *file, weft_jobs *jobs)
+{
+    const char *names;
+    if (!weft_h5_has(file, "/events@printed")) return WEFT_OK;
+    TRY(weft_h5_read_attr(file, "/events", "printed", &names));
+    for (const char *c = names; *c; c++) jobs->nprinted += *c == '\n';
+    jobs->printed = WEFT_NEW(file->mem, const char *, jobs->nprinted);
+    jobs->number = WEFT_NEW(file->mem, double *, jobs->nprinted);
+    struct columns columns = {.file = file, .group = "metrics", .n = jobs->n};
+    for (int64_t i = 0; i < jobs->nprinted; i++, names = strchr(names, '\n') + 1) {
+        jobs->printed[i] =
+            weft_arena_text(file->mem, "%.*s", (int)strcspn(names, "\n"), names);
+        jobs->number[i] = number(&columns, jobs->printed[i]);
+    }
+    return columns.st;
+}
+
 static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
 {
     struct columns columns = columns_open(file, "events", "job");
@@ -171,6 +189,7 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     jobs->trial = whole(&columns, "trial");
     jobs->rounds = whole(&columns, "rounds");
     jobs->wins = whole(&columns, "wins");
+    if (weft_h5_has(file, "/events/last")) jobs->last = whole(&columns, "last");
     jobs->resource = number(&columns, "resource");
     jobs->size = number(&columns, "size");
     jobs->loss = number(&columns, "loss");
@@ -180,7 +199,8 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     TRY(read_table(file, "/events", "metrics", &jobs->metrics));
     for (int i = 0; jobs->metrics[i].name; i++)
         jobs->metric[i] = number(&columns, jobs->metrics[i].name);
-    return columns.st;
+    TRY(columns.st);
+    return read_printed(file, jobs);
 }
 
 static double sum_of(int64_t n, const double *x)
@@ -221,13 +241,19 @@ static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
     return columns.st;
 }
 
-/* The configurations: their numbers and texts. */
+/* The configurations: their numbers, texts and values. */
 static weft_status read_configs(weft_h5 *file, weft_summary *summary)
 {
     TRY(weft_h5_read_texts(file, "/configs/text", &summary->text, &summary->nconfig));
-    summary->id = WEFT_NEW(file->mem, int64_t, summary->nconfig);
-    return weft_h5_read_rows(file, "/configs/id", WEFT_H5_I64, 1, 0, summary->nconfig,
-                             summary->id);
+    int64_t n = summary->nconfig;
+    summary->id = WEFT_NEW(file->mem, int64_t, n);
+    TRY(weft_h5_read_rows(file, "/configs/id", WEFT_H5_I64, 1, 0, n, summary->id));
+    TRY(weft_h5_read_texts(file, "/configs/axis", &summary->axis, &summary->dim));
+    if (!weft_h5_has(file, "/configs/type")) return WEFT_OK;
+    TRY(weft_h5_read_texts(file, "/configs/type", &summary->type, &summary->dim));
+    summary->conf = WEFT_NEW(file->mem, double, n * summary->dim);
+    return weft_h5_read_rows(file, "/configs/value", WEFT_H5_F64, summary->dim, 0, n,
+                             summary->conf);
 }
 
 /* ---- the whole file ---- */
@@ -343,7 +369,7 @@ const int64_t *weft_summary_likeliest(const weft_summary *summary, weft_arena *m
 double weft_summary_score(const weft_summary *summary, int part, const char *name)
 {
     int i = weft_metrics_find(summary->scores, name);
-    return i < 0 || i >= WEFT_MAX_SCORES ? (double)NAN : summary->score[part].metric[i];
+    return i < 0 ? (double)NAN : summary->score[part].metric[i];
 }
 
 const weft_spending weft_spendings[WEFT_NSPENDING] = {

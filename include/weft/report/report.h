@@ -5,8 +5,10 @@
 #include "weft/base/base.h"
 
 typedef enum weft_style { WEFT_TABLE, WEFT_CSV, WEFT_JSON } weft_style;
-/* Prints the results of n runs, finished or not, in a style. EFILE. */
-WEFT_CHECKED weft_status weft_report(const char *const *run, int n, weft_style style);
+/* Prints the results of n runs, finished or not, in a style; trials 1: a row for each of
+ * their trials, as CSV or JSON. EFILE. */
+WEFT_CHECKED weft_status weft_report(const char *const *run, int n, weft_style style,
+                                     int trials);
 /* Prints the contents of an HDF5 file of weft. EFILE. */
 WEFT_CHECKED weft_status weft_info(const char *path);
 
