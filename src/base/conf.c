@@ -335,13 +335,10 @@ weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, void *self)
     for (int i = 0; i < conf->n; i++) {
         weft_entry *entry = &conf->entry[i];
         if (strcmp(entry->section, kind->name) != 0) continue;
-        const weft_opt *opt = kind->opts;
-        while (opt->name && !weft_opt_is(opt, entry->key)) opt++;
-        if (!opt->name && kind->opts != weft_own_keys)
-            return unknown_key(conf, kind, entry);
+        const weft_opt *opt = weft_opt_find(kind->opts, entry->key);
+        if (!opt && kind->opts != weft_own_keys) return unknown_key(conf, kind, entry);
         entry->used = 1;
-        if (!opt->name) continue;
-        TRY(bind_entry(conf, entry, opt, self));
+        if (opt) TRY(bind_entry(conf, entry, opt, self));
     }
     return WEFT_OK;
 }

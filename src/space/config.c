@@ -13,10 +13,7 @@
 
 static int is_met(const weft_axis_when *when, double value)
 {
-    if (isnan(value)) return 0;
-    for (int i = 0; i < when->nvalue; i++)
-        if (!(fabs(when->value[i] - value) > 0)) return 1;
-    return when->nvalue == 0 && value >= when->lo && value <= when->hi;
+    return weft_range_has(when->nvalue, when->value, when->lo, when->hi, value);
 }
 
 int weft_space_is_active(const weft_space *space, const double *conf, int a)
@@ -46,12 +43,9 @@ void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, dou
 /* 1: the number is one of the axis. */
 static int is_on(const weft_axis *axis, double value)
 {
-    int listed = axis->nvalue == 0;
-    for (int i = 0; i < axis->nvalue; i++)
-        listed |= !(axis->value[i] < value || axis->value[i] > value);
-    int whole = axis->opt->type == WEFT_REAL || !(fabs(round(value) - value) > 0);
-    return listed &&
-           (axis->nvalue > 0 || (value >= axis->lo && value <= axis->hi && whole));
+    int whole = axis->nvalue > 0 || axis->opt->type == WEFT_REAL ||
+                !(fabs(round(value) - value) > 0);
+    return whole && weft_range_has(axis->nvalue, axis->value, axis->lo, axis->hi, value);
 }
 
 int weft_space_misfit(const weft_space *space, const double *conf)
@@ -155,9 +149,7 @@ struct named {
 
 static struct named find_in(const weft_kind *kind, const char *key)
 {
-    for (const weft_opt *opt = kind->opts; opt->name; opt++)
-        if (weft_opt_is(opt, key)) return (struct named){kind, opt};
-    return (struct named){kind, NULL};
+    return (struct named){kind, weft_opt_find(kind->opts, key)};
 }
 
 /* The name known[n] of an option to which the key is nearest, as a whole or, if the key has

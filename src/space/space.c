@@ -60,13 +60,6 @@ static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_ar
                             mem);
 }
 
-/* 1 if the range has the value. */
-static int has(const weft_axis *range, double value)
-{
-    if (range->nvalue == 0) return value >= range->lo && value <= range->hi;
-    return fabs(range->value[weft_axis_index(range, value)] - value) <= 0;
-}
-
 /* Warns of the first value of column `at` that the range lacks, and adds to a range of
  * values all that it lacks. */
 static weft_status include(const weft_space *space, int64_t at, const weft_entry *entry,
@@ -76,7 +69,9 @@ static weft_status include(const weft_space *space, int64_t at, const weft_entry
     int64_t n = 0, first = 0;
     for (int64_t i = 0; i < space->count; i++) {
         double v = space->list[i * space->dim + at];
-        if (isnan(v) || has(range, v)) continue;
+        if (isnan(v) ||
+            weft_range_has(range->nvalue, range->value, range->lo, range->hi, v))
+            continue;
         if (n++ == 0) first = i;
         if (range->nvalue == 0) continue;
         if (range->nvalue == room)
@@ -225,9 +220,4 @@ void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *te
         if (!isnan(conf[a])) weft_opt_show(axis[a].opt, conf[a], value, sizeof value);
         at += (size_t)snprintf(text + at, n - at, "%s%s=%s", a ? " " : "", name, value);
     }
-}
-
-void weft_space_show(const weft_space *space, const double *conf, char *text, size_t n)
-{
-    weft_axes_show(space->axis, space->dim, conf, text, n);
 }

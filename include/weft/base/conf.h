@@ -164,6 +164,8 @@ const char *weft_opt_given(const weft_opt *opts, const void *self, const char *n
 int weft_opt_tunable(const weft_opt *opt);
 /* 1 if key is the option's name or a synonym of it (case counts). */
 int weft_opt_is(const weft_opt *opt, const char *key);
+/* The option of that name or synonym in a table; NULL: there is none. */
+const weft_opt *weft_opt_find(const weft_opt *opts, const char *key);
 /* The option's name without synonyms, into text[n]. */
 void weft_opt_name(const weft_opt *opt, char *text, size_t n);
 
