@@ -1,19 +1,18 @@
 /* One training that finds its settings first: candidates are trained a little from the
  * first weights, the defaults among them; the best and the defaults go on to three times as
- * much, and the best of these with all that is left of the resource, so that its own part
- * is not lost. The axis on which most depends, a learning rate, is walked from its default,
- * in factors of 4 until there are worse ones on both sides and then of 2. The defaults are
- * left only for what is better by a margin: on a plateau losses after a few rounds tell
- * rates that move from those that do not, and the latter seem better; and rates that
- * diverge later may be the best at first. Early results from the first weights order rates
- * nearly as long trainings do; signals that look ahead from trained weights prefer small
- * rates: Wu, Ren, Liao, Grosse, "Understanding short-horizon bias in stochastic
- * meta-optimization", ICLR 2018. The rest is trained in parts, each a trial that copies the
- * one before it. A part without progress halves the rate of those behind it. One that is
- * worse than the best part, beyond the intervals of both losses and the margin, is taken
- * back: the next goes on from the best, with half the rate, or with the next candidate if
- * it diverged. The last part wins, or if its loss is larger the one before it: the least of
- * all losses would be that of the luckiest of few samples. */
+ * much, and the best of these with all that is left of the resource. The axis on which most
+ * depends, a learning rate, is walked from its default, in factors of 4 until there are
+ * worse ones on both sides and then of 2. The defaults are left only for what is better by
+ * a margin: on a plateau rates that do not move seem better, and rates that diverge later
+ * may be the best at first. Early results from the first weights order rates nearly as long
+ * trainings do; signals that look ahead from trained weights prefer small rates: Wu, Ren,
+ * Liao, Grosse, "Understanding short-horizon bias in stochastic meta-optimization", ICLR
+ * 2018. The rest is trained in parts, each a trial that copies the one before it. A part
+ * without progress halves the rate of those behind it. One that is worse than the best
+ * part, beyond the intervals of both losses and the margin, is taken back: the next goes on
+ * from the best, with half the rate, or with the next candidate if it diverged. The last
+ * part wins, or if its loss is larger the one before it: the least of all losses would be
+ * that of the luckiest of few samples. */
 #include "weft/base/base.h"
 #include "weft/base/random.h"
 #include "weft/tune/tune.h"
