@@ -165,7 +165,6 @@ weft_status weft_conf_text(weft_conf *conf, const char *name, const char *text)
                      first);
 }
 
-/* The bytes of a file as a text. Owned by mem. */
 static weft_status read_text(const char *path, weft_arena *mem, const char **text)
 {
     FILE *file = fopen(path, "r");
@@ -292,7 +291,6 @@ static weft_status unknown_key(const weft_conf *conf, const weft_kind *kind,
                            weft_nearest(entry->key, list, n));
 }
 
-/* Sets the member of an option to the value of an entry. */
 static weft_status bind_entry(const weft_conf *conf, const weft_entry *entry,
                               const weft_opt *opt, void *self)
 {
@@ -359,7 +357,6 @@ weft_status weft_conf_unused(const weft_conf *conf, const char *const *sections,
     return WEFT_OK;
 }
 
-/* 1 if an entry before entry i is of the same section. */
 static int section_seen(const weft_conf *conf, int i)
 {
     for (int j = 0; j < i; j++)

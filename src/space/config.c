@@ -40,7 +40,6 @@ void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, dou
     }
 }
 
-/* 1: the number is one of the axis. */
 static int is_on(const weft_axis *axis, double value)
 {
     int whole = axis->nvalue > 0 || axis->opt->type == WEFT_REAL ||
@@ -77,26 +76,14 @@ double weft_space_resample(const weft_space *space, int a, double unit)
     return weft_axis_draw(&space->axis[a], unit);
 }
 
-/* The last axis changes fastest. */
-static void grid_config(const weft_space *space, int64_t i, double *conf)
-{
-    for (int a = space->dim - 1; a >= 0; a--) {
-        int64_t n = weft_axis_levels(&space->axis[a], space->levels);
-        conf[a] = weft_axis_point(&space->axis[a], i % n, n);
-        i /= n;
-    }
-}
-
 void weft_space_config(const weft_space *space, int64_t i, double *conf)
 {
     weft_check(i >= 0 && (space->source == RANDOM || i < space->count),
                "configuration %lld of %lld", (long long)i, (long long)space->count);
     if (i < space->listed)
         memcpy(conf, space->list + i * space->dim, (size_t)space->dim * sizeof *conf);
-    else if (space->source == RANDOM)
-        random_config(space, i, conf);
     else
-        grid_config(space, i, conf);
+        random_config(space, i, conf);
 }
 
 void weft_space_defaults(const weft_space *space, double *conf)
@@ -230,7 +217,6 @@ static weft_status check_fixed(const struct reader *reader, const weft_entry *en
     return WEFT_OK;
 }
 
-/* 1 if some value of the axis meets the condition. */
 static int can_be_met(const weft_axis *axis, const weft_axis_when *when)
 {
     for (int i = 0; i < axis->nvalue; i++)
@@ -327,7 +313,6 @@ static int depends_on_removed(const struct reader *reader, const weft_axis *axis
     return 0;
 }
 
-/* Removes the axes whose conditions no configuration meets. */
 static void remove_axes(struct reader *reader)
 {
     weft_space *space = reader->space;
@@ -425,7 +410,7 @@ int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
     }
     size_t row = (size_t)space->dim * sizeof *conf;
     do {
-        space->list = weft_grow(mem, space->list, row, n, &room);
+        space->list = weft_regrow(mem, space->list, row, n, &room);
         memcpy(space->list + n++ * space->dim, conf, row);
     } while (n <= most && next_point(space, levels, at, conf));
     weft_arena_free(tmp);

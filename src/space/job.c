@@ -380,7 +380,6 @@ static void walk_rows(struct cursor *cursor, weft_job_record *record, int64_t ro
     walk_bytes(cursor, record->spent, (size_t)n * sizeof *record->spent);
 }
 
-/* All members of a record after its job. */
 static void walk_rest(struct cursor *cursor, weft_job_record *record)
 {
     walk_whole(cursor, &record->parent);

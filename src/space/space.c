@@ -48,7 +48,6 @@ const weft_kind weft_space_kind = {.name = "space",
 
 /* ---- ranges ---- */
 
-/* The range of an entry, without its conditions. */
 static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_arena *mem)
 {
     int per_trial, n = weft_range_length(entry->value, &per_trial);
@@ -131,27 +130,15 @@ static weft_status read_ranges(weft_space *space, const weft_conf *conf,
 
 /* ---- public ---- */
 
-/* 1 if some axis has conditions, so that configurations without it exist. */
-static int has_conditions(const weft_space *space)
-{
-    for (int a = 0; a < space->dim; a++)
-        if (space->axis[a].nwhen > 0) return 1;
-    return 0;
-}
-
 static weft_status grid_count(weft_space *space, weft_arena *mem)
 {
-    int listed = has_conditions(space);
-    space->count = listed ? weft_space_grid(space, MOST, mem) : 1;
-    for (int a = 0; a < space->dim; a++) {
-        if (!listed) space->count *= weft_axis_levels(&space->axis[a], space->levels);
-        if (space->count > MOST)
-            return weft_fail(WEFT_ELIMIT,
-                             "space: the grid has more than %d configurations; "
-                             "lower space.levels (now %lld) or use "
-                             "space.source = random",
-                             MOST, (long long)space->levels);
-    }
+    space->count = weft_space_grid(space, MOST, mem);
+    if (space->count > MOST)
+        return weft_fail(WEFT_ELIMIT,
+                         "space: the grid has more than %d configurations; "
+                         "lower space.levels (now %lld) or use "
+                         "space.source = random",
+                         MOST, (long long)space->levels);
     if (space->configs > 0 && space->configs < space->count)
         return weft_fail(WEFT_ECONF,
                          "space.configs = %lld, but the grid has %lld "

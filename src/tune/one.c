@@ -22,6 +22,7 @@
 #include <string.h>
 
 enum { NOBODY = -1 };
+enum { GRID = 1 };             /* of space.source */
 enum { STEPS = 40, WIDE = 2 }; /* steps of the walk on a side; between its first points */
 enum { MORE = 2 };             /* times `each` that finalists get in addition */
 
@@ -138,7 +139,6 @@ static int is_ahead(const struct candidate *one, const struct candidate *other)
     return weft_rank_before(one->got.rank, other->got.rank);
 }
 
-/* The margin around a loss. */
 static double margin_at(const struct one *one, double loss)
 {
     return one->by_error ? one->margin : one->margin * fabs(loss);
@@ -258,7 +258,7 @@ static void plan_line(struct one *one)
 static void plan_next(struct one *one)
 {
     const weft_space *space = one->space;
-    int64_t listed = space->listed > 0 ? space->listed : 1;
+    int64_t listed = space->source != GRID && space->listed > 0 ? space->listed : 1;
     if (one->planned == 0) {
         while (one->planned < listed && one->planned < one->most) plan(one, STEPS + 1);
         return;

@@ -69,7 +69,6 @@ static int survivors(const struct halving *halving, int n, int rounds)
     return most <= half ? half : most < n ? most : n;
 }
 
-/* Plans the rounds until all maps that are left may be fitted alone. */
 static void plan(struct halving *halving)
 {
     int n = halving->share.mix.k;

@@ -43,8 +43,7 @@ typedef struct weft_space {
     int *order;      /* [dim] all axes, each after those that its conditions name */
     int64_t count;   /* configurations that weft_space_config gives; for source random the
                         number asked for, beyond which it gives more */
-    int64_t listed;  /* configurations in list: count for source list, and a grid with
-                        conditions; those of `first` */
+    int64_t listed;  /* configurations in list: all of a list or grid; those of `first` */
     double *list;    /* [listed][dim]; NULL where there are none */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in

@@ -341,7 +341,6 @@ static weft_status place_on(replay_task *replay, int k, int column)
     return WEFT_OK;
 }
 
-/* ECONF if no configuration lies within the ranges. */
 static weft_status check_places(const replay_task *replay)
 {
     for (int64_t i = 0; i < replay->table.n; i++) {
@@ -437,7 +436,6 @@ static int64_t nearest(const replay_task *replay, const double *conf)
     return best;
 }
 
-/* The configuration of the table that a job trains. */
 static int64_t row_of(const replay_task *replay, const weft_job *job)
 {
     return nearest(replay, job->mix.dim > 0 ? job->mix.conf : NULL);
