@@ -298,7 +298,7 @@ static void test_list_sections(void)
     ok(space.axis[2].nvalue == 3 && !space.axis[0].log && space.axis[0].hi == 3,
        "or its values, and others span their columns");
     char text[200];
-    weft_space_show(&space, x, text, sizeof text);
+    weft_axes_show(space.axis, space.dim, x, text, sizeof text);
     ok(strcmp(text, "model.alpha=3 map.alpha=5 model.steps=10") == 0,
        "names are shown with their sections: %s", text);
     ok(read_list(&space, "C\n3\n9\n", "[model]\nC = 4 .. 5\n") == WEFT_OK &&
@@ -375,11 +375,11 @@ static void test_put(void)
     ok(model.C == 1.5 && model.steps == 100, "each plug-in has its part");
 
     char text[200], cut[9];
-    weft_space_show(&space, x, text, sizeof text);
+    weft_axes_show(space.axis, space.dim, x, text, sizeof text);
     ok(strcmp(text, "map.cut=treebank map.stop=true map.order=3 map.alpha=0.25 "
                     "model.C=1.5 model.steps=100") == 0,
        "a configuration is shown as a user would write it: %s", text);
-    weft_space_show(&space, x, cut, sizeof cut);
+    weft_axes_show(space.axis, space.dim, x, cut, sizeof cut);
     ok(strcmp(cut, "map.cut=") == 0, "as far as there is room");
 }
 

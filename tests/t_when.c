@@ -254,7 +254,7 @@ static void test_put(void)
     ok(map.kind == 1 && map.order == 3 && map.s2 == 5 && !(fabs(model.C - 1) > 0),
        "an option without its axis has its default");
     char text[256];
-    weft_space_show(&space, x, text, sizeof text);
+    weft_axes_show(space.axis, space.dim, x, text, sizeof text);
     ok(strcmp(text, "map.s2=- map.kind=tfidf map.order=3 map.groups=1 map.alpha=0.5 "
                     "model.C=-") == 0,
        "and is shown as a dash: %s", text);

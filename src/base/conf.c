@@ -165,7 +165,6 @@ weft_status weft_conf_text(weft_conf *conf, const char *name, const char *text)
                      first);
 }
 
-/* The bytes of a file as a text. Owned by mem. */
 static weft_status read_text(const char *path, weft_arena *mem, const char **text)
 {
     FILE *file = fopen(path, "r");
@@ -292,7 +291,6 @@ static weft_status unknown_key(const weft_conf *conf, const weft_kind *kind,
                            weft_nearest(entry->key, list, n));
 }
 
-/* Sets the member of an option to the value of an entry. */
 static weft_status bind_entry(const weft_conf *conf, const weft_entry *entry,
                               const weft_opt *opt, void *self)
 {
@@ -335,13 +333,10 @@ weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, void *self)
     for (int i = 0; i < conf->n; i++) {
         weft_entry *entry = &conf->entry[i];
         if (strcmp(entry->section, kind->name) != 0) continue;
-        const weft_opt *opt = kind->opts;
-        while (opt->name && !weft_opt_is(opt, entry->key)) opt++;
-        if (!opt->name && kind->opts != weft_own_keys)
-            return unknown_key(conf, kind, entry);
+        const weft_opt *opt = weft_opt_find(kind->opts, entry->key);
+        if (!opt && kind->opts != weft_own_keys) return unknown_key(conf, kind, entry);
         entry->used = 1;
-        if (!opt->name) continue;
-        TRY(bind_entry(conf, entry, opt, self));
+        if (opt) TRY(bind_entry(conf, entry, opt, self));
     }
     return WEFT_OK;
 }
@@ -362,7 +357,6 @@ weft_status weft_conf_unused(const weft_conf *conf, const char *const *sections,
     return WEFT_OK;
 }
 
-/* 1 if an entry before entry i is of the same section. */
 static int section_seen(const weft_conf *conf, int i)
 {
     for (int j = 0; j < i; j++)

@@ -196,7 +196,6 @@ weft_status weft_tree_sync(const char *path)
 
 /* ---- removal ---- */
 
-/* Removes one file or directory; one that cannot be removed stays. */
 static weft_status remove_one(const struct walk *walk, const char *at,
                               const struct stat *info, weft_arena *tmp)
 {

@@ -38,6 +38,12 @@ int weft_opt_is(const weft_opt *opt, const char *key)
     return among(opt->name, strlen(opt->name), key, 0) >= 0;
 }
 
+const weft_opt *weft_opt_find(const weft_opt *opts, const char *key)
+{
+    while (opts->name && !weft_opt_is(opts, key)) opts++;
+    return opts->name ? opts : NULL;
+}
+
 /* Copies the first word of "a/b|c" into text[room]. */
 static void first_word(const char *list, char *text, size_t room)
 {
@@ -259,10 +265,9 @@ const char *weft_opt_told(const weft_opt *opt, const void *self, weft_arena *mem
 const char *weft_opt_given(const weft_opt *opts, const void *self, const char *name,
                            weft_arena *mem)
 {
-    const weft_opt *opt = opts;
+    const weft_opt *opt = weft_opt_find(opts, name);
     double usual;
-    while (opt->name && !weft_opt_is(opt, name)) opt++;
-    weft_check(opt->name != NULL, "no option %s", name);
+    weft_check(opt, "no option %s", name);
     const char *told = weft_opt_told(opt, self, mem);
     if (opt->type == WEFT_TEXT) return strcmp(told, opt->def) == 0 ? NULL : told;
     weft_check(weft_opt_parse(opt, opt->def, &usual) == WEFT_OK, "%s", weft_error());

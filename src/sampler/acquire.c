@@ -97,7 +97,6 @@ static struct individual *individuals(int n, int dim, weft_arena *tmp)
     return all;
 }
 
-/* Makes a random individual, uniform over the space. */
 static void draw_individual(const struct strategy *strategy, int64_t generation, int i,
                             struct individual *individual)
 {

@@ -78,7 +78,6 @@ static double feature_of(const forest_sampler *forest, int a, double value)
     return isnan(value) ? nowhere : weft_past_place(&forest->past, a, value);
 }
 
-/* The value of axis a that a gene encodes. */
 static double value_of(const forest_sampler *forest, int a, double gene)
 {
     double at =
@@ -86,7 +85,6 @@ static double value_of(const forest_sampler *forest, int a, double gene)
     return weft_past_value(&forest->past, a, at);
 }
 
-/* The feature of the trees for a gene of axis a. */
 static double feature_of_gene(const forest_sampler *forest, int a, double gene)
 {
     if (forest->gene[a] == WEFT_GENE_WHOLE) return (gene + 0.5) / forest->values[a];
@@ -226,7 +224,6 @@ static void acquire(void *own, int n, const double *gene, double *value)
         value[i] = weft_gain_log(model->mean[i], sqrt(model->variance[i]), model->t);
 }
 
-/* The temperature of a proposal. */
 static double temperature(const forest_sampler *forest, int64_t number)
 {
     weft_rng4 rng = weft_rng_at(forest->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);

@@ -99,7 +99,6 @@ static weft_product fit(const kde_sampler *kde, int64_t n, const int64_t *trial)
     return product;
 }
 
-/* Fits the densities of the best results of a resource, and of the worst. */
 static void divide(const kde_sampler *kde, const weft_past_level *level, weft_product *good,
                    weft_product *bad)
 {
@@ -131,7 +130,6 @@ static void draw(const kde_sampler *kde, int64_t number, int64_t c, int64_t j,
     }
 }
 
-/* The configuration conf[dim] of a candidate. */
 static void value_of(const kde_sampler *kde, const weft_product_point *point, double *conf)
 {
     const weft_space *space = kde->past.space;

@@ -7,7 +7,6 @@
 
 /* ---- axes ---- */
 
-/* 1: the values of a list increase or decrease. */
 static int is_sorted(const weft_axis *axis)
 {
     int up = 1, down = 1;

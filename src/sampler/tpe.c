@@ -105,7 +105,6 @@ static int64_t tpe_enough(const void *self, const char **option)
 
 /* ---- good and bad trials ---- */
 
-/* Sets set[trial] of all trials. */
 static void divide(struct step *step, const weft_past_level *level)
 {
     const tpe_sampler *tpe = step->tpe;
@@ -162,7 +161,6 @@ static weft_rng4 draw_at(const tpe_sampler *tpe, int64_t number, int a, int64_t 
                        weft_axis_key(&tpe->past.space->axis[a]), (uint64_t)draw);
 }
 
-/* log l - log g of a value. */
 static double compare(const weft_axis *axis, weft_axis_type type, double value, double at,
                       const weft_parzen *l, const weft_parzen *g)
 {
@@ -228,7 +226,6 @@ static double propose_level(const struct step *step, int a)
 
 /* ---- all axes jointly, one kernel per trial ---- */
 
-/* The density of the trials of a set. */
 static weft_product join(const tpe_sampler *tpe, const tpe_set *set, tpe_set which)
 {
     const weft_past *past = &tpe->past;

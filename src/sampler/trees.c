@@ -1,8 +1,6 @@
 /* Random forests for regression on configurations: growth and predictions; see forest.h.
- * Our own code: ranger is a C++ program and an R package, mlpack is C++ with bindings for
- * Python, Julia, Go and R; LightGBM has a C interface, but grows trees on histograms of
- * binned values, for data that are large, where here there are some hundreds of points, and
- * each tree must depend on (seed, tree) alone. */
+ * Our own code, as LightGBM, the one library with a C interface, grows trees on histograms
+ * of binned values, and each tree must depend on (seed, tree) alone. */
 #include "forest.h"
 #include "weft/base/random.h"
 

@@ -28,7 +28,7 @@ int weft_space_nopt(const weft_kind *const *kinds, int nkind);
 WEFT_CHECKED weft_status weft_space_when(weft_space *space, const weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          weft_arena *mem);
-/* Sets space->list and space->listed to the points of a grid with conditions, the last axis
+/* Sets space->list and space->listed to the points of a grid, the last axis
  * of space->order changing fastest, none twice. Returns their number, or most + 1 where
  * there are more. Cost O(points dim). */
 int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem);

@@ -143,6 +143,13 @@ double weft_axis_value(const weft_axis *axis, double unit)
     return fmin(fmax(is_integer(axis) ? floor(v + 0.5) : v, axis->lo), axis->hi);
 }
 
+int weft_range_has(int nvalue, const double *value, double lo, double hi, double x)
+{
+    for (int i = 0; i < nvalue; i++)
+        if (value[i] <= x && value[i] >= x) return 1;
+    return nvalue == 0 && x >= lo && x <= hi;
+}
+
 int weft_axis_is_ordered(const weft_axis *axis)
 {
     weft_type type = axis->opt->type;

@@ -13,10 +13,7 @@
 
 static int is_met(const weft_axis_when *when, double value)
 {
-    if (isnan(value)) return 0;
-    for (int i = 0; i < when->nvalue; i++)
-        if (!(fabs(when->value[i] - value) > 0)) return 1;
-    return when->nvalue == 0 && value >= when->lo && value <= when->hi;
+    return weft_range_has(when->nvalue, when->value, when->lo, when->hi, value);
 }
 
 int weft_space_is_active(const weft_space *space, const double *conf, int a)
@@ -43,15 +40,11 @@ void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, dou
     }
 }
 
-/* 1: the number is one of the axis. */
 static int is_on(const weft_axis *axis, double value)
 {
-    int listed = axis->nvalue == 0;
-    for (int i = 0; i < axis->nvalue; i++)
-        listed |= !(axis->value[i] < value || axis->value[i] > value);
-    int whole = axis->opt->type == WEFT_REAL || !(fabs(round(value) - value) > 0);
-    return listed &&
-           (axis->nvalue > 0 || (value >= axis->lo && value <= axis->hi && whole));
+    int whole = axis->nvalue > 0 || axis->opt->type == WEFT_REAL ||
+                !(fabs(round(value) - value) > 0);
+    return whole && weft_range_has(axis->nvalue, axis->value, axis->lo, axis->hi, value);
 }
 
 int weft_space_misfit(const weft_space *space, const double *conf)
@@ -83,26 +76,14 @@ double weft_space_resample(const weft_space *space, int a, double unit)
     return weft_axis_draw(&space->axis[a], unit);
 }
 
-/* The last axis changes fastest. */
-static void grid_config(const weft_space *space, int64_t i, double *conf)
-{
-    for (int a = space->dim - 1; a >= 0; a--) {
-        int64_t n = weft_axis_levels(&space->axis[a], space->levels);
-        conf[a] = weft_axis_point(&space->axis[a], i % n, n);
-        i /= n;
-    }
-}
-
 void weft_space_config(const weft_space *space, int64_t i, double *conf)
 {
     weft_check(i >= 0 && (space->source == RANDOM || i < space->count),
                "configuration %lld of %lld", (long long)i, (long long)space->count);
     if (i < space->listed)
         memcpy(conf, space->list + i * space->dim, (size_t)space->dim * sizeof *conf);
-    else if (space->source == RANDOM)
-        random_config(space, i, conf);
     else
-        grid_config(space, i, conf);
+        random_config(space, i, conf);
 }
 
 void weft_space_defaults(const weft_space *space, double *conf)
@@ -155,9 +136,7 @@ struct named {
 
 static struct named find_in(const weft_kind *kind, const char *key)
 {
-    for (const weft_opt *opt = kind->opts; opt->name; opt++)
-        if (weft_opt_is(opt, key)) return (struct named){kind, opt};
-    return (struct named){kind, NULL};
+    return (struct named){kind, weft_opt_find(kind->opts, key)};
 }
 
 /* The name known[n] of an option to which the key is nearest, as a whole or, if the key has
@@ -238,7 +217,6 @@ static weft_status check_fixed(const struct reader *reader, const weft_entry *en
     return WEFT_OK;
 }
 
-/* 1 if some value of the axis meets the condition. */
 static int can_be_met(const weft_axis *axis, const weft_axis_when *when)
 {
     for (int i = 0; i < axis->nvalue; i++)
@@ -335,7 +313,6 @@ static int depends_on_removed(const struct reader *reader, const weft_axis *axis
     return 0;
 }
 
-/* Removes the axes whose conditions no configuration meets. */
 static void remove_axes(struct reader *reader)
 {
     weft_space *space = reader->space;
@@ -433,7 +410,7 @@ int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
     }
     size_t row = (size_t)space->dim * sizeof *conf;
     do {
-        space->list = weft_grow(mem, space->list, row, n, &room);
+        space->list = weft_regrow(mem, space->list, row, n, &room);
         memcpy(space->list + n++ * space->dim, conf, row);
     } while (n <= most && next_point(space, levels, at, conf));
     weft_arena_free(tmp);

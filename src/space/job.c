@@ -380,7 +380,6 @@ static void walk_rows(struct cursor *cursor, weft_job_record *record, int64_t ro
     walk_bytes(cursor, record->spent, (size_t)n * sizeof *record->spent);
 }
 
-/* All members of a record after its job. */
 static void walk_rest(struct cursor *cursor, weft_job_record *record)
 {
     walk_whole(cursor, &record->parent);
@@ -457,14 +456,25 @@ void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
     return packed;
 }
 
-uint64_t weft_job_hash(const weft_job *job)
+/* Of a packed job behind so many bytes. */
+static uint64_t hash_behind(const weft_job *job, size_t skip)
 {
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
-    const void *packed = weft_job_pack(job, &bytes, tmp);
-    uint64_t h = weft_hash(packed, bytes, 0);
+    const char *packed = weft_job_pack(job, &bytes, tmp);
+    uint64_t h = weft_hash(packed + skip, bytes - skip, 0);
     weft_arena_free(tmp);
     return h;
+}
+
+uint64_t weft_job_hash(const weft_job *job)
+{
+    return hash_behind(job, 0);
+}
+
+uint64_t weft_job_likeness(const weft_job *job)
+{
+    return hash_behind(job, sizeof job->id); /* the first member */
 }
 
 void *weft_job_record_pack(const weft_job_record *record, size_t *bytes, weft_arena *mem)
@@ -503,27 +513,13 @@ double weft_job_record_ended(const void *packed)
     return head.ended;
 }
 
-/* Of a packed job, without its id, which is its first member. */
-static uint64_t likeness(const char *job, size_t bytes)
-{
-    return weft_hash(job + sizeof(int64_t), bytes - sizeof(int64_t), 0);
-}
-
 uint64_t weft_job_record_likeness(const void *packed)
 {
     record_head head;
     memcpy(&head, packed, sizeof head);
-    return likeness((const char *)packed + sizeof head, (size_t)head.job_bytes);
-}
-
-uint64_t weft_job_likeness(const weft_job *job)
-{
-    weft_arena *tmp = weft_arena_new();
-    size_t bytes;
-    const char *packed = weft_job_pack(job, &bytes, tmp);
-    uint64_t h = likeness(packed, bytes);
-    weft_arena_free(tmp);
-    return h;
+    size_t id = sizeof head.id;
+    return weft_hash((const char *)packed + sizeof head + id, (size_t)head.job_bytes - id,
+                     0);
 }
 
 /* What follows the job of a packed record. */

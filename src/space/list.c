@@ -149,37 +149,24 @@ static weft_status read_row(void *self, const weft_lines *row)
     return WEFT_OK;
 }
 
-/* A configuration's hash and its row in the list. */
-struct entry {
-    uint64_t hash;
-    int64_t row;
-};
-
-static int by_hash(const void *pa, const void *pb)
-{
-    const struct entry *a = pa, *b = pb;
-    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
-/* Refuses a list with two equal configurations, which would give the same result twice. */
+/* Refuses a list with two equal configurations, which would give the same result twice;
+ * equal are those of equal hashes of 128 bits. */
 static weft_status check_distinct(const struct table *table)
 {
     const weft_space *space = table->space;
     size_t bytes = (size_t)space->dim * sizeof *space->list;
     weft_arena *tmp = weft_arena_new();
-    struct entry *entry = WEFT_NEW(tmp, struct entry, space->count);
-    for (int64_t i = 0; i < space->count; i++)
-        entry[i] = (struct entry){weft_hash(space->list + i * space->dim, bytes, 0), i};
-    if (space->count > 0) qsort(entry, (size_t)space->count, sizeof *entry, by_hash);
+    weft_names known = {.mem = tmp};
     weft_status st = WEFT_OK;
-    for (int64_t i = 1; i < space->count && st == WEFT_OK; i++) {
-        int64_t a = entry[i - 1].row, b = entry[i].row;
-        if (entry[i - 1].hash == entry[i].hash &&
-            memcmp(space->list + a * space->dim, space->list + b * space->dim, bytes) == 0)
+    for (int64_t i = 0; i < space->count && st == WEFT_OK; i++) {
+        const double *conf = space->list + i * space->dim;
+        unsigned long long hash[2] = {weft_hash(conf, bytes, 0), weft_hash(conf, bytes, 1)};
+        int64_t first =
+            weft_names_find(&known, weft_arena_text(tmp, "%llx %llx", hash[0], hash[1]));
+        if (first < i)
             st = weft_fail(WEFT_ECONF,
                            "%s:%d: the configuration of line %d again; keep one of them",
-                           space->file, table->at[b], table->at[a]);
+                           space->file, table->at[i], table->at[first]);
     }
     weft_arena_free(tmp);
     return st;
@@ -205,14 +192,7 @@ static void describe_axis(const weft_space *space, int a)
     }
 }
 
-/* ---- configurations in the input itself, in the form of weft_space_show ---- */
-
-enum { MOST_NAMES = 64 }; /* options that they name */
-
-struct names {
-    int n;
-    const char *name[MOST_NAMES];
-};
+/* ---- configurations in the input itself, in the form of weft_axes_show ---- */
 
 /* The next word before a comma or the end, [*n] characters; 0: there is none. */
 static int next_word(const char **at, const char **word, size_t *n)
@@ -224,37 +204,19 @@ static int next_word(const char **at, const char **word, size_t *n)
     return *n > 0;
 }
 
-static int place_of(const struct names *names, const char *word, size_t n)
+/* Splits a word "section.key=value"; ECONF: it is none. */
+static weft_status split_word(const char *word, size_t n, const char **key,
+                              const char **value, weft_arena *mem)
 {
-    int i = 0;
-    while (i < names->n &&
-           (strlen(names->name[i]) != n || strncmp(names->name[i], word, n) != 0))
-        i++;
-    return i;
-}
-
-/* Collects the options that are named. */
-static weft_status find_names(const char *text, struct names *names, weft_arena *mem)
-{
-    const char *word;
-    size_t n;
-    for (const char *at = text; *at; at += *at == ',')
-        while (next_word(&at, &word, &n)) {
-            const char *end = memchr(word, '=', n);
-            size_t length = end ? (size_t)(end - word) : 0;
-            if (length == 0 || length + 1 == n)
-                return weft_fail(WEFT_ECONF,
-                                 "[space]: '%.*s' where section.key=value is expected: "
-                                 "configurations are separated by commas",
-                                 (int)n, word);
-            if (place_of(names, word, length) < names->n) continue;
-            if (names->n == MOST_NAMES)
-                return weft_fail(WEFT_ECONF,
-                                 "[space]: the configurations name more than %d options; "
-                                 "write them to a file, separated by TAB",
-                                 MOST_NAMES);
-            names->name[names->n++] = weft_arena_text(mem, "%.*s", (int)length, word);
-        }
+    const char *end = memchr(word, '=', n);
+    size_t length = end ? (size_t)(end - word) : 0;
+    if (length == 0 || length + 1 == n)
+        return weft_fail(WEFT_ECONF,
+                         "[space]: '%.*s' where section.key=value is expected: "
+                         "configurations are separated by commas",
+                         (int)n, word);
+    *key = weft_arena_text(mem, "%.*s", (int)length, word);
+    *value = weft_arena_text(mem, "%.*s", (int)(n - length - 1), end + 1);
     return WEFT_OK;
 }
 
@@ -262,24 +224,28 @@ static weft_status find_names(const char *text, struct names *names, weft_arena 
  * file; "-" where one does not say a value. Cost O(configurations^2). */
 static weft_status list_of_text(const char *text, char **list, weft_arena *mem)
 {
-    struct names names = {0};
-    TRY(find_names(text, &names, mem));
+    weft_names names = {.mem = mem};
+    const char *word, *key = NULL, *own = NULL;
+    size_t n;
+    for (const char *at = text; *at; at += *at == ',')
+        while (next_word(&at, &word, &n)) {
+            TRY(split_word(word, n, &key, &own, mem));
+            weft_names_find(&names, key);
+        }
     *list = weft_arena_text(mem, "%s", "");
-    for (int i = 0; i < names.n; i++)
+    for (int64_t i = 0; i < names.n; i++)
         *list = weft_arena_text(mem, "%s%s%s", *list, i ? "\t" : "", names.name[i]);
     for (const char *at = text; *at; at += *at == ',') {
-        const char *value[MOST_NAMES] = {0}, *word;
-        size_t n;
+        const char **value = WEFT_NEW(mem, const char *, names.n);
         while (next_word(&at, &word, &n)) {
-            size_t length = strcspn(word, "=");
-            int i = place_of(&names, word, length);
+            TRY(split_word(word, n, &key, &own, mem));
+            int64_t i = weft_names_find(&names, key);
             if (value[i])
                 return weft_fail(WEFT_ECONF, "[space]: a configuration has %s twice; %s",
-                                 names.name[i], "separate configurations by commas");
-            value[i] =
-                weft_arena_text(mem, "%.*s", (int)(n - length - 1), word + length + 1);
+                                 key, "separate configurations by commas");
+            value[i] = own;
         }
-        for (int i = 0; i < names.n; i++)
+        for (int64_t i = 0; i < names.n; i++)
             *list = weft_arena_text(mem, "%s%s%s", *list, i ? "\t" : "\n",
                                     value[i] ? value[i] : "-");
     }

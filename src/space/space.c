@@ -48,7 +48,6 @@ const weft_kind weft_space_kind = {.name = "space",
 
 /* ---- ranges ---- */
 
-/* The range of an entry, without its conditions. */
 static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_arena *mem)
 {
     int per_trial, n = weft_range_length(entry->value, &per_trial);
@@ -60,13 +59,6 @@ static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_ar
                             mem);
 }
 
-/* 1 if the range has the value. */
-static int has(const weft_axis *range, double value)
-{
-    if (range->nvalue == 0) return value >= range->lo && value <= range->hi;
-    return fabs(range->value[weft_axis_index(range, value)] - value) <= 0;
-}
-
 /* Warns of the first value of column `at` that the range lacks, and adds to a range of
  * values all that it lacks. */
 static weft_status include(const weft_space *space, int64_t at, const weft_entry *entry,
@@ -76,7 +68,9 @@ static weft_status include(const weft_space *space, int64_t at, const weft_entry
     int64_t n = 0, first = 0;
     for (int64_t i = 0; i < space->count; i++) {
         double v = space->list[i * space->dim + at];
-        if (isnan(v) || has(range, v)) continue;
+        if (isnan(v) ||
+            weft_range_has(range->nvalue, range->value, range->lo, range->hi, v))
+            continue;
         if (n++ == 0) first = i;
         if (range->nvalue == 0) continue;
         if (range->nvalue == room)
@@ -136,27 +130,15 @@ static weft_status read_ranges(weft_space *space, const weft_conf *conf,
 
 /* ---- public ---- */
 
-/* 1 if some axis has conditions, so that configurations without it exist. */
-static int has_conditions(const weft_space *space)
-{
-    for (int a = 0; a < space->dim; a++)
-        if (space->axis[a].nwhen > 0) return 1;
-    return 0;
-}
-
 static weft_status grid_count(weft_space *space, weft_arena *mem)
 {
-    int listed = has_conditions(space);
-    space->count = listed ? weft_space_grid(space, MOST, mem) : 1;
-    for (int a = 0; a < space->dim; a++) {
-        if (!listed) space->count *= weft_axis_levels(&space->axis[a], space->levels);
-        if (space->count > MOST)
-            return weft_fail(WEFT_ELIMIT,
-                             "space: the grid has more than %d configurations; "
-                             "lower space.levels (now %lld) or use "
-                             "space.source = random",
-                             MOST, (long long)space->levels);
-    }
+    space->count = weft_space_grid(space, MOST, mem);
+    if (space->count > MOST)
+        return weft_fail(WEFT_ELIMIT,
+                         "space: the grid has more than %d configurations; "
+                         "lower space.levels (now %lld) or use "
+                         "space.source = random",
+                         MOST, (long long)space->levels);
     if (space->configs > 0 && space->configs < space->count)
         return weft_fail(WEFT_ECONF,
                          "space.configs = %lld, but the grid has %lld "
@@ -225,9 +207,4 @@ void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *te
         if (!isnan(conf[a])) weft_opt_show(axis[a].opt, conf[a], value, sizeof value);
         at += (size_t)snprintf(text + at, n - at, "%s%s=%s", a ? " " : "", name, value);
     }
-}
-
-void weft_space_show(const weft_space *space, const double *conf, char *text, size_t n)
-{
-    weft_axes_show(space->axis, space->dim, conf, text, n);
 }

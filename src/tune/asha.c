@@ -229,7 +229,6 @@ static int64_t reached(const asha_tuner *asha, const struct trial *trial)
     return trial->final ? asha->max_resource : asha->rung[trial->rung].resource;
 }
 
-/* The resource of a trial's next job. */
 static int64_t added(const asha_tuner *asha, const struct trial *next)
 {
     return reached(asha, next) - (next->rung > 0 ? asha->rung[next->rung - 1].resource : 0);
@@ -242,7 +241,6 @@ static int exceeds_bounds(const asha_tuner *asha, const struct trial *next)
            (asha->budget > 0 && asha->spent + added(asha, next) > asha->budget);
 }
 
-/* Asks for a job up to the end of the trial's next rung. */
 static void begin_job(asha_tuner *asha, int64_t id, const struct trial *next, weft_job *job)
 {
     int64_t more = added(asha, next);
@@ -303,7 +301,6 @@ static void follow(asha_tuner *asha, weft_rank rank)
     asha->leader_done = done;
 }
 
-/* Adds a result to the rung that its trial was trained for. */
 static void add_result(asha_tuner *asha, weft_rank rank, int guesses)
 {
     struct trial *trial = &asha->trial[rank.id];

@@ -86,7 +86,6 @@ static weft_asked hyperband_ask(void *self, weft_job *job)
     return all;
 }
 
-/* The bracket of a trial. */
 static int bracket_of(const hyperband_tuner *hyperband, int64_t trial)
 {
     int before = (int)(trial / hyperband->trials) * hyperband->once,

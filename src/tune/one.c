@@ -1,19 +1,18 @@
 /* One training that finds its settings first: candidates are trained a little from the
  * first weights, the defaults among them; the best and the defaults go on to three times as
- * much, and the best of these with all that is left of the resource, so that its own part
- * is not lost. The axis on which most depends, a learning rate, is walked from its default,
- * in factors of 4 until there are worse ones on both sides and then of 2. The defaults are
- * left only for what is better by a margin: on a plateau losses after a few rounds tell
- * rates that move from those that do not, and the latter seem better; and rates that
- * diverge later may be the best at first. Early results from the first weights order rates
- * nearly as long trainings do; signals that look ahead from trained weights prefer small
- * rates: Wu, Ren, Liao, Grosse, "Understanding short-horizon bias in stochastic
- * meta-optimization", ICLR 2018. The rest is trained in parts, each a trial that copies the
- * one before it. A part without progress halves the rate of those behind it. One that is
- * worse than the best part, beyond the intervals of both losses and the margin, is taken
- * back: the next goes on from the best, with half the rate, or with the next candidate if
- * it diverged. The last part wins, or if its loss is larger the one before it: the least of
- * all losses would be that of the luckiest of few samples. */
+ * much, and the best of these with all that is left of the resource. The axis on which most
+ * depends, a learning rate, is walked from its default, in factors of 4 until there are
+ * worse ones on both sides and then of 2. The defaults are left only for what is better by
+ * a margin: on a plateau rates that do not move seem better, and rates that diverge later
+ * may be the best at first. Early results from the first weights order rates nearly as long
+ * trainings do; signals that look ahead from trained weights prefer small rates: Wu, Ren,
+ * Liao, Grosse, "Understanding short-horizon bias in stochastic meta-optimization", ICLR
+ * 2018. The rest is trained in parts, each a trial that copies the one before it. A part
+ * without progress halves the rate of those behind it. One that is worse than the best
+ * part, beyond the intervals of both losses and the margin, is taken back: the next goes on
+ * from the best, with half the rate, or with the next candidate if it diverged. The last
+ * part wins, or if its loss is larger the one before it: the least of all losses would be
+ * that of the luckiest of few samples. */
 #include "weft/base/base.h"
 #include "weft/base/random.h"
 #include "weft/tune/tune.h"
@@ -23,6 +22,7 @@
 #include <string.h>
 
 enum { NOBODY = -1 };
+enum { GRID = 1 };             /* of space.source */
 enum { STEPS = 40, WIDE = 2 }; /* steps of the walk on a side; between its first points */
 enum { MORE = 2 };             /* times `each` that finalists get in addition */
 
@@ -139,7 +139,6 @@ static int is_ahead(const struct candidate *one, const struct candidate *other)
     return weft_rank_before(one->got.rank, other->got.rank);
 }
 
-/* The margin around a loss. */
 static double margin_at(const struct one *one, double loss)
 {
     return one->by_error ? one->margin : one->margin * fabs(loss);
@@ -259,7 +258,7 @@ static void plan_line(struct one *one)
 static void plan_next(struct one *one)
 {
     const weft_space *space = one->space;
-    int64_t listed = space->listed > 0 ? space->listed : 1;
+    int64_t listed = space->source != GRID && space->listed > 0 ? space->listed : 1;
     if (one->planned == 0) {
         while (one->planned < listed && one->planned < one->most) plan(one, STEPS + 1);
         return;

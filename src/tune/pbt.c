@@ -164,13 +164,11 @@ static int64_t left_of(const pbt_tuner *pbt, const struct member *member)
     return pbt->each - most;
 }
 
-/* 1: the member may be asked for its next job. */
 static int is_ready(const pbt_tuner *pbt, const struct member *member)
 {
     return !member->open && left_of(pbt, member) > 0;
 }
 
-/* 1: some member still has a decision ahead. */
 static int decisions_left(const pbt_tuner *pbt)
 {
     for (int i = 0; i < pbt->population; i++) {
@@ -236,7 +234,6 @@ static int is_before(const struct member *one, const struct member *other)
     return copy != copies ? copy : one->at < other->at;
 }
 
-/* Asks for the next job of a ready member. */
 static weft_asked pbt_ask(void *self, weft_job *job)
 {
     pbt_tuner *pbt = self;

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { BUFFER = 64 }; /* configurations for which memory is allocated at once */
-
 /* ---- which parts can be combined ---- */
 
 static weft_status check_sampler(const weft_search *search, const weft_space *space)
@@ -105,16 +103,6 @@ static int64_t number_of(const weft_search *search, int64_t trial)
     return trial + (search->tuner->first ? search->tuner->first(search->tuner_self) : 0);
 }
 
-static double *new_conf(weft_search *search)
-{
-    int dim = search->space->dim;
-    if (search->nbuffer == 0) {
-        search->buffer = WEFT_NEW(search->mem, double, (size_t)BUFFER *(size_t)dim);
-        search->nbuffer = BUFFER;
-    }
-    return search->buffer + (size_t)--search->nbuffer * (size_t)dim;
-}
-
 /* Stops the program if a part has set a value that no trial can have: the option would have
  * its default, and the part would learn from another configuration than was trained. */
 static void check_conf(const weft_search *search, const weft_kind *part, int64_t trial,
@@ -134,7 +122,8 @@ static void check_conf(const weft_search *search, const weft_kind *part, int64_t
  * it copies. */
 static void begin_trial(weft_search *search, const weft_job *job)
 {
-    weft_search_trial new = {.id = number_of(search, job->trial), .conf = new_conf(search)};
+    weft_search_trial new = {.id = number_of(search, job->trial),
+                             .conf = WEFT_NEW(search->mem, double, search->space->dim)};
     search->trial = weft_regrow(search->mem, search->trial, sizeof *search->trial,
                                 search->trials, &search->room);
     if (job->from < 0) {

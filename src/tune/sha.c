@@ -72,7 +72,6 @@ static int64_t default_budget(const sha_tuner *sha, int64_t last, int64_t weight
     return usual > least ? usual : least;
 }
 
-/* Sets the number of trials of each rung. */
 static weft_status count_survivors(sha_tuner *sha, int64_t count)
 {
     int64_t n = count, needed = 1;

@@ -7,22 +7,15 @@
  * probabilities are normalised; the winner is the best of the last survivors, each fitted
  * alone.
  *
- * The number of last survivors (`switch`) follows from a budget of fits. A score by shared
- * weights has noise, from the few validation samples that it is a mean of, and bias: a map
- * that needs more training samples than its share, or whose features are smaller than those
- * of the others, gets a worse score than when fitted alone. The score of a map fitted alone
- * has no such bias, only the noise of the whole validation part, and such a fit takes no
- * longer than a round. Therefore halving continues only until the rest of the budget
- * suffices to fit every survivor alone. The budget is EXTRA times the fits of halving down
- * to one map. If that gives a map fewer than DUE training samples (fits times samples
- * divided by maps), the budget is raised until it does, to at most one fit per map, which
- * is the sweep: the smaller the data, the less shared weights can distinguish, and the
- * cheaper a fit is. Maps are therefore eliminated only because of the budget, not by a test
- * of significance, which would account for the noise but not for the bias. The constants
- * were chosen on IMDB, CIFAR-10, SST, MR and 20 Newsgroups, whole and in parts
- * (jobs/quality.sh). Maps
- * of space.first stay among the last survivors, as far as there are so many: what is known
- * to serve is never lost to a score by shared weights. */
+ * A score by shared weights has noise, from few validation samples, and bias: a map that
+ * needs more training samples than its share, or has smaller features than the others,
+ * seems worse than when fitted alone, which takes no longer than a round. Therefore halving
+ * continues only until the rest of a budget of fits suffices to fit every survivor alone:
+ * EXTRA times the fits of halving down to one map, raised until each map has DUE training
+ * samples (fits times samples divided by maps), at most one fit per map, which is the
+ * sweep. The constants were chosen on IMDB, CIFAR-10, SST, MR and 20 Newsgroups, whole and
+ * in parts (jobs/quality.sh). Maps of space.first stay among the last survivors: what is
+ * known to serve is never lost to a score by shared weights. */
 #include "schedule.h"
 
 #include <math.h>
@@ -76,7 +69,6 @@ static int survivors(const struct halving *halving, int n, int rounds)
     return most <= half ? half : most < n ? most : n;
 }
 
-/* Plans the rounds until all maps that are left may be fitted alone. */
 static void plan(struct halving *halving)
 {
     int n = halving->share.mix.k;

@@ -9,8 +9,6 @@
 
 /* ---- compiler ---- */
 
-/* What the compiler checks, and its name. */
-
 #define WEFT_CHECKED      __attribute__((warn_unused_result))
 #define WEFT_PRINTF(a, b) __attribute__((format(printf, a, b)))
 
@@ -21,8 +19,6 @@
 #endif
 
 /* ---- real ---- */
-
-/* The type of weights, gradients and features. */
 
 #ifdef WEFT_DOUBLE
 typedef double real; /* weights, gradients, features */
@@ -95,8 +91,6 @@ WEFT_CHECKED weft_status weft_unreadable(const char *path);
 
 /* ---- log ---- */
 
-/* Log lines and the progress line, both to stderr. */
-
 typedef enum weft_level {
     WEFT_ERROR,
     WEFT_ALARM, /* a warning that every rank may print */
@@ -128,8 +122,6 @@ void weft_hold(const char *event);
 
 /* ---- arena ---- */
 
-/* Memory that is freed together: arenas, and arrays in them that grow. */
-
 /* An arena allocates zeroed memory, aligned to 64 bytes, all of which is freed together
  * with the arena. Allocation never returns NULL: out of memory ends the process. */
 typedef struct weft_arena weft_arena;
@@ -159,8 +151,6 @@ size_t weft_arena_held(const weft_arena *arena); /* bytes that it has from callo
 
 /* ---- heap ---- */
 
-/* Binary heaps. */
-
 /* A binary heap of items of `size` bytes, the first of which is before all others. */
 typedef struct weft_heap {
     int64_t n, room;
@@ -181,8 +171,6 @@ void weft_heap_take(weft_heap *heap, int64_t at, void *item);
 void weft_heap_settle(weft_heap *heap, int64_t at);
 
 /* ---- clock ---- */
-
-/* The clock by which a process measures how long something takes, and sleeps. */
 
 double weft_now(void); /* seconds on a monotonic clock */
 /* Sleeps for that many seconds. */

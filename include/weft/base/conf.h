@@ -10,8 +10,6 @@
 
 /* ---- names ---- */
 
-/* Distinct names, numbered. */
-
 /* Distinct names in a hash table, numbered in the order of their first use. */
 typedef struct weft_names {
     const char **name; /* [n] */
@@ -28,8 +26,6 @@ int64_t weft_names_index(const weft_names *names, const char *name);
 
 /* ---- patterns ---- */
 
-/* Distinct bit patterns. */
-
 /* Distinct patterns of 64 bits in a hash table; all zero: none. */
 typedef struct weft_patterns {
     uint64_t *key; /* [room] pattern + 1; 0: a free place */
@@ -40,9 +36,6 @@ typedef struct weft_patterns {
 int weft_patterns_add(weft_patterns *patterns, uint64_t bits, weft_arena *mem);
 
 /* ---- opt ---- */
-
-/* Options of plug-ins: tables of name, type, default and bounds, which set the members of a
- * struct. */
 
 typedef enum weft_type {
     WEFT_INT,
@@ -95,34 +88,25 @@ typedef struct weft_opt {
  * type does not compile. After the description ".words = ..." and ".role = ..." may follow,
  * as in any initialiser. */
 #define WEFT_INT_OPT(key, object, member, preset, low, high, ...)                          \
-    {                                                                                      \
-        .name = key, .type = WEFT_INT, .at = WEFT_AT(object, member, int), .def = preset,  \
-        .lo = low, .hi = high, .about = __VA_ARGS__                                        \
-    }
+    WEFT_ROW(WEFT_INT, int, key, object, member, preset, .lo = low, .hi = high,            \
+             .about = __VA_ARGS__)
 #define WEFT_LONG_OPT(key, object, member, preset, low, high, ...)                         \
-    {                                                                                      \
-        .name = key, .type = WEFT_LONG, .at = WEFT_AT(object, member, int64_t),            \
-        .def = preset, .lo = low, .hi = high, .about = __VA_ARGS__                         \
-    }
+    WEFT_ROW(WEFT_LONG, int64_t, key, object, member, preset, .lo = low, .hi = high,       \
+             .about = __VA_ARGS__)
 #define WEFT_REAL_OPT(key, object, member, preset, low, high, ...)                         \
-    {                                                                                      \
-        .name = key, .type = WEFT_REAL, .at = WEFT_AT(object, member, double),             \
-        .def = preset, .lo = low, .hi = high, .about = __VA_ARGS__                         \
-    }
+    WEFT_ROW(WEFT_REAL, double, key, object, member, preset, .lo = low, .hi = high,        \
+             .about = __VA_ARGS__)
 #define WEFT_BOOL_OPT(key, object, member, preset, ...)                                    \
-    {                                                                                      \
-        .name = key, .type = WEFT_BOOL, .at = WEFT_AT(object, member, int), .def = preset, \
-        .about = __VA_ARGS__                                                               \
-    }
+    WEFT_ROW(WEFT_BOOL, int, key, object, member, preset, .about = __VA_ARGS__)
 #define WEFT_CHOICE_OPT(key, object, member, preset, choices, ...)                         \
-    {                                                                                      \
-        .name = key, .type = WEFT_CHOICE, .at = WEFT_AT(object, member, int),              \
-        .def = preset, .words = choices, .about = __VA_ARGS__                              \
-    }
+    WEFT_ROW(WEFT_CHOICE, int, key, object, member, preset, .words = choices,              \
+             .about = __VA_ARGS__)
 #define WEFT_TEXT_OPT(key, object, member, preset, ...)                                    \
+    WEFT_ROW(WEFT_TEXT, const char *, key, object, member, preset, .about = __VA_ARGS__)
+#define WEFT_ROW(kind, ctype, key, object, member, preset, ...)                            \
     {                                                                                      \
-        .name = key, .type = WEFT_TEXT, .at = WEFT_AT(object, member, const char *),       \
-        .def = preset, .about = __VA_ARGS__                                                \
+        .name = key, .type = kind, .at = WEFT_AT(object, member, ctype), .def = preset,    \
+        __VA_ARGS__                                                                        \
     }
 /* Offset of a member of that type. */
 #define WEFT_AT(object, member, type)                                                      \
@@ -164,12 +148,12 @@ const char *weft_opt_given(const weft_opt *opts, const void *self, const char *n
 int weft_opt_tunable(const weft_opt *opt);
 /* 1 if key is the option's name or a synonym of it (case counts). */
 int weft_opt_is(const weft_opt *opt, const char *key);
+/* The option of that name or synonym in a table; NULL: there is none. */
+const weft_opt *weft_opt_find(const weft_opt *opts, const char *key);
 /* The option's name without synonyms, into text[n]. */
 void weft_opt_name(const weft_opt *opt, char *text, size_t n);
 
 /* ---- conf ---- */
-
-/* Input files: sections of keys and values, which are bound to the structs of plug-ins. */
 
 /* One "key = value" of an input file or of the command line. */
 typedef struct weft_entry {

@@ -62,16 +62,12 @@ int weft_is_temporary(const char *ending, unsigned *host, long long *process);
 
 /* ---- magic ---- */
 
-/* Files that are no text, told by how they begin. */
-
 /* EDATA where text[n], the beginning of file `path`, is that of a known kind of file that
  * is no text in UTF-8: compressed, an archive, HDF5, NumPy, Parquet, UTF-16 and others; the
  * message names the kind and the remedy. 262 bytes tell all of them. */
 WEFT_CHECKED weft_status weft_text_only(const char *path, const char *text, size_t n);
 
 /* ---- csv ---- */
-
-/* Texts of CSV files as they are written. All functions are local. */
 
 enum { WEFT_CSV_NUMBER = 32 };
 /* The shortest text of 15 digits or more from which strtod reads the same number, whole
@@ -106,8 +102,6 @@ WEFT_CHECKED weft_status weft_lines_read(weft_lines *rows, FILE *in,
                                          void *own);
 
 /* ---- tree ---- */
-
-/* Directories with all that is in them. */
 
 /* Copies the directory `from` and everything in it to `to`, which may exist if it is empty:
  * contents, modes and times of files, symbolic links as links; no sockets, pipes or

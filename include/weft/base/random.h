@@ -9,8 +9,6 @@
 
 /* ---- rng ---- */
 
-/* Keyed random numbers: functions of what they are for, never of a stream. */
-
 /* A random number is a function of (seed, purpose, identity), never of a stream, the rank
  * or the clock. Philox4x64-10 with key (seed, purpose) and counter (a, b, c, 0); Salmon,
  * Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
@@ -55,14 +53,10 @@ void weft_rng_normal_pair(const weft_rng4 *rng, double z[2]);
 
 /* ---- hash ---- */
 
-/* The hash of all digests, tables and checksums. */
-
 /* 64 bits that depend on every bit of the n bytes and of the seed (XXH3). */
 uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed);
 
 /* ---- shuffle ---- */
-
-/* Random orders. */
 
 /* Numbers 0 .. n-1 into order[n], in the order of their keyed random numbers
  * (WEFT_RNG_SPLIT). Cost O(n log n). */

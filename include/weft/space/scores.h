@@ -7,8 +7,6 @@
 
 /* ---- scores ---- */
 
-/* Scores of a winner, and of those that its samples belong to. All functions are local. */
-
 #define WEFT_MAX_SCORES 16 /* of a task's table of scores */
 
 /* Scores of those that the samples of a part belong to, such as clients. */

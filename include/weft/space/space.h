@@ -43,8 +43,7 @@ typedef struct weft_space {
     int *order;      /* [dim] all axes, each after those that its conditions name */
     int64_t count;   /* configurations that weft_space_config gives; for source random the
                         number asked for, beyond which it gives more */
-    int64_t listed;  /* configurations in list: count for source list, and a grid with
-                        conditions; those of `first` */
+    int64_t listed;  /* configurations in list: all of a list or grid; those of `first` */
     double *list;    /* [listed][dim]; NULL where there are none */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
@@ -111,6 +110,8 @@ double weft_axis_unit(const weft_axis *axis, double value);
 /* The index of the value of an axis' list that is nearest. */
 int weft_axis_index(const weft_axis *axis, double value);
 double weft_axis_value(const weft_axis *axis, double unit);
+/* 1: the number is one of the values or, without values, from lo to hi. */
+int weft_range_has(int nvalue, const double *value, double lo, double hi, double x);
 /* 1: the values are numbers, so their order has a meaning; 0: choices, words and
  * bools. */
 int weft_axis_is_ordered(const weft_axis *axis);
@@ -134,7 +135,6 @@ double weft_axis_point(const weft_axis *axis, int64_t j, int64_t n);
 void weft_axis_show(const weft_space *space, int a, char *text, size_t n);
 /* "client.lr=0.1 server.lr=1", as on the command line, into text[n]; "-" is written for an
  * axis that the configuration does not have. */
-void weft_space_show(const weft_space *space, const double *conf, char *text, size_t n);
 void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,
                     size_t n);
 

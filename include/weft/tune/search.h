@@ -32,8 +32,6 @@ typedef struct weft_search {
     int64_t drawn;  /* of these, those whose configuration is from the sampler */
     int64_t room;
     weft_search_trial *trial; /* [trials] */
-    double *buffer;           /* memory for the configurations of the next trials */
-    int64_t nbuffer;
 } weft_search;
 
 /* Sets up the three parts. ECONF: they cannot be combined, with the setting to use instead

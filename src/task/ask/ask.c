@@ -98,7 +98,6 @@ static const char *take_line(ask_channel *channel)
     return channel->text;
 }
 
-/* Receives what has come. */
 static weft_status receive_some(ask_channel *channel)
 {
     if (channel->have > MOST_LINE) return program_left();

@@ -20,13 +20,11 @@ const char *attempt_path(const char *dir, int64_t trial, int64_t job, weft_arena
                            (long long)job);
 }
 
-/* The directory that a path is in. */
 static const char *dir_of(const char *path, weft_arena *mem)
 {
     return weft_arena_text(mem, "%.*s", (int)(strrchr(path, '/') - path), path);
 }
 
-/* Removes the directories of killed attempts at the job. */
 static void remove_attempts(const char *path, weft_arena *tmp)
 {
     const char *dir = dir_of(path, tmp), *name = strrchr(path, '/') + 1;
@@ -65,7 +63,6 @@ weft_status attempt_begin(const attempt_parent *parent, const char *path,
         parent->path, (long long)parent->job);
 }
 
-/* Writes the entries of a directory to disk. */
 static void sync_dir(const char *dir)
 {
     int fd = open(dir, O_RDONLY | O_CLOEXEC);

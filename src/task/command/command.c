@@ -173,7 +173,6 @@ static weft_status try_job(command_task *command, const weft_job *job,
     return st;
 }
 
-/* A directory for it all. */
 static weft_status make_place(command_task *command, const char *place)
 {
     if (mkdir(place, 0700) != 0)
@@ -209,7 +208,6 @@ static weft_status repeat_job(command_task *command, int n, double *loss, double
     return WEFT_OK;
 }
 
-/* The lines, of what was measured. */
 static const char *lines_of(const command_task *command, int n, const double *loss,
                             const double *seconds)
 {

@@ -83,7 +83,6 @@ static void end_it(struct running *running, enum end why)
     weft_process_ask(&running->process);
 }
 
-/* Ends the program if the run is to stop. */
 static void look_at_run(struct running *running)
 {
     if (halt_is_asked(&running->command->env)) end_it(running, END_STOPPED);
@@ -97,7 +96,6 @@ static void look_around(struct running *running)
         end_it(running, END_LIMIT);
 }
 
-/* Milliseconds until the next look. */
 static int patience(const struct running *running)
 {
     double wait = POLL_INTERVAL;
@@ -342,7 +340,6 @@ static const char *print_failure(const command_task *command, const weft_printed
     return NULL;
 }
 
-/* 1 if no number was printed. */
 static int is_silent(const weft_printed *printed)
 {
     const weft_stream *stream = &printed->stream[0];

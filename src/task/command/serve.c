@@ -72,7 +72,6 @@ static int is_true(yajl_val in, const char *key)
     return value && YAJL_IS_TRUE(value);
 }
 
-/* 1 if the key has that number. */
 static int is_number(yajl_val in, const char *key, int64_t job)
 {
     yajl_val value = weft_yajl_find(in, key);
@@ -176,7 +175,6 @@ static weft_status read_reply(weft_link *link, const char *line, int64_t job,
     return st;
 }
 
-/* Reads what it says at its start. EDATA. */
 static weft_status check_described(weft_link *link, const char *line)
 {
     yajl_val json;
@@ -192,7 +190,6 @@ static weft_status check_described(weft_link *link, const char *line)
     return st;
 }
 
-/* Reads that it has saved a state. EDATA. */
 static weft_status check_saved(weft_link *link, const char *line, int64_t job)
 {
     yajl_val json;
@@ -209,7 +206,6 @@ static weft_status check_saved(weft_link *link, const char *line, int64_t job)
 
 /* ---- reports ---- */
 
-/* A job begins. */
 static void begin_reports(struct reports *reports)
 {
     reports->n = reports->crowded = 0;
@@ -420,7 +416,6 @@ static weft_status take_reports(command_task *command, const weft_job *job,
 
 /* ---- a job ---- */
 
-/* Starts the program, if it does not run. */
 static weft_status start_program(command_task *command)
 {
     command_serve *serve = command->serve;
@@ -466,7 +461,6 @@ static void fail_job(command_task *command, const weft_job *job, const char *why
     weft_arena_free(tmp);
 }
 
-/* What the program answered. */
 static weft_status settle_job(command_task *command, const weft_job *job,
                               const struct reply *reply, command_outcome *outcome)
 {
@@ -559,7 +553,6 @@ static int64_t excess_held(const void *self)
     return command->serve->n - command->keep;
 }
 
-/* Fills the directory of an attempt. */
 static weft_status ask_save(command_task *command, int64_t trial, int64_t job,
                             const char *attempt, weft_arena *tmp)
 {

@@ -319,10 +319,8 @@ static weft_status place_of(const weft_axis *axis, const char *text, double *pla
     int known = weft_opt_parse(axis->opt, text, &v) == WEFT_OK;
     *place = INFINITY;
     if (axis->nvalue == 0 && !known) return WEFT_EDATA;
-    int inside = known && axis->nvalue == 0 && v >= axis->lo && v <= axis->hi;
-    for (int i = 0; known && i < axis->nvalue; i++)
-        inside |= !(fabs(axis->value[i] - v) > 0);
-    if (inside) *place = weft_axis_unit(axis, v);
+    if (known && weft_range_has(axis->nvalue, axis->value, axis->lo, axis->hi, v))
+        *place = weft_axis_unit(axis, v);
     return WEFT_OK;
 }
 
@@ -343,7 +341,6 @@ static weft_status place_on(replay_task *replay, int k, int column)
     return WEFT_OK;
 }
 
-/* ECONF if no configuration lies within the ranges. */
 static weft_status check_places(const replay_task *replay)
 {
     for (int64_t i = 0; i < replay->table.n; i++) {
@@ -439,7 +436,6 @@ static int64_t nearest(const replay_task *replay, const double *conf)
     return best;
 }
 
-/* The configuration of the table that a job trains. */
 static int64_t row_of(const replay_task *replay, const weft_job *job)
 {
     return nearest(replay, job->mix.dim > 0 ? job->mix.conf : NULL);
@@ -612,13 +608,19 @@ static double listed_optimum(const replay_task *replay, double resource)
 
 enum { OUTSIDE, INSIDE, UNCERTAIN };
 
-/* Whether the ranges of [columns] have a configuration, conf[dim] scratch, that chooses a
- * row: the row's own values do, unless an earlier row has the same. UNCERTAIN: the row has
- * not the same columns as configurations of the space with its values, and is chosen only
- * where no other is as near. */
+/* Whether the range of replay.row has the row, or those of [columns] a configuration,
+ * conf[dim] scratch, that chooses it: the row's own values do, unless an earlier row has
+ * the same. UNCERTAIN: the row has not the same columns as configurations of the space with
+ * its values, and is chosen only where no other is as near. */
 static int whether_inside(const replay_task *replay, int64_t row, double *conf)
 {
     const replay_table *table = &replay->table;
+    const weft_axis *axis = replay->env.space->axis;
+    if (replay->env.space->dim == 0) return row == replay->row ? INSIDE : OUTSIDE;
+    if (replay->ncolumn == 0)
+        return weft_range_has(axis->nvalue, axis->value, axis->lo, axis->hi, (double)row)
+                   ? INSIDE
+                   : OUTSIDE;
     for (int k = 0; k < replay->ncolumn; k++) {
         if (isinf(replay->place[row * replay->ncolumn + k])) return OUTSIDE;
         const char *text = table->value[row * table->ncolumn + replay->column[k]];
@@ -635,7 +637,7 @@ static int whether_inside(const replay_task *replay, int64_t row, double *conf)
     return nearest(replay, conf) == row ? INSIDE : OUTSIDE;
 }
 
-/* Of all configurations within the ranges of [columns]. NAN: a row that may or may not be
+/* Of all configurations within the ranges. NAN: a row that may or may not be
  * chosen has the least loss. */
 static double ranges_optimum(const replay_task *replay, double resource)
 {
@@ -652,26 +654,12 @@ static double ranges_optimum(const replay_task *replay, double resource)
     return best[UNCERTAIN] < best[INSIDE] ? NAN : best[INSIDE];
 }
 
-/* Of the rows within the range of replay.row. */
-static double rows_optimum(const replay_task *replay, double resource)
-{
-    const weft_axis *axis = &replay->env.space->axis[0];
-    double best = INFINITY;
-    for (int64_t i = (int64_t)axis->lo; axis->nvalue == 0 && i <= (int64_t)axis->hi; i++)
-        best = fmin(best, least_loss(&replay->table, i, resource));
-    for (int i = 0; i < axis->nvalue; i++)
-        best = fmin(best, least_loss(&replay->table, (int64_t)axis->value[i], resource));
-    return best;
-}
-
 static double replay_optimum(const void *self, double resource)
 {
     const replay_task *replay = self;
-    if (replay->env.space->dim == 0)
-        return least_loss(&replay->table, replay->row, resource);
-    if (replay->env.space->source > 0) return listed_optimum(replay, resource);
-    return replay->ncolumn > 0 ? ranges_optimum(replay, resource)
-                               : rows_optimum(replay, resource);
+    if (replay->env.space->dim > 0 && replay->env.space->source > 0)
+        return listed_optimum(replay, resource);
+    return ranges_optimum(replay, resource);
 }
 
 const weft_task weft_task_replay = {
