@@ -66,8 +66,8 @@ double weft_largest_f64(weft_team *team, const double *x, size_t n);
  * used. */
 void weft_sum_whole(weft_team *team, int64_t *x, size_t n, int scale, double bound,
                     double *sum);
-/* Collective. Sum of x[n] of all ranks, `total` numbers, exact and so the same in any order;
- * NAN where one is not finite. */
+/* Collective. Sum of x[n] of all ranks, `total` numbers, exact and so the same in any
+ * order; NAN where one is not finite. */
 double weft_sum_exact(weft_team *team, const double *x, int64_t n, int64_t total);
 /* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
  * `send`, and receives from[size] from each, likewise, in `receive`. */
