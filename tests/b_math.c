@@ -168,10 +168,10 @@ static void call_dot(void *ctx)
 static void call_visit(void *ctx)
 {
     struct sparse *sparse = ctx;
-    for (int64_t i = 0; i < ROWS; i++)
-        weft_sparse_add(&sparse->x, i,
-                        (real)(1e-9 * weft_sparse_dot(&sparse->x, i, sparse->w)),
-                        sparse->w);
+    for (int64_t i = 0; i < ROWS; i++) {
+        real scale = (real)(1e-9 * weft_sparse_dot(&sparse->x, i, sparse->w));
+        weft_sparse_adds(&sparse->x, i, 1, &scale, sparse->w);
+    }
 }
 
 /* Rows like bags of n-grams: the frequency of column c is proportional to 1/c. Rates in

@@ -176,12 +176,7 @@ void data_count_rows(weft_data *data)
     for (int p = 0; p < WEFT_NPART; p++) {
         weft_rows *rows = &data->part[p];
         if (!rows->weight || rows->total == 0) continue;
-        double most = weft_largest_f64(data->team, rows->weight, (size_t)rows->n);
-        int scale = weft_fix_scale(most * (double)rows->total);
-        int64_t sum = 0;
-        for (int64_t i = 0; i < rows->n; i++) sum += weft_fix(rows->weight[i], scale);
-        weft_sum_i64(data->team, &sum, 1);
-        rows->counts = weft_unfix(sum, scale);
+        rows->counts = weft_sum_exact(data->team, rows->weight, rows->n, rows->total);
     }
 }
 

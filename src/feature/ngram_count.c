@@ -246,23 +246,15 @@ static struct counted *distribute_keys(weft_team *team, struct counted *all, int
                                        weft_arena *mem)
 {
     if (team->size == 1) return all;
-    size_t size = (size_t)team->size, me = (size_t)team->rank, arrived = 0;
-    int64_t *sent = WEFT_NEW(mem, int64_t, size * size);
-    size_t *to = WEFT_NEW(mem, size_t, size), *from = WEFT_NEW(mem, size_t, size);
+    int64_t *sent = WEFT_NEW(mem, int64_t, team->size), arrived;
     uint32_t *at;
     sort_keys(*n, all, &at, mem);
-    for (int64_t i = 0; i < *n; i++) sent[me * size + ((all[i].key >> 32) * size >> 32)]++;
-    weft_sum_i64(team, sent, size * size);
-    for (size_t r = 0; r < size; r++) {
-        to[r] = (size_t)sent[me * size + r] * sizeof *all;
-        from[r] = (size_t)sent[r * size + me] * sizeof *all;
-        arrived += (size_t)sent[r * size + me];
-    }
-    struct counted *mine = WEFT_NEW(mem, struct counted, arrived);
-    weft_exchange(team, all, to, mine, from);
-    sort_keys((int64_t)arrived, mine, &at, mem);
+    for (int64_t i = 0; i < *n; i++)
+        sent[(all[i].key >> 32) * (uint64_t)team->size >> 32]++;
+    struct counted *mine = weft_exchange_items(team, all, sent, sizeof *all, &arrived, mem);
+    sort_keys(arrived, mine, &at, mem);
     *n = 0;
-    for (size_t i = 0; i < arrived; i++) {
+    for (int64_t i = 0; i < arrived; i++) {
         if (*n > 0 && mine[*n - 1].key == mine[i].key)
             mine[*n - 1].count += mine[i].count;
         else

@@ -133,31 +133,14 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
 
 /* ---- on one rank ---- */
 
-/* Numbers of all ranks, [ranks], given this rank's. Collective. */
-static const int64_t *counts_of(weft_team *team, int64_t own, weft_arena *tmp)
+/* All ranks' items of `size` bytes, n of this rank's, on rank owner in the order of ranks.
+ * Collective. */
+static void *collect(weft_team *team, int owner, const void *items, int64_t n, size_t size,
+                     weft_arena *mem)
 {
-    int64_t *n = WEFT_NEW(tmp, int64_t, team->size);
-    n[team->rank] = own;
-    weft_sum_i64(team, n, (size_t)team->size);
-    return n;
-}
-
-/* All ranks' items of `size` bytes, count[ranks] of them, on rank owner in the order of
- * ranks. Collective. */
-static void *collect(weft_team *team, int owner, const void *items, const int64_t *count,
-                     size_t size, weft_arena *mem)
-{
-    size_t *to = WEFT_NEW(mem, size_t, team->size),
-           *from = WEFT_NEW(mem, size_t, team->size);
-    size_t all = 0;
-    to[owner] = (size_t)count[team->rank] * size;
-    for (int r = 0; r < team->size && team->rank == owner; r++) {
-        from[r] = (size_t)count[r] * size;
-        all += from[r];
-    }
-    void *whole = weft_arena_alloc(mem, all, 1);
-    weft_exchange(team, items, to, whole, from);
-    return whole;
+    int64_t *to = WEFT_NEW(mem, int64_t, team->size), all;
+    to[owner] = n;
+    return weft_exchange_items(team, items, to, size, &all, mem);
 }
 
 /* As weft_matrix.gather: all rows on one rank, for fits that run on a single rank; several
@@ -167,11 +150,9 @@ static const int32_t *gather(const weft_matrix *matrix, const int32_t *label, in
 {
     weft_team *team = matrix->team;
     const weft_sparse *x = matrix->rows;
-    const int64_t *rows = counts_of(team, x->n, mem),
-                  *entries = counts_of(team, x->first[x->n], mem);
-    int64_t *length = WEFT_NEW(mem, int64_t, x->n);
+    int64_t entries = x->first[x->n], *length = WEFT_NEW(mem, int64_t, x->n);
     for (int64_t i = 0; i < x->n; i++) length[i] = x->first[i + 1] - x->first[i];
-    const int64_t *all = collect(team, owner, length, rows, sizeof *all, mem);
+    const int64_t *all = collect(team, owner, length, x->n, sizeof *all, mem);
     int64_t n = team->rank == owner ? matrix->total : 0;
     int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
     for (int64_t i = 0; i < n; i++) first[i + 1] = first[i] + all[i];
@@ -187,7 +168,7 @@ static const int32_t *gather(const weft_matrix *matrix, const int32_t *label, in
     whole->rows = y;
     whole->group = NULL;
     whole->self = bound;
-    return collect(team, owner, label, rows, sizeof *label, mem);
+    return collect(team, owner, label, x->n, sizeof *label, mem);
 }
 
 /* ---- the matrix ---- */

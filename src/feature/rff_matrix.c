@@ -216,39 +216,20 @@ static void sums(const weft_matrix *matrix, double *sum)
     weft_arena_free(tmp);
 }
 
-/* total[nr][nc] += part, which becomes zero. */
-static void move(int64_t n, int32_t *part, int64_t *total)
-{
-    for (int64_t e = 0; e < n; e++) {
-        total[e] += part[e];
-        part[e] = 0;
-    }
-}
-
-/* Products of columns r0.. with columns c0.. over this rank's rows. */
+/* Products of columns r0.. with columns c0.. over this rank's rows, of which as many as 32
+ * bits hold are taken at a time: integer sums do not depend on blocks. */
 static void gram_columns(const rff_matrix *matrix, int64_t r0, int64_t nr, int64_t c0,
                          int64_t nc, int64_t *total, weft_arena *tmp)
 {
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * nc);
-    int64_t done = 0;
-    /* stored rows as one block: integer sums do not depend on blocks */
-    for (; done < matrix->held; done += MAX_TERMS) {
-        int64_t n = matrix->held - done < MAX_TERMS ? matrix->held - done : MAX_TERMS;
-        const uint8_t *q = matrix->q + (size_t)done * matrix->ldq;
-        weft_u8_gram((int)n, 0, (int)nr, q + r0, matrix->ldq, (int)nc, q + c0, matrix->ldq,
-                     part, (size_t)nc, tmp);
-        move(nr * nc, part, total);
-    }
     const uint8_t *q;
     int64_t i;
     int rows;
-    struct pass pass = pass_open(matrix);
-    while (pass.next < matrix->blocks && matrix->start[pass.next] < matrix->held)
-        pass.next++;
-    while (pass_next(&pass, &q, &i, &rows)) {
+    for (struct pass pass = pass_open(matrix); pass_run(&pass, MAX_TERMS, &q, &i, &rows);) {
+        memset(part, 0, (size_t)(nr * nc) * sizeof *part);
         weft_u8_gram(rows, 0, (int)nr, q + r0, matrix->ldq, (int)nc, q + c0, matrix->ldq,
                      part, (size_t)nc, tmp);
-        move(nr * nc, part, total);
+        for (int64_t e = 0; e < nr * nc; e++) total[e] += part[e];
     }
 }
 

@@ -20,14 +20,6 @@ double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w)
     return (double)(s0 + s1) + (double)(s2 + s3);
 }
 
-void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w)
-{
-    const uint32_t *column = x->column;
-    const float *value = x->value;
-    for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
-        w[column[e]] += scale * (real)value[e];
-}
-
 void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z)
 {
     if (wide == 1)
@@ -38,10 +30,12 @@ void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, 
 
 void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale, real *w)
 {
-    if (wide == 1)
-        weft_sparse_add(x, i, scale[0], w);
-    else
+    if (wide > 1) {
         weft_kernel_best()->sparse_adds(x, i, wide, scale, w);
+        return;
+    }
+    for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
+        w[x->column[e]] += scale[0] * (real)x->value[e];
 }
 
 void weft_sparse_fetch(const weft_sparse *x, int64_t i)

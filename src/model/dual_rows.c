@@ -50,56 +50,12 @@ static int *assign_groups(const weft_matrix *matrix, int groups, int partitions,
     return partition;
 }
 
-/* Numbers of items that each rank sends to this one, given those that this one sends.
- * Collective. */
-static void counts_from(weft_team *team, const size_t *to, size_t *from, weft_arena *tmp)
+/* Where the items for each rank begin among all, given their numbers. */
+static int64_t *places_of(const weft_team *team, const int64_t *to, weft_arena *mem)
 {
-    size_t n = (size_t)team->size;
-    int64_t *all = WEFT_NEW(tmp, int64_t, n * n);
-    for (size_t r = 0; r < n; r++) all[(size_t)team->rank * n + r] = (int64_t)to[r];
-    weft_sum_i64(team, all, n * n);
-    for (size_t r = 0; r < n; r++) from[r] = (size_t)all[r * n + (size_t)team->rank];
-}
-
-/* Numbers of items of one kind sent to and received from each rank. */
-struct exchange {
-    size_t *to, *from;    /* [ranks] items */
-    size_t *at;           /* [ranks] position of the next item for a rank */
-    size_t sent, arrived; /* items in all */
-};
-
-static struct exchange exchange_new(weft_team *team, weft_arena *mem)
-{
-    size_t n = (size_t)team->size;
-    return (struct exchange){.to = WEFT_NEW(mem, size_t, n),
-                             .from = WEFT_NEW(mem, size_t, n),
-                             .at = WEFT_NEW(mem, size_t, n)};
-}
-
-/* Fills in the rest when `to` is complete. Collective. */
-static void exchange_counts(weft_team *team, struct exchange *exchange, weft_arena *mem)
-{
-    counts_from(team, exchange->to, exchange->from, mem);
-    for (int r = 0; r < team->size; r++) {
-        exchange->at[r] = exchange->sent;
-        exchange->sent += exchange->to[r];
-        exchange->arrived += exchange->from[r];
-    }
-}
-
-/* Sends all items, of `size` bytes each; returns those received. Collective. */
-static void *move_items(weft_team *team, const struct exchange *exchange, size_t size,
-                        const void *items, weft_arena *mem)
-{
-    size_t n = (size_t)team->size;
-    size_t *to = WEFT_NEW(mem, size_t, n), *from = WEFT_NEW(mem, size_t, n);
-    void *in = weft_arena_alloc(mem, exchange->arrived, size);
-    for (size_t r = 0; r < n; r++) {
-        to[r] = exchange->to[r] * size;
-        from[r] = exchange->from[r] * size;
-    }
-    weft_exchange(team, items, to, in, from);
-    return in;
+    int64_t *at = WEFT_NEW(mem, int64_t, team->size);
+    for (int r = 1; r < team->size; r++) at[r] = at[r - 1] + to[r - 1];
+    return at;
 }
 
 /* Sends every row to owner[group]. The rows that arrive are in the order of the ranks they
@@ -109,29 +65,29 @@ static const int *move_rows(dual_rows *dual, const weft_matrix *matrix,
                             weft_arena *mem)
 {
     const weft_sparse *sparse = matrix->rows;
-    struct exchange rows = exchange_new(matrix->team, mem),
-                    entries = exchange_new(matrix->team, mem);
+    weft_team *team = matrix->team;
+    int64_t *rows = WEFT_NEW(mem, int64_t, team->size),
+            *entries = WEFT_NEW(mem, int64_t, team->size), n, all;
     for (int64_t i = 0; i < sparse->n; i++) {
-        rows.to[owner[group_of(matrix, i)]]++;
-        entries.to[owner[group_of(matrix, i)]] +=
-            (size_t)(sparse->first[i + 1] - sparse->first[i]);
+        rows[owner[group_of(matrix, i)]]++;
+        entries[owner[group_of(matrix, i)]] += sparse->first[i + 1] - sparse->first[i];
     }
-    exchange_counts(matrix->team, &rows, mem);
-    exchange_counts(matrix->team, &entries, mem);
-    row_header *head = WEFT_NEW(mem, row_header, rows.sent);
-    uint32_t *column = WEFT_NEW(mem, uint32_t, entries.sent);
-    float *value = WEFT_NEW(mem, float, entries.sent);
+    int64_t *row_at = places_of(team, rows, mem), *at = places_of(team, entries, mem);
+    row_header *head = WEFT_NEW(mem, row_header, sparse->n);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, sparse->first[sparse->n]);
+    float *value = WEFT_NEW(mem, float, sparse->first[sparse->n]);
     for (int64_t i = 0; i < sparse->n; i++) {
         int64_t e = sparse->first[i];
-        size_t n = (size_t)(sparse->first[i + 1] - e);
+        size_t some = (size_t)(sparse->first[i + 1] - e);
         int g = group_of(matrix, i), to = owner[g];
-        head[rows.at[to]++] = (row_header){label[i], g, (int64_t)n, weight ? weight[i] : 1};
-        memcpy(column + entries.at[to], sparse->column + e, n * sizeof *column);
-        memcpy(value + entries.at[to], sparse->value + e, n * sizeof *value);
-        entries.at[to] += n;
+        head[row_at[to]++] =
+            (row_header){label[i], g, (int64_t)some, weight ? weight[i] : 1};
+        memcpy(column + at[to], sparse->column + e, some * sizeof *column);
+        memcpy(value + at[to], sparse->value + e, some * sizeof *value);
+        at[to] += (int64_t)some;
     }
-    head = move_items(matrix->team, &rows, sizeof *head, head, mem);
-    int64_t n = (int64_t)rows.arrived, *first = WEFT_NEW(mem, int64_t, n + 1);
+    head = weft_exchange_items(team, head, rows, sizeof *head, &n, mem);
+    int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
     int32_t *mine = WEFT_NEW(mem, int32_t, n);
     double *counts = WEFT_NEW(mem, double, n);
     int *group = WEFT_NEW(mem, int, n);
@@ -144,8 +100,8 @@ static const int *move_rows(dual_rows *dual, const weft_matrix *matrix,
     dual->label = mine;
     dual->weight = weight ? counts : NULL;
     dual->x = (weft_sparse){.n = n, .first = first};
-    dual->x.column = move_items(matrix->team, &entries, sizeof *column, column, mem);
-    dual->x.value = move_items(matrix->team, &entries, sizeof *value, value, mem);
+    dual->x.column = weft_exchange_items(team, column, entries, sizeof *column, &all, mem);
+    dual->x.value = weft_exchange_items(team, value, entries, sizeof *value, &all, mem);
     return group;
 }
 

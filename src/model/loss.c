@@ -13,15 +13,7 @@
 
 double margin_sum(const weft_matrix *matrix, const double *x)
 {
-    double bound =
-        weft_largest_f64(matrix->team, x, (size_t)matrix->n) * (double)matrix->total;
-    int scale = weft_fix_scale(bound);
-    int64_t whole = 0;
-    for (int64_t i = 0; i < matrix->n && isfinite(bound); i++)
-        whole += weft_fix(x[i], scale);
-    double sum;
-    weft_sum_whole(matrix->team, &whole, 1, scale, bound, &sum);
-    return sum;
+    return weft_sum_exact(matrix->team, x, matrix->n, matrix->total);
 }
 
 double answers_total(const weft_matrix *matrix, const weft_answers *answers)

@@ -351,6 +351,16 @@ static int64_t pieces_of(const weft_team *team, const size_t *bytes)
     return n;
 }
 
+double weft_sum_exact(weft_team *team, const double *x, int64_t n, int64_t total)
+{
+    double sum, bound = weft_largest_f64(team, x, (size_t)n) * (double)total;
+    int scale = weft_fix_scale(bound);
+    int64_t whole = 0;
+    for (int64_t i = 0; i < n && isfinite(bound); i++) whole += weft_fix(x[i], scale);
+    weft_sum_whole(team, &whole, 1, scale, bound, &sum);
+    return sum;
+}
+
 void weft_exchange(weft_team *team, const void *send, const size_t *to, void *receive,
                    const size_t *from)
 {
@@ -374,6 +384,27 @@ void weft_exchange(weft_team *team, const void *send, const size_t *to, void *re
     MPI_Waitall(n, pending, MPI_STATUSES_IGNORE);
     weft_timer_end(team, (size_t)(out - (const char *)send));
     weft_arena_free(tmp);
+}
+
+void *weft_exchange_items(weft_team *team, const void *items, const int64_t *to,
+                          size_t size, int64_t *n, weft_arena *mem)
+{
+    size_t ranks = (size_t)team->size, me = (size_t)team->rank;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *all = WEFT_NEW(tmp, int64_t, ranks * ranks); /* [from][to] */
+    size_t *out = WEFT_NEW(tmp, size_t, ranks), *in = WEFT_NEW(tmp, size_t, ranks);
+    memcpy(all + me * ranks, to, ranks * sizeof *to);
+    weft_sum_i64(team, all, ranks * ranks);
+    *n = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        out[r] = (size_t)to[r] * size;
+        in[r] = (size_t)all[r * ranks + me] * size;
+        *n += all[r * ranks + me];
+    }
+    void *received = weft_arena_alloc(mem, (size_t)*n, size);
+    weft_exchange(team, items, out, received, in);
+    weft_arena_free(tmp);
+    return received;
 }
 
 /* Bytes and offsets of x[count] of all ranks. Every rank gets from other nodes what the

@@ -9,8 +9,6 @@
 
 /* ---- cpu ---- */
 
-/* The CPU: which kernels it runs, and how fast it is. */
-
 /* "avx512", "avx2" or "plain": the kernels in use, the widest that this CPU supports, or
  * those that WEFT_KERNEL in the environment names. All give the same bits. */
 const char *weft_cpu_kernel(void);
@@ -23,8 +21,6 @@ double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
 #define WEFT_CORE_CHOSEN "WEFT_CORE_CHOSEN"
 
 /* ---- gemm ---- */
-
-/* Products with packed matrices, whose rows do not depend on the other rows. */
 
 /* Matrix b[k][m] packed in panels of columns for weft_packed_times. */
 typedef struct weft_packed {
@@ -66,8 +62,6 @@ void weft_outer_rows(int n, int k, const real *a, size_t lda, int m, const real 
 
 /* ---- bytes ---- */
 
-/* Random features stored as bytes: their cosines, and products with them. */
-
 /* A random feature is stored as one byte: q = 128 + round(127 cos t), cos t ~ (q -
  * 128)/127. q[i] for t = 2 pi (scale x[i] + offset[i]), i < n: in turns. Error of cos below
  * 2e-6 before rounding where |scale x| < 1e4; the products are reduced with the bits of a
@@ -93,8 +87,6 @@ void weft_u8_gram(int n, int along, int m, const uint8_t *a, size_t lda, int p,
                   const uint8_t *b, size_t ldb, int32_t *g, size_t ldg, weft_arena *tmp);
 
 /* ---- cells ---- */
-
-/* Cells of an LSTM. */
 
 /* n samples at one step of time, h units. */
 typedef struct weft_cells {

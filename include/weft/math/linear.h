@@ -9,21 +9,15 @@
 
 /* ---- finite ---- */
 
-/* Numbers that are not finite. */
-
 /* Index of the first of x[n] that is not finite, or n. Cost O(n). */
 int64_t weft_not_finite(const float *x, int64_t n);
 
 /* ---- student ---- */
 
-/* Quantiles of Student's distribution. */
-
 /* t with P(|T| < t) = 0.95, Student's distribution of `degrees` >= 1. Cost O(degrees). */
 double weft_student(int degrees);
 
 /* ---- exact ---- */
-
-/* Sums that do not depend on the order of their terms. */
 
 /* Sums that do not depend on the order of their terms: numbers are added as 64-bit integers
  * in units of 2^-scale. `bound` must be at least the sum of all magnitudes over all ranks.
@@ -39,8 +33,6 @@ int weft_exact_scale(double bound); /* 51 - ceil(log2 bound) */
 void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
 
 /* ---- tensor ---- */
-
-/* Parts of a flat vector of weights. */
 
 /* A tensor in the flat weight vector, row-major. */
 typedef struct weft_tensor {
@@ -77,8 +69,6 @@ void weft_tensors_put(const char *part, int ntensor, const weft_tensor *tensor,
 
 /* ---- sparse ---- */
 
-/* Sparse rows, and their products with dense vectors and matrices. */
-
 /* Sparse rows: entry e of row i, first[i] <= e < first[i+1], is value[e] at column[e]. */
 typedef struct weft_sparse {
     int64_t n;            /* rows */
@@ -88,8 +78,6 @@ typedef struct weft_sparse {
 } weft_sparse;
 /* Dot product of row i with w, in entry order (four partial sums). */
 double weft_sparse_dot(const weft_sparse *sparse, int64_t i, const real *w);
-/* w += scale * row i. */
-void weft_sparse_add(const weft_sparse *sparse, int64_t i, real scale, real *w);
 /* The same for vectors side by side, w[columns][wide], wide = 1 or a multiple of 4 up to
  * WEFT_SPARSE_WIDE: z[wide] <- dot products, each in entry order (wide = 1: as
  * weft_sparse_dot); w += scale[wide] * row i. */
@@ -112,8 +100,6 @@ void weft_add_rows(int n, const uint32_t *at, const real *value, int d, const re
                    size_t ldx, real *sum);
 
 /* ---- project ---- */
-
-/* Random projections of rows of bytes, of sparse rows, and of rows of numbers. */
 
 /* Largest magnitude of the integers of a packed matrix: four sums of two products with
  * bytes then fit in 16 bits, which makes the product three times as fast as one of
@@ -144,8 +130,6 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
                    float *sum);
 
 /* ---- eigen ---- */
-
-/* Eigenvalues of symmetric matrices. */
 
 /* All eigenvalues value[n], increasing, of the symmetric matrix a[n][n], of which the lower
  * triangle is read; row i of a becomes the eigenvector of value[i], of length 1. Cost

@@ -11,8 +11,6 @@
 
 /* ---- optim ---- */
 
-/* The optimizer of a client's steps; that of the server stands below. */
-
 /* Gradient descent on one device, as in torch.optim.SGD (no dampening, no Nesterov). */
 typedef struct weft_sgd {
     double lr;
@@ -41,8 +39,6 @@ int weft_sgd_step(const weft_sgd *sgd, int64_t n, int first, real *w, real *g,
                   real *velocity, const real *anchor);
 
 /* ---- lanes ---- */
-
-/* Several small models at once, one in each lane of a vector register. */
 
 /* Models of equal shape, one in each of the weft_lanes() lanes of a vector register: arrays
  * are [...][lanes]. Each lane has the same bits as the functions above for a single
@@ -112,8 +108,6 @@ void weft_lanes_softmax(int c, const real *z, const int32_t *label, const double
 
 /* ---- descend ---- */
 
-/* Gradient descent without a federation, as in torch.optim.SGD, Adam and Adadelta. */
-
 typedef enum weft_descent_optimizer {
     WEFT_DESCENT_SGD,
     WEFT_DESCENT_ADAM,
@@ -179,8 +173,6 @@ void weft_descent_idle(const weft_descent *descent, const weft_pace *pace, int64
                        int64_t n, real *w, real *slots, int64_t apart);
 
 /* ---- logistic ---- */
-
-/* Logistic losses: of several outputs side by side, and of softmax. */
 
 /* A step of dual coordinate ascent for one row in n outputs, whose dual variables a[n] are
  * 0..c:

@@ -66,10 +66,17 @@ double weft_largest_f64(weft_team *team, const double *x, size_t n);
  * used. */
 void weft_sum_whole(weft_team *team, int64_t *x, size_t n, int scale, double bound,
                     double *sum);
+/* Collective. Sum of x[n] of all ranks, `total` numbers, exact and so the same in any
+ * order; NAN where one is not finite. */
+double weft_sum_exact(weft_team *team, const double *x, int64_t n, int64_t total);
 /* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
  * `send`, and receives from[size] from each, likewise, in `receive`. */
 void weft_exchange(weft_team *team, const void *send, const size_t *to, void *receive,
                    const size_t *from);
+/* Collective. The same of items of `size` bytes, to[ranks] of them: returns those that
+ * arrive, *n, in the order of the ranks that sent them, owned by mem. */
+void *weft_exchange_items(weft_team *team, const void *items, const int64_t *to,
+                          size_t size, int64_t *n, weft_arena *mem);
 /* Collective. All ranks get x, which is the bytes of all ranks one after the other,
  * count[size] of them; each rank has its own there. */
 void weft_join_bytes(weft_team *team, void *x, const size_t *count);

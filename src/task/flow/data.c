@@ -226,40 +226,21 @@ static double response_of(const flow_data *data, const weft_rows *rows, int64_t 
 
 /* ---- means ---- */
 
-static void find_means(flow_data *data, weft_arena *mem)
+/* y[n here]: the responses. Collective. */
+static void find_means(flow_data *data, const double *y, weft_arena *mem)
 {
     const weft_rows *rows = &data->data->part[WEFT_TRAIN];
-    double most[2] = {0, 0}, sum = 0; /* of features, of the response */
-    for (int64_t i = 0; i < rows->n; i++) {
-        for (int64_t j = 0; j < data->p; j++)
-            most[0] = fmax(most[0], fabs(value_of(data, rows, i, column_of(data, j))));
-        most[1] = fmax(most[1], fabs(response_of(data, rows, i)));
-    }
-    weft_max_f64(data->team, most, 2);
-    data->largest = most[0];
-    int scale = weft_fix_scale(most[1] * (double)data->n);
-    int64_t whole = 0;
     for (int64_t i = 0; i < rows->n; i++)
-        whole += weft_fix(response_of(data, rows, i), scale);
-    weft_sum_i64(data->team, &whole, 1);
-    sum = weft_unfix(whole, scale);
-    data->mean_y = sum / (double)data->n;
+        for (int64_t j = 0; j < data->p; j++)
+            data->largest =
+                fmax(data->largest, fabs(value_of(data, rows, i, column_of(data, j))));
+    weft_max_f64(data->team, &data->largest, 1);
+    data->mean_y = weft_sum_exact(data->team, y, rows->n, data->n) / (double)data->n;
     double *of = WEFT_NEW(mem, double, data->p);
     sum_columns(data, NULL, of, mem);
     data->mean = WEFT_NEW(mem, double, data->d);
     for (int64_t j = 0; j < data->p; j++)
         data->mean[column_of(data, j)] = of[j] / (double)data->n;
-}
-
-/* The centred responses of all rows on every rank, [n]. Exact. Collective. */
-static double *all_responses(const flow_data *data, weft_arena *tmp)
-{
-    const weft_rows *rows = &data->data->part[WEFT_TRAIN];
-    double *y = WEFT_NEW(tmp, double, data->n);
-    for (int64_t i = 0; i < rows->n; i++)
-        y[rows->first + i] = response_of(data, rows, i) - data->mean_y;
-    weft_join_f64(data->team, y, (size_t)data->n);
-    return y;
 }
 
 /* ---- principal directions ---- */
@@ -362,9 +343,12 @@ weft_status flow_data_open(flow_data *data, const weft_env *env, const char *res
     problem->s = WEFT_NEW(env->mem, double, problem->m);
     problem->c = WEFT_NEW(env->mem, double, problem->m);
     data->z = WEFT_NEW(env->mem, double, problem->m);
-    find_means(data, env->mem);
     weft_arena *tmp = weft_arena_new();
-    const double *y = all_responses(data, tmp);
+    double *y = WEFT_NEW(tmp, double, data->n); /* of all rows, centred, on every rank */
+    for (int64_t i = 0; i < rows->n; i++) y[rows->first + i] = response_of(data, rows, i);
+    find_means(data, y + rows->first, env->mem);
+    for (int64_t i = 0; i < rows->n; i++) y[rows->first + i] -= data->mean_y;
+    weft_join_f64(data->team, y, (size_t)data->n);
     double *xty = WEFT_NEW(tmp, double, data->p);
     sum_columns(data, y + rows->first, xty, tmp);
     decompose_rows(data, y, xty, problem, env->mem);
@@ -420,12 +404,6 @@ double flow_data_score(const flow_data *data, weft_part part, const real *weight
             y += (double)weight[j] * value_of(data, rows, i, j);
         off[i] = pow(y - response_of(data, rows, i), 2);
     }
-    double most = weft_largest_f64(data->team, off, (size_t)rows->n);
-    double bound = most * (double)rows->total;
-    int scale = weft_fix_scale(bound);
-    int64_t sum = 0;
-    for (int64_t i = 0; i < rows->n && isfinite(bound); i++) sum += weft_fix(off[i], scale);
-    double total;
-    weft_sum_whole(data->team, &sum, 1, scale, bound, &total);
+    double total = weft_sum_exact(data->team, off, rows->n, rows->total);
     return isnan(total) ? INFINITY : total / (double)rows->total;
 }
