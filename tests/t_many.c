@@ -131,7 +131,7 @@ static weft_status prepare(struct bench *bench, weft_team *team, int64_t trials,
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,
-                                .checkpoint = 60,
+                                .limits.checkpoint = 60,
                                 .workers = 100,
                                 .mem = bench->mem};
     TRY(weft_rundir_open(&bench->trace, path, fresh, team, bench->mem));

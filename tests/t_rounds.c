@@ -150,8 +150,8 @@ static weft_status prepare(struct bench *bench, const struct setting *how)
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,
-                                .checkpoint = how->checkpoint,
-                                .target = how->target,
+                                .limits.checkpoint = how->checkpoint,
+                                .limits.target = how->target,
                                 .mem = bench->mem};
     if (!how->path) return WEFT_OK;
     TRY(weft_rundir_open(&bench->trace, how->path, how->fresh, &world, bench->mem));

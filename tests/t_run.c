@@ -181,12 +181,12 @@ static void test_winner(weft_team *team)
     finish(&bench, 0);
 
     st = prepare(&bench, team, &weft_tuner_random, 1, NULL, 0);
-    bench.sched.target = 100;
+    bench.sched.limits.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     ok(st == WEFT_OK && bench.sched.queue.n == 1, "a target that is met ends the search");
     finish(&bench, 0);
     st = prepare(&bench, team, &weft_tuner_ws_sha, 1, NULL, 0);
-    bench.sched.target = 100;
+    bench.sched.limits.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     ok(st == WEFT_OK && bench.sched.queue.n == 4 && bench.sched.queue.winner.job.mix.k == 1,
        "but not by a fit that maps share");

@@ -26,8 +26,8 @@ typedef struct weft_value {
 /* The jobs, in the order of the file. */
 typedef struct weft_jobs {
     int64_t n;
-    int64_t *job, *trial, *rounds, *wins;             /* [n] */
-    double *resource, *size, *loss, *bound, *seconds; /* [n] */
+    int64_t *job, *trial, *rounds, *wins;      /* [n] */
+    double *resource, *loss, *bound, *seconds; /* [n] */
     const weft_metric *metrics;
     double *metric[WEFT_MAX_METRICS]; /* [metrics][n] */
 } weft_jobs;

@@ -172,7 +172,6 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     jobs->rounds = whole(&columns, "rounds");
     jobs->wins = whole(&columns, "wins");
     jobs->resource = number(&columns, "resource");
-    jobs->size = number(&columns, "size");
     jobs->loss = number(&columns, "loss");
     jobs->bound = number(&columns, "bound");
     jobs->seconds = number(&columns, "seconds");

@@ -508,7 +508,6 @@ weft_status weft_winner_begin(weft_winner *winner, const weft_job_record *record
     *conf = value;
     *winner = (weft_winner){.text = weft_arena_text(file->mem, "%s", text),
                             .scores = tables->scores,
-                            .size = record->job.feature_fraction,
                             .id = record->job.mix.id[weft_winner_arm(record)],
                             .job = record->job.id,
                             .trial = record->job.trial,
@@ -544,7 +543,6 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_put_long(file, "/winner", "job", winner->job));
     TRY(weft_h5_put_long(file, "/winner", "trial", winner->trial));
     TRY(weft_h5_put_long(file, "/winner", "round", winner->round));
-    TRY(weft_h5_put_num(file, "/winner", "size", winner->size));
     return put_scores(winner, file);
 }
 
@@ -607,18 +605,15 @@ static weft_status read_winner(weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_verify(file));
     TRY(weft_h5_read_attr(file, "/winner", "config", &winner->config));
     TRY(weft_h5_read_attr(file, "/winner", "text", &winner->text));
-    TRY(weft_h5_read_num(file, "/winner", "size", &winner->size));
     TRY(weft_h5_read_long(file, "/winner", "job", &winner->job));
     TRY(weft_h5_read_long(file, "/winner", "trial", &winner->trial));
     TRY(weft_h5_read_long(file, "/winner", "round", &winner->round));
     TRY(weft_h5_read_long(file, "/winner", "id", &winner->id));
     for (int i = 0; i < WEFT_NORIGIN; i++)
         TRY(weft_h5_read_attr(file, "/", origin[i], &winner->origin[i]));
-    if (!(winner->size > 0 && winner->size <= 1) || winner->round < 0 ||
-        winner->round > INT_MAX)
-        return weft_fail(WEFT_EFILE,
-                         "%s has a winner of size %g, trained %lld times; make it again",
-                         file->path, winner->size, (long long)winner->round);
+    if (winner->round < 0 || winner->round > INT_MAX)
+        return weft_fail(WEFT_EFILE, "%s has a winner trained %lld times; make it again",
+                         file->path, (long long)winner->round);
     TRY(weft_winner_scores(file, &winner->scores, winner->score));
     TRY(read_likeness(winner, file));
     TRY(weft_confusion_read(&winner->confusion, file));

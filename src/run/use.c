@@ -25,7 +25,6 @@ static weft_job job_of(const weft_run *run, const weft_winner *winner)
     weft_job job = weft_job_new(winner->trial, 0, &mix);
     job.id = winner->job;
     job.index = (int)winner->round;
-    job.feature_fraction = winner->size;
     job.last = 1;
     return job;
 }
@@ -75,9 +74,9 @@ weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_tea
     if (st == WEFT_OK) st = weft_agree(configure(&conf, path, winner.config, on), world);
     if (st == WEFT_OK) st = weft_run_bind(&run, &conf, 0, world, mem);
     if (st == WEFT_OK) st = check_use(&run, path, on);
-    run.like = &winner.like;
-    run.like_of = path;
-    run.window = on->window;
+    run.on.like = &winner.like;
+    run.on.like_of = path;
+    run.on.window = on->window;
     if (st == WEFT_OK) st = weft_run_open(&run, on->data ? on->data : "");
     if (st == WEFT_OK) st = call_on(&run, &winner, path, fn, ctx);
     weft_run_close(&run);
