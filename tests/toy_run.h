@@ -136,7 +136,7 @@ static weft_status prepare(struct bench *bench, weft_team *team, const weft_tune
     bench->sched = (weft_sched){.world = team,
                                 .team = team,
                                 .teams = 1,
-                                .checkpoint = 60,
+                                .limits.checkpoint = 60,
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,

@@ -194,7 +194,6 @@ static weft_status print_federation(const char *path, weft_arena *mem)
 
 /* ---- packed data ---- */
 
-/* Text that stays in its line. */
 static const char *one_line(const weft_h5 *file, const char *text)
 {
     return weft_one_line(weft_arena_text(file->mem, "%s", text));

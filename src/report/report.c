@@ -29,7 +29,6 @@ static void print_score(const weft_summary *summary, weft_part part, weft_arena 
 
 /* ---- jobs by what decides the winner ---- */
 
-/* What decides whether job `at` wins. */
 static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
 {
     double tie =

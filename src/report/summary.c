@@ -197,7 +197,6 @@ static double last_of(int64_t n, const double *x, const int64_t *job)
     return NAN;
 }
 
-/* Sums over rounds, and the last numbers. */
 static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
 {
     static const char *const spent[] = {"wall", "compute", "wait", "comm"};
@@ -220,7 +219,6 @@ static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
     return columns.st;
 }
 
-/* The configurations: their numbers and texts. */
 static weft_status read_configs(weft_h5 *file, weft_summary *summary)
 {
     TRY(weft_h5_read_texts(file, "/configs/text", &summary->text, &summary->nconfig));

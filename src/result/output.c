@@ -64,28 +64,38 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
 {
     if (outcome->won.none)
         return weft_h5_put_attr(file, "/", "no_winner", outcome->won.none);
-    weft_winner winner;
-    const double *conf;
-    TRY(weft_winner_begin(&winner, outcome->won.winner, &outcome->history.tables, &conf,
-                          file));
-    TRY(winner_config(outcome, conf, file->mem, &winner.config));
-    winner.refitted = outcome->won.refitted;
-    winner.ntensor = outcome->won.ntensor;
-    winner.state = outcome->won.state->x;
-    winner.like = outcome->like;
+    const weft_job_record *record = outcome->won.winner;
+    const weft_tables *tables = &outcome->history.tables;
+    int64_t dim = record->job.mix.dim;
+    double *conf = WEFT_NEW(file->mem, double, dim);
+    char text[1024];
+    weft_winner_conf(record, conf);
+    weft_axes_show(tables->axis, tables->dim, conf, text, sizeof text);
+    weft_winner winner = {.text = text,
+                          .refitted = outcome->won.refitted,
+                          .id = record->job.mix.id[weft_winner_arm(record)],
+                          .job = record->job.id,
+                          .trial = record->job.trial,
+                          .round = record->job.index,
+                          .ntensor = outcome->won.ntensor,
+                          .state = outcome->won.state->x,
+                          .scores = tables->scores,
+                          .like = outcome->like,
+                          .kept = outcome->won.state->kept,
+                          .nmember = outcome->won.nmember,
+                          .member = outcome->won.member};
     if (outcome->vocab) winner.vocab = *outcome->vocab;
-    winner.kept = outcome->won.state->kept;
-    winner.nmember = outcome->won.nmember;
-    winner.member = outcome->won.member;
     memcpy(winner.tensor, outcome->won.tensor, sizeof winner.tensor);
     memcpy(winner.score, outcome->won.score, sizeof winner.score);
     if (outcome->won.score[WEFT_TEST].confusion)
         winner.confusion = (weft_confusion){outcome->like.classes, outcome->like.class_name,
                                             outcome->won.score[WEFT_TEST].confusion};
+    TRY(weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
+                    "its configuration; axes in /configs/axis", "the option's own"));
+    TRY(winner_config(outcome, conf, file->mem, &winner.config));
     TRY(weft_winner_put(&winner, file));
-    return outcome->won.members
-               ? weft_members_put(file, outcome->won.members, outcome->won.score)
-               : WEFT_OK;
+    if (!outcome->won.members) return WEFT_OK;
+    return weft_members_put(file, outcome->won.members, outcome->won.score);
 }
 
 static weft_status put_times(weft_h5 *file, const weft_outcome *outcome)
@@ -247,7 +257,6 @@ weft_status weft_run_write(const char *path, const weft_outcome *outcome)
 
 /* ---- reading what a run may be given more with ---- */
 
-/* The length of a list of numbers. */
 static weft_status length_of(weft_h5 *file, const char *path, int64_t *n)
 {
     int nd;

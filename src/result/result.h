@@ -152,13 +152,6 @@ typedef struct weft_winner {
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
 
-/* The winner that a job is, without weights, its scores NAN. Its configuration, *conf, is
- * written to /winner/value. EFILE. Owned by file->mem. */
-WEFT_CHECKED weft_status weft_winner_begin(weft_winner *winner,
-                                           const weft_job_record *record,
-                                           const weft_tables *tables, const double **conf,
-                                           weft_h5 *file);
-
 /* Writes /winner. EFILE. */
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file);
 

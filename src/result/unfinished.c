@@ -76,7 +76,6 @@ static weft_tables parse_tables(const char *text, weft_arena *mem)
     weft_tables tables = {
         .metrics = weft_metrics_parse(table_of(text, METRICS, mem), mem),
         .rows = weft_metrics_parse(table_of(text, ROWS, mem), mem),
-        .scores = weft_metrics_parse(table_of(text, SCORES, mem), mem),
     };
     parse_axes(table_of(text, AXES, mem), &tables, mem);
     return tables;

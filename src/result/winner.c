@@ -497,26 +497,6 @@ static int is_packed(int64_t n, const real *x)
     return n < FEW || 2 * zeros > n;
 }
 
-weft_status weft_winner_begin(weft_winner *winner, const weft_job_record *record,
-                              const weft_tables *tables, const double **conf, weft_h5 *file)
-{
-    int64_t dim = record->job.mix.dim;
-    double *value = WEFT_NEW(file->mem, double, dim);
-    char text[1024];
-    weft_winner_conf(record, value);
-    weft_axes_show(tables->axis, tables->dim, value, text, sizeof text);
-    *conf = value;
-    *winner = (weft_winner){.text = weft_arena_text(file->mem, "%s", text),
-                            .scores = tables->scores,
-                            .id = record->job.mix.id[weft_winner_arm(record)],
-                            .job = record->job.id,
-                            .trial = record->job.trial,
-                            .round = record->job.index};
-    for (int p = 0; p < WEFT_NPART; p++) winner->score[p] = weft_scores_none();
-    return weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, value, 0,
-                       "its configuration; axes in /configs/axis", "the option's own");
-}
-
 weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
 {
     const char *name[WEFT_MAX_TENSORS];

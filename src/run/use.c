@@ -17,7 +17,6 @@ enum { WIDTH = 12 }; /* least width of a column of scores */
 
 /* ---- a winner on other data ---- */
 
-/* The winner as a job of the run that is open. */
 static weft_job job_of(const weft_run *run, const weft_winner *winner)
 {
     weft_mix mix = weft_mix_new(1, 0, run->mem);
@@ -229,7 +228,6 @@ static const char *text_of(const weft_conf *conf, const weft_kind *kind,
     return entry ? entry->value : opt->def;
 }
 
-/* Adds the values of a section, a line each. */
 static weft_status add_section(weft_conf *conf, const weft_kind *kind, char **text)
 {
     char name[64], value[64];
@@ -246,7 +244,6 @@ static weft_status add_section(weft_conf *conf, const weft_kind *kind, char **te
     return WEFT_OK;
 }
 
-/* Adds the section of the plug-in that an option of the task names. */
 static weft_status add_choice(weft_conf *conf, const weft_task *task,
                               const weft_choice *choice, char **text)
 {

@@ -181,7 +181,6 @@ weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_record *record,
     return weft_rundir_stuck(rundir, st);
 }
 
-/* Adds the records to the journal, durably. */
 static weft_status add_all(weft_rundir *rundir, const weft_record *rec, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -195,7 +195,6 @@ void weft_show_scored(double share)
 
 /* ---- states of jobs ---- */
 
-/* Copies what clients kept in the run that trials begin with. */
 static weft_status start_kept(const weft_sched *sched, weft_state *state)
 {
     weft_status st = WEFT_OK;

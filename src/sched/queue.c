@@ -372,7 +372,6 @@ int weft_queue_needs(const weft_sched *sched, const weft_job_record *record)
     return sched->queue.known == 0 || !rules_out(&sched->queue.best, record);
 }
 
-/* The share of a job that was done in this session. */
 static double share_done(const weft_sched *sched, const weft_job_record *record)
 {
     double here = record->began + record->seconds - sched->session.before;

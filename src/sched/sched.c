@@ -591,7 +591,6 @@ static weft_status ask_jobs(weft_sched *sched, weft_asked *answer)
     return WEFT_OK;
 }
 
-/* Stores the record of a job and tells the tuner its result. */
 static void tell_result(weft_sched *sched, weft_flight *flight)
 {
     const weft_job_record *record = &flight->record;
