@@ -58,7 +58,7 @@ def rff(w, o, stat, x):
     laplacian, gamma = o["rff.kernel"] == "laplacian", float(o["rff.gamma"])
     if not laplacian:
         refuse(o, rff__projection="dense")
-    d, wide = x.shape[1], math.ceil(w.attrs["size"] * int(o["rff.features"]))
+    d, wide = x.shape[1], int(o["rff.features"])
     mean, deviation, least, most = stat.reshape(4, d)
     half = (most.astype(f8) - least) / 2
     reach = np.maximum(abs(least), abs(most))
@@ -133,7 +133,7 @@ def ngram(w, o, stat, texts):
     """Rows of columns and values, one for each text."""
     refuse(o, ngram__stop="false", ngram__tokenizer="split remove kim")
     bins, classes = int(o["ngram.bins"]), len(w["class"])
-    columns, stat = math.ceil(bins * w.attrs["size"]), stat.astype(f8)
+    columns, stat = bins, stat.astype(f8)
     weight = weights_of(w, o, stat[: columns * classes].reshape(columns, classes), stat[bins * classes])
     grams = o["ngram.grams"] if o["ngram.grams"] != "auto" else "1-" + o["ngram.order"]
     least, most = map(int, grams.split("-"))
@@ -189,7 +189,7 @@ def maps(w, o, rows):
         wide, nstat = int(o["nystrom.landmarks"]), 1 + (2 + int(o["nystrom.landmarks"])) * rows.shape[1]
     else:
         wide, nstat = int(o["rff.features"]), 4 * rows.shape[1]
-    wide, total = math.ceil(wide * w.attrs["size"]), 0
+    total = 0
     folds = states(w)
     for state in folds:
         stat, last = state[:nstat], (len(state) - nstat) // (wide + 1)

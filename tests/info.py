@@ -46,15 +46,12 @@ def client_lines(f):
     for i, part in enumerate(PARTS):
         yield size_line(part, size[:, i])
     yield size_line("all", size.sum(1))
-    yield "client's training samples distance classes " + " ".join(x.decode() for x in f["class"])
     share = count.sum(0) / count.sum()
     has = (count > 0).sum(1)
     distance = [abs(c / c.sum() - share).sum() / 2 if c.sum() else 0 for c in count]
-    for c in range(min(n, 5)):
-        yield f"{c} {distance[c]:.3f} {has[c]} {' '.join(map(str, count[c]))}"
     some = (has > 0).sum()
-    yield f"mean {sum(distance) / some:.3f} {has.sum() / some:.1f} {' '.join(f'{x / some:.1f}' for x in count.sum(0))}"
-    yield f"of {some} clients; distance: total variation between a client's classes and all of theirs, 0 to 1"
+    yield (f"distance {sum(distance) / some:.3f} between the classes of a client and all, total variation, 0 to 1; "
+           f"{has.sum() / some:.1f} classes a client: means of {some} clients")
 
 
 def sentence_lines(f):

@@ -271,11 +271,11 @@ static weft_status prepare(struct bench *bench, const struct setting *how)
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,
-                                .checkpoint = 60,
-                                .target = how->target,
+                                .limits.checkpoint = 60,
+                                .limits.target = how->target,
                                 .workers = how->workers,
                                 .overhead = how->overhead,
-                                .disk = how->disk,
+                                .limits.disk = how->disk / 1e9,
                                 .wall = how->wall,
                                 .mem = bench->mem};
     return open_trace(&bench->sched, how->path, how->fresh, &bench->trace);

@@ -353,10 +353,10 @@ def better(e, i, k):
         return -1 if e["wins"][i] > 0 else 1
     if e["wins"][i] == 0:
         return k - i
-    a, b = ((not math.isfinite(e["loss"][j]), -e["size"][j], -e["resource"][j],
+    a, b = ((not math.isfinite(e["loss"][j]), -e["resource"][j],
              *rank(e["loss"][j], e["valid_loss"][j]), j) for j in (i, k))
     if 2 in (e["wins"][i], e["wins"][k]):
-        a, b = a[:1] + a[3:], b[:1] + b[3:]
+        a, b = a[:1] + a[2:], b[:1] + b[2:]
     return -1 if a < b else 1
 
 
@@ -387,8 +387,6 @@ def lower_line(run):
     i = min(lower, key=lambda i: e["loss"][i])
     if e["wins"][i] == 0:
         why = f"it was left behind by tuner {run.fact('tuner')}, which chooses among the trials that it kept to the end"
-    elif e["size"][i] < e["size"][won]:
-        why = f"it has {e['size'][i]:g} of all features, the winner {e['size'][won]:g}"
     else:
         why = f"it was trained for {e['resource'][i]:g} where the winner was for {e['resource'][won]:g}, and those " \
               "trained longest come first"

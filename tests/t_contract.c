@@ -133,7 +133,7 @@ static weft_status prepare(struct bench *bench, const struct combo *combo,
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,
-                                .checkpoint = 60,
+                                .limits.checkpoint = 60,
                                 .workers = how->workers,
                                 .mem = bench->mem};
     TRY(read_search(bench, combo, how));

@@ -127,7 +127,7 @@ static weft_status prepare(struct bench *bench, weft_team *team, int64_t trials,
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,
-                                .checkpoint = 60,
+                                .limits.checkpoint = 60,
                                 .workers = 100,
                                 .mem = bench->mem};
     return open_trace(&bench->sched, path, fresh, &bench->trace);

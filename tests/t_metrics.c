@@ -219,10 +219,10 @@ static void test_digest(void)
 
 /* ---- which job is better ---- */
 
-/* A merit by eligibility, size, resource, loss and job. */
-static weft_merit merit(int wins, double size, double resource, double loss, int64_t job)
+/* A merit by eligibility, resource, loss and job. */
+static weft_merit merit(int wins, double resource, double loss, int64_t job)
 {
-    return (weft_merit){wins, size, resource, weft_rank_of(loss, NAN, job)};
+    return (weft_merit){wins, resource, weft_rank_of(loss, NAN, job)};
 }
 
 static void test_merit(void)
@@ -232,23 +232,18 @@ static void test_merit(void)
         const char *what;
         weft_merit better, worse;
     } pairs[] = {
-        {"one that may win", merit(MORE, 0.1, 1, 9, 5), merit(NEVER, 1, 9, 0, 1)},
-        {"one that may win, however bad", merit(LOSS, 0.1, 1, INFINITY, 5),
-         merit(NEVER, 1, 9, 0, 1)},
-        {"of two that may not the later", merit(NEVER, 0.1, 1, 9, 5),
-         merit(NEVER, 1, 9, 0, 4)},
-        {"a finite loss", merit(MORE, 0.1, 1, 9, 5), merit(MORE, 1, 9, INFINITY, 1)},
-        {"a finite loss, by losses", merit(LOSS, 0.1, 1, 9, 5),
-         merit(LOSS, 1, 9, INFINITY, 1)},
-        {"more features", merit(MORE, 0.5, 1, 9, 5), merit(MORE, 0.4, 9, 1, 1)},
-        {"more resource", merit(MORE, 0.5, 3, 9, 5), merit(MORE, 0.5, 2, 1, 1)},
-        {"a lower loss", merit(MORE, 0.5, 3, 1, 5), merit(MORE, 0.5, 3, 2, 1)},
-        {"a lower loss, with less", merit(LOSS, 0.1, 1, 1, 5), merit(LOSS, 1, 9, 2, 1)},
-        {"a lower loss, where one is by loss", merit(LOSS, 0.1, 1, 1, 5),
-         merit(MORE, 1, 9, 2, 1)},
-        {"a lower loss, where the other is", merit(MORE, 0.1, 1, 1, 5),
-         merit(LOSS, 1, 9, 2, 1)},
-        {"the earlier of equal ones", merit(MORE, 1, 3, 1, 4), merit(MORE, 1, 3, 1, 5)}};
+        {"one that may win", merit(MORE, 1, 9, 5), merit(NEVER, 9, 0, 1)},
+        {"one that may win, however bad", merit(LOSS, 1, INFINITY, 5),
+         merit(NEVER, 9, 0, 1)},
+        {"of two that may not the later", merit(NEVER, 1, 9, 5), merit(NEVER, 9, 0, 4)},
+        {"a finite loss", merit(MORE, 1, 9, 5), merit(MORE, 9, INFINITY, 1)},
+        {"a finite loss, by losses", merit(LOSS, 1, 9, 5), merit(LOSS, 9, INFINITY, 1)},
+        {"more resource", merit(MORE, 3, 9, 5), merit(MORE, 2, 1, 1)},
+        {"a lower loss", merit(MORE, 3, 1, 5), merit(MORE, 3, 2, 1)},
+        {"a lower loss, with less", merit(LOSS, 1, 1, 5), merit(LOSS, 9, 2, 1)},
+        {"a lower loss, where one is by loss", merit(LOSS, 1, 1, 5), merit(MORE, 9, 2, 1)},
+        {"a lower loss, where the other is", merit(MORE, 1, 1, 5), merit(LOSS, 9, 2, 1)},
+        {"the earlier of equal ones", merit(MORE, 3, 1, 4), merit(MORE, 3, 1, 5)}};
     for (size_t i = 0; i < LEN(pairs); i++) {
         const weft_merit *a = &pairs[i].better, *b = &pairs[i].worse;
         ok(weft_merit_compare(a, b) > 0 && weft_merit_compare(b, a) < 0, "better: %s",

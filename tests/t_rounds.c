@@ -145,8 +145,8 @@ static weft_status prepare(struct bench *bench, const struct setting *how)
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,
-                                .checkpoint = how->checkpoint,
-                                .target = how->target,
+                                .limits.checkpoint = how->checkpoint,
+                                .limits.target = how->target,
                                 .mem = bench->mem};
     return open_trace(&bench->sched, how->path, how->fresh, &bench->trace);
 }

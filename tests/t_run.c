@@ -176,12 +176,12 @@ static void test_winner(void)
     end_run(&bench.sched, 0);
 
     st = prepare(&bench, &weft_tuner_random, NULL, 0);
-    bench.sched.target = 100;
+    bench.sched.limits.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     ok(st == WEFT_OK && bench.sched.queue.n == 1, "a target that is met ends the search");
     end_run(&bench.sched, 0);
     st = prepare(&bench, &weft_tuner_ws_sha, NULL, 0);
-    bench.sched.target = 100;
+    bench.sched.limits.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     ok(st == WEFT_OK && bench.sched.queue.n == 4 && bench.sched.queue.winner.job.mix.k == 1,
        "but not by a fit that maps share");

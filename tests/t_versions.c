@@ -43,7 +43,8 @@ static void test_journal(const char *name, const char *head, const char *says)
     st = weft_rundir_open(&rundir, run, 1, &world, mem);
     fails(st, WEFT_EFILE, run, "unfinished", "a search that would replace it");
     st = weft_rundir_open(&rundir, run, 2, &world, mem);
-    ok(st == WEFT_OK && rundir.ndone == 0 && !rundir.conf, "but by force it is replaced");
+    ok(st == WEFT_OK && rundir.past.done == 0 && !rundir.conf,
+       "but by force it is replaced");
     if (st == WEFT_OK) weft_rundir_close(&rundir, 1);
 }
 

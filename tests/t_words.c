@@ -81,8 +81,8 @@ static open_run *opened(const char *config, const char *name, const weft_likenes
     weft_conf_init(&o->conf, mem);
     weft_status st = weft_conf_text(&o->conf, "test", text);
     if (st == WEFT_OK) st = weft_run_bind(&o->r, &o->conf, 0, &world, mem);
-    o->r.like = like;
-    o->r.like_of = "own.h5";
+    o->r.on.like = like;
+    o->r.on.like_of = "own.h5";
     if (st == WEFT_OK) st = weft_run_open(&o->r, data);
     must(st);
     o->mix = weft_mix_new(1, 0, mem);
@@ -226,7 +226,6 @@ static void test_vocabulary(void)
     const real weight[2] = {1, 2};
     weft_winner w = {.config = "[run]\n",
                      .text = "",
-                     .size = 1,
                      .ntensor = 1,
                      .tensor = {{"w", 0, 1, {2}}},
                      .state = weight,

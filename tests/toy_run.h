@@ -130,7 +130,7 @@ static weft_status prepare(struct bench *bench, const weft_tuner *tuner, const c
     bench->sched = (weft_sched){.world = &world,
                                 .team = &world,
                                 .teams = 1,
-                                .checkpoint = 60,
+                                .limits.checkpoint = 60,
                                 .task = &toy_task,
                                 .task_self = &bench->task,
                                 .search = &bench->search,

@@ -383,7 +383,6 @@ weft_status weft_cli_export(const weft_cli *cli)
 
 /* ---- reports ---- */
 
-/* What there is of an unfinished run, as a file. */
 static weft_status save_report(const weft_cli *cli)
 {
     if (cli->n != 1 || cli->csv || cli->json || cli->trials)

@@ -99,7 +99,6 @@ static void show_bounds(const weft_opt *opt, char *text, size_t n)
     }
 }
 
-/* Where its values may differ, for a person. */
 static const char *role_text(const weft_opt *opt)
 {
     if (opt->role == WEFT_PER_SESSION) return "; `weft resume` may change it";
@@ -177,7 +176,6 @@ static void print_ini(weft_arena *mem)
             print_sections(*kind, mem);
 }
 
-/* The plug-in, part or section of that name. */
 static const weft_kind *kind_named(const char *name)
 {
     const weft_kind *found = NULL;

@@ -14,6 +14,7 @@
 #include "weft/base/files.h"
 #include "weft/par/par.h"
 #include "weft/par/team.h"
+#include "weft/store/file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -212,16 +213,7 @@ void weft_watchdog_start(const weft_team *world, double seconds, const char *dir
     dog.stop = 0;
     if (gethostname(dog.host, sizeof dog.host) != 0) strcpy(dog.host, "?");
     dog.host[sizeof dog.host - 1] = '\0';
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&dog.end, &clock);
-    pthread_condattr_destroy(&clock);
-    sigset_t all, old; /* signals are handled by the main thread */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    dog.runs = pthread_create(&dog.thread, NULL, watch, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    dog.runs = weft_thread_start(&dog.thread, &dog.end, watch, NULL);
     if (!dog.runs) weft_log(WEFT_ALARM, "no watchdog: a thread cannot be started");
 }
 

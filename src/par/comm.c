@@ -60,7 +60,6 @@ weft_activity weft_activity_now(void)
 
 /* ---- time accounts ---- */
 
-/* Adds the time since the last account to `to`. */
 static void charge(weft_team *team, double *to)
 {
     double now = weft_now();

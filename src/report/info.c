@@ -19,8 +19,7 @@
 #define MAX_SIZES   1000000   /* largest number of clients whose sizes are read */
 #define MAX_CLIENTS 1000      /* whose labels are read */
 #define MAX_NUMBERS (1 << 28) /* approximate number of samples read */
-#define SHOWN       5         /* clients with a line of their own */
-#define COLUMNS     12        /* classes that fit in such a line */
+#define LEAST       5         /* clients that are read, at least */
 
 /* The clients of a federation, or those that documents belong to. */
 static const weft_clients *clients_of(const weft_data *data)
@@ -98,7 +97,7 @@ static weft_status read_classes(const weft_data *data, struct histograms *histog
     if (data->form != WEFT_TOKENS) numbers *= (double)clients->d;
     histograms->clients =
         data->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
-    if (histograms->clients < SHOWN) histograms->clients = SHOWN;
+    if (histograms->clients < LEAST) histograms->clients = LEAST;
     if (histograms->clients > MAX_CLIENTS) histograms->clients = MAX_CLIENTS;
     if (histograms->clients > clients->n) histograms->clients = clients->n;
     histograms->n = data->classes;
@@ -136,50 +135,23 @@ static double distance(const struct histograms *histograms, int64_t client, int 
     return sum / 2;
 }
 
-static weft_status print_client(const weft_data *data, const struct histograms *histograms,
-                                int64_t i)
-{
-    size_t mark = weft_arena_mark(data->mem);
-    const char *name;
-    int has = 0;
-    double far = distance(histograms, i, &has);
-    const weft_clients *clients = clients_of(data);
-    TRY(weft_client_name(clients, client_at(clients, histograms, i), &name, data->mem));
-    printf("%-40.40s %8.3f %8d", weft_one_line(weft_arena_text(data->mem, "%s", name)), far,
-           has);
-    for (int c = 0; c < histograms->n && histograms->n <= COLUMNS; c++)
-        printf(" %6lld", (long long)histograms->count[i * histograms->n + c]);
-    printf("\n");
-    weft_arena_reset(data->mem, mark);
-    return WEFT_OK;
-}
-
+/* How unlike the clients are. */
 static weft_status print_client_classes(const weft_data *data)
 {
     struct histograms histograms;
-    TRY(read_classes(data, &histograms));
-    printf("\n%-40s %8s %8s", "client's training samples", "distance", "classes");
-    for (int c = 0; c < histograms.n && histograms.n <= COLUMNS; c++)
-        printf(" %6.6s",
-               weft_one_line(weft_arena_text(data->mem, "%s", data->class_name[c])));
-    printf("\n");
-    for (int64_t i = 0; i < histograms.clients && i < SHOWN; i++)
-        TRY(print_client(data, &histograms, i));
     double far = 0, classes = 0;
     int64_t clients = 0; /* with samples */
+    TRY(read_classes(data, &histograms));
     for (int64_t i = 0; i < histograms.clients; i++) {
         int has = 0;
         far += distance(&histograms, i, &has);
         classes += has;
         clients += has > 0;
     }
-    printf("%-40s %8.3f %8.1f", "mean", far / (double)clients, classes / (double)clients);
-    for (int c = 0; c < histograms.n && histograms.n <= COLUMNS; c++)
-        printf(" %6.1f", (double)histograms.all[c] / (double)clients);
-    printf(
-        "\nof %lld clients; distance: total variation between a client's classes and all "
-        "of theirs, 0 to 1\n\n",
-        (long long)clients);
+    printf("\n%-16s %.3f between the classes of a client and all, total variation, 0 to 1; "
+           "%.1f classes a client: means of %lld clients\n\n",
+           "distance", far / (double)clients, classes / (double)clients,
+           (long long)clients);
     return WEFT_OK;
 }
 
@@ -221,7 +193,6 @@ static weft_status print_federation(const char *path, weft_arena *mem)
 
 /* ---- packed data ---- */
 
-/* Text that stays in its line. */
 static const char *one_line(const weft_h5 *file, const char *text)
 {
     return weft_one_line(weft_arena_text(file->mem, "%s", text));

@@ -29,13 +29,11 @@ static void print_score(const weft_summary *summary, weft_part part, weft_arena 
 
 /* ---- jobs by what decides the winner ---- */
 
-/* What decides whether job `at` wins. */
 static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
 {
     double tie =
         jobs->metrics->name ? jobs->metric[0][at] : (double)NAN; /* weft_result_tie */
     return (weft_merit){.wins = (int)jobs->wins[at],
-                        .size = jobs->size[at],
                         .resource = jobs->resource[at],
                         .rank = weft_rank_of(jobs->loss[at], tie, jobs->job[at])};
 }
@@ -73,9 +71,6 @@ static const char *why_not_won(const weft_summary *summary, int64_t i, int64_t w
                                "it was left behind by tuner %s, which chooses among "
                                "the trials that it kept to the end",
                                tuner ? tuner : "");
-    if (jobs->size[i] < jobs->size[winner])
-        return weft_arena_text(tmp, "it has %g of all features, the winner %g",
-                               jobs->size[i], jobs->size[winner]);
     return weft_arena_text(tmp,
                            "it was trained for %g where the winner was for %g, and those "
                            "trained longest come first",

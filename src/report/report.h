@@ -29,7 +29,7 @@ typedef struct weft_jobs {
     int64_t *job, *trial, *rounds, *wins; /* [n] */
     int64_t *last; /* [n] 1: its trial could have no other after it; NULL: an older version
                       of weft did not write it */
-    double *resource, *size, *loss, *bound, *seconds; /* [n] */
+    double *resource, *loss, *bound, *seconds; /* [n] */
     const weft_metric *metrics;
     double *metric[WEFT_MAX_METRICS]; /* [metrics][n] */
     int64_t nprinted;

@@ -191,7 +191,6 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     jobs->wins = whole(&columns, "wins");
     if (weft_h5_has(file, "/events/last")) jobs->last = whole(&columns, "last");
     jobs->resource = number(&columns, "resource");
-    jobs->size = number(&columns, "size");
     jobs->loss = number(&columns, "loss");
     jobs->bound = number(&columns, "bound");
     jobs->seconds = number(&columns, "seconds");
@@ -218,7 +217,6 @@ static double last_of(int64_t n, const double *x, const int64_t *job)
     return NAN;
 }
 
-/* Sums over rounds, and the last numbers. */
 static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
 {
     static const char *const spent[] = {"wall", "compute", "wait", "comm"};
@@ -241,7 +239,6 @@ static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
     return columns.st;
 }
 
-/* The configurations: their numbers, texts and values. */
 static weft_status read_configs(weft_h5 *file, weft_summary *summary)
 {
     TRY(weft_h5_read_texts(file, "/configs/text", &summary->text, &summary->nconfig));

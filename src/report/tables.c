@@ -159,7 +159,6 @@ void weft_report_csv(const weft_summary *summary, int n, const weft_methods *met
     }
 }
 
-/* The classes, and an array of rows for each. */
 static void json_confusion(yajl_gen g, const weft_confusion *confusion)
 {
     int64_t m = confusion->classes;

@@ -377,7 +377,7 @@ static weft_status put_metrics(weft_h5 *file, const weft_history *history)
 
 typedef struct event_row {
     int64_t job, trial, from, round, rounds, last, wins, k, alive;
-    double resource, size, loss, bound, cost, seconds, regret;
+    double resource, loss, bound, cost, seconds, regret;
 } event_row;
 
 static const struct field event_columns[] = {
@@ -394,7 +394,6 @@ static const struct field event_columns[] = {
     WHOLE(event_row, k, "configurations in the mixture", "count"),
     WHOLE(event_row, alive, "configurations with a probability above 0", "count"),
     NUMBER(event_row, resource, "total that the trial was given", "the task's unit"),
-    NUMBER(event_row, size, "share of the full number of features", "1"),
     NUMBER(event_row, loss,
            "score that the tuner was told, under the mixture: mean validation loss, or "
            "error rate if the task's option score says so; fed: clients that "
@@ -449,7 +448,6 @@ static weft_status put_events(weft_h5 *file, const weft_history *history)
             .k = record->job.mix.k,
             .alive = weft_mix_alive(&record->job.mix),
             .resource = record->res.resource,
-            .size = record->job.feature_fraction,
             .loss = record->res.loss,
             .bound = record->res.bound,
             .cost = record->res.cost,

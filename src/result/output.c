@@ -55,34 +55,47 @@ static weft_status winner_config(const weft_outcome *outcome, const double *conf
     TRY(weft_conf_set(&input, "run.mixing=none"));
     if (outcome->by_resource)
         TRY(weft_conf_set(&input, weft_arena_text(mem, "random.resource=%.17g",
-                                                  outcome->winner->res.resource)));
+                                                  outcome->won.winner->res.resource)));
     *text = weft_conf_echo(&input, mem);
     return WEFT_OK;
 }
 
 static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
 {
-    if (outcome->none) return weft_h5_put_attr(file, "/", "no_winner", outcome->none);
-    weft_winner winner;
-    const double *conf;
-    TRY(weft_winner_begin(&winner, outcome->winner, &outcome->history.tables, &conf, file));
-    TRY(winner_config(outcome, conf, file->mem, &winner.config));
-    winner.refitted = outcome->refitted;
-    winner.ntensor = outcome->ntensor;
-    winner.state = outcome->state->x;
-    winner.like = outcome->like;
+    if (outcome->won.none)
+        return weft_h5_put_attr(file, "/", "no_winner", outcome->won.none);
+    const weft_job_record *record = outcome->won.winner;
+    const weft_tables *tables = &outcome->history.tables;
+    int64_t dim = record->job.mix.dim;
+    double *conf = WEFT_NEW(file->mem, double, dim);
+    char text[1024];
+    weft_winner_conf(record, conf);
+    weft_axes_show(tables->axis, tables->dim, conf, text, sizeof text);
+    weft_winner winner = {.text = text,
+                          .refitted = outcome->won.refitted,
+                          .id = record->job.mix.id[weft_winner_arm(record)],
+                          .job = record->job.id,
+                          .trial = record->job.trial,
+                          .round = record->job.index,
+                          .ntensor = outcome->won.ntensor,
+                          .state = outcome->won.state->x,
+                          .scores = tables->scores,
+                          .like = outcome->like,
+                          .kept = outcome->won.state->kept,
+                          .nmember = outcome->won.nmember,
+                          .member = outcome->won.member};
     if (outcome->vocab) winner.vocab = *outcome->vocab;
-    winner.kept = outcome->state->kept;
-    winner.nmember = outcome->nmember;
-    winner.member = outcome->member;
-    memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);
-    memcpy(winner.score, outcome->score, sizeof winner.score);
-    if (outcome->score[WEFT_TEST].confusion)
+    memcpy(winner.tensor, outcome->won.tensor, sizeof winner.tensor);
+    memcpy(winner.score, outcome->won.score, sizeof winner.score);
+    if (outcome->won.score[WEFT_TEST].confusion)
         winner.confusion = (weft_confusion){outcome->like.classes, outcome->like.class_name,
-                                            outcome->score[WEFT_TEST].confusion};
+                                            outcome->won.score[WEFT_TEST].confusion};
+    TRY(weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
+                    "its configuration; axes in /configs/axis", "the option's own"));
+    TRY(winner_config(outcome, conf, file->mem, &winner.config));
     TRY(weft_winner_put(&winner, file));
-    return outcome->members ? weft_members_put(file, outcome->members, outcome->score)
-                            : WEFT_OK;
+    if (!outcome->won.members) return WEFT_OK;
+    return weft_members_put(file, outcome->won.members, outcome->won.score);
 }
 
 static weft_status put_times(weft_h5 *file, const weft_outcome *outcome)
@@ -100,8 +113,8 @@ static weft_status put_times(weft_h5 *file, const weft_outcome *outcome)
     };
     int64_t length = WEFT_NSPREAD;
     for (int i = 0; i < WEFT_NTIME; i++)
-        TRY(weft_h5_put(file, what[i].name, WEFT_H5_F64, 1, &length, outcome->times[i], 0,
-                        what[i].about, what[i].unit));
+        TRY(weft_h5_put(file, what[i].name, WEFT_H5_F64, 1, &length,
+                        outcome->spent.times[i], 0, what[i].about, what[i].unit));
     return WEFT_OK;
 }
 
@@ -140,12 +153,13 @@ static weft_status put_numbers(weft_h5 *file, const weft_outcome *outcome)
     int64_t rounds = 0;
     for (int64_t i = 0; i < outcome->history.n; i++)
         rounds += outcome->history.record[i].nunit;
-    TRY(weft_h5_put_num(file, "/", "setup_seconds", outcome->setup));
-    TRY(weft_h5_put_num(file, "/", "search_seconds", outcome->search));
-    TRY(weft_h5_put_num(file, "/", "refit_seconds", outcome->refit));
-    TRY(weft_h5_put_num(file, "/", "test_seconds", outcome->test));
+    TRY(weft_h5_put_num(file, "/", "setup_seconds", outcome->spent.setup));
+    TRY(weft_h5_put_num(file, "/", "search_seconds", outcome->spent.search));
+    TRY(weft_h5_put_num(file, "/", "refit_seconds", outcome->spent.refit));
+    TRY(weft_h5_put_num(file, "/", "test_seconds", outcome->spent.test));
     TRY(weft_h5_put_num(file, "/", "seconds",
-                        outcome->setup + outcome->search + outcome->test));
+                        outcome->spent.setup + outcome->spent.search +
+                            outcome->spent.test));
     TRY(weft_h5_put_long(file, "/", "ranks", outcome->ranks));
     TRY(weft_h5_put_long(file, "/", "teams", outcome->teams));
     TRY(weft_h5_put_long(file, "/", "blas_threads", openblas_get_num_threads()));
@@ -160,8 +174,8 @@ static weft_status put_numbers(weft_h5 *file, const weft_outcome *outcome)
 
 static weft_status put_state(weft_h5 *file, const weft_outcome *outcome)
 {
-    const weft_state *state = outcome->state;
-    int64_t known = weft_tensors_size(outcome->ntensor, outcome->tensor);
+    const weft_state *state = outcome->won.state;
+    int64_t known = weft_tensors_size(outcome->won.ntensor, outcome->won.tensor);
     int64_t rest = state->nx - known;
     TRY(weft_h5_put(file, x_path, WEFT_REAL_TYPE, 1, &rest, state->x + known, 0,
                     "what the winner's state has behind the weights, for `weft resume` "
@@ -174,7 +188,7 @@ static weft_status put_state(weft_h5 *file, const weft_outcome *outcome)
 static weft_status put_record(weft_h5 *file, const weft_outcome *outcome)
 {
     size_t bytes;
-    const void *record = weft_job_record_pack(outcome->winner, &bytes, file->mem);
+    const void *record = weft_job_record_pack(outcome->won.winner, &bytes, file->mem);
     int64_t n = (int64_t)bytes;
     return weft_h5_put(file, record_path, WEFT_H5_U8, 1, &n, record, 1,
                        "the job and its rounds, as in a journal", "bytes");
@@ -207,7 +221,7 @@ static weft_status put_jobs(weft_h5 *file, const weft_history *history)
 /* Writes /more, if the run may be given more. The weights are those of /winner. EFILE. */
 static weft_status put_more(weft_h5 *file, const weft_outcome *outcome)
 {
-    int kept = !outcome->none && !(outcome->refitted > 0);
+    int kept = !outcome->won.none && !(outcome->won.refitted > 0);
     if ((outcome->grows || outcome->longer) && kept) TRY(put_state(file, outcome));
     if (outcome->grows && kept) TRY(put_record(file, outcome));
     if (!outcome->longer) return WEFT_OK;
@@ -243,7 +257,6 @@ weft_status weft_run_write(const char *path, const weft_outcome *outcome)
 
 /* ---- reading what a run may be given more with ---- */
 
-/* The length of a list of numbers. */
 static weft_status length_of(weft_h5 *file, const char *path, int64_t *n)
 {
     int nd;
@@ -421,9 +434,9 @@ weft_status weft_more_restore(const weft_more *more, weft_rundir *rundir)
         TRY(weft_rundir_restore(rundir, more->n, more->packed, more->bytes));
     }
     weft_status st = rundir->world->rank == 0 ? restore(more, rundir) : WEFT_OK;
-    weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->ntime + 1);
-    memcpy(all, rundir->time, (size_t)rundir->ntime * sizeof *all);
-    all[rundir->ntime++] = (weft_time){.at = more->search};
-    rundir->time = all;
+    weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->past.ntime + 1);
+    memcpy(all, rundir->past.time, (size_t)rundir->past.ntime * sizeof *all);
+    all[rundir->past.ntime++] = (weft_time){.at = more->search};
+    rundir->past.time = all;
     return weft_agree(st, rundir->world);
 }

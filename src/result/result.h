@@ -132,7 +132,6 @@ enum {
 typedef struct weft_winner {
     const char *config; /* an input file that trains it alone; NULL: not to be written */
     const char *text;   /* its configuration as readable text */
-    double size;
     double refitted; /* rows of train and valid that it was trained on, to be written; 0: it
                         was on those of train, or of folds */
     int64_t id;      /* number of its configuration in the space */
@@ -152,13 +151,6 @@ typedef struct weft_winner {
     const char **member;   /* [nmember] and these; NULL: they have none */
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
-
-/* The winner that a job is, without weights, its scores NAN. Its configuration, *conf, is
- * written to /winner/value. EFILE. Owned by file->mem. */
-WEFT_CHECKED weft_status weft_winner_begin(weft_winner *winner,
-                                           const weft_job_record *record,
-                                           const weft_tables *tables, const double **conf,
-                                           weft_h5 *file);
 
 /* Writes /winner. EFILE. */
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file);
@@ -202,24 +194,28 @@ typedef struct weft_outcome {
     int longer;      /* 1: its search may be made longer */
     int by_resource; /* 1: how long a winner is trained alone depends on its resource */
     weft_history history;
-    const weft_job_record *winner;
-    const char *none;   /* why nothing won; NULL: `winner` did, and what is of it is set */
     const char *config; /* text */
     const char *hosts;
-    const weft_state *state; /* of the winner */
-    double refitted; /* rows that it was trained on once more; 0: it is as the search left
-                        it */
-    int ntensor;
-    weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
     int64_t began;
-    const char *directory;         /* in which the run was begun; NULL: not known */
-    weft_scores score[WEFT_NPART]; /* of the winner; NAN where not scored */
-    int64_t nmember;               /* as in weft_winner */
-    const char **member;
-    const char *members;               /* the task's; group of its members' scores */
-    double setup, search, refit, test; /* seconds */
-    double times[WEFT_NTIME][WEFT_NSPREAD];
+    const char *directory; /* in which the run was begun; NULL: not known */
     uint64_t digest;
+    struct {
+        const weft_job_record *winner;
+        const char *none; /* why nothing won; NULL: `winner` did, and the rest is set */
+        const weft_state *state; /* after its job */
+        double refitted; /* rows that it was trained on once more; 0: it is as the search
+                            left it */
+        int ntensor;
+        weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
+        weft_scores score[WEFT_NPART];        /* NAN where not scored */
+        int64_t nmember;                      /* as in weft_winner */
+        const char **member;
+        const char *members; /* the task's; group of its members' scores */
+    } won;
+    struct {
+        double setup, search, refit, test; /* seconds */
+        double times[WEFT_NTIME][WEFT_NSPREAD];
+    } spent;
 } weft_outcome;
 
 /* Writes the run file; called by rank 0. EFILE. */

@@ -76,7 +76,6 @@ static weft_tables parse_tables(const char *text, weft_arena *mem)
     weft_tables tables = {
         .metrics = weft_metrics_parse(table_of(text, METRICS, mem), mem),
         .rows = weft_metrics_parse(table_of(text, ROWS, mem), mem),
-        .scores = weft_metrics_parse(table_of(text, SCORES, mem), mem),
     };
     parse_axes(table_of(text, AXES, mem), &tables, mem);
     return tables;
@@ -95,9 +94,9 @@ struct finding {
 
 static void read_records(struct finding *finding, weft_arena *mem)
 {
-    finding->record = WEFT_NEW(mem, weft_job_record, finding->run.npast);
-    for (int64_t i = 0; i < finding->run.npast; i++) {
-        const weft_recorded *one = finding->run.past[i];
+    finding->record = WEFT_NEW(mem, weft_job_record, finding->run.past.n);
+    for (int64_t i = 0; i < finding->run.past.n; i++) {
+        const weft_recorded *one = finding->run.past.job[i];
         while (one && !weft_job_record_read(&finding->record[finding->n], one->data, mem))
             one = one->earlier;
         finding->n += one != NULL;
@@ -116,7 +115,7 @@ static weft_status read_flights(struct finding *finding, weft_arena *mem)
         const char *path = weft_arena_text(mem, "%s/%s", run->dir, entry->d_name);
         if (!weft_is_named(entry->d_name, WEFT_CHECKPOINT_NAME) ||
             !weft_checkpoint_peek(path, run->id, &record, mem) ||
-            (record.job.id < run->npast && run->past[record.job.id]))
+            (record.job.id < run->past.n && run->past.job[record.job.id]))
             continue;
         finding->flight =
             weft_grow(mem, finding->flight, sizeof record, finding->nflight, &room);
@@ -232,9 +231,9 @@ static weft_history history_of(const struct finding *finding, const weft_run_opt
         if (record->worker >= history.workers) history.workers = record->worker + 1;
     }
     const weft_rundir *run = &finding->run;
-    for (int64_t i = 0; i < run->ntime; i++)
-        history.seconds = fmax(history.seconds, run->time[i].at);
-    history.starts = weft_starts_sum(run->time, run->ntime, &history);
+    for (int64_t i = 0; i < run->past.ntime; i++)
+        history.seconds = fmax(history.seconds, run->past.time[i].at);
+    history.starts = weft_starts_sum(run->past.time, run->past.ntime, &history);
     return history;
 }
 

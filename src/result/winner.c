@@ -484,27 +484,6 @@ static int is_packed(int64_t n, const real *x)
     return n < FEW || 2 * zeros > n;
 }
 
-weft_status weft_winner_begin(weft_winner *winner, const weft_job_record *record,
-                              const weft_tables *tables, const double **conf, weft_h5 *file)
-{
-    int64_t dim = record->job.mix.dim;
-    double *value = WEFT_NEW(file->mem, double, dim);
-    char text[1024];
-    weft_winner_conf(record, value);
-    weft_axes_show(tables->axis, tables->dim, value, text, sizeof text);
-    *conf = value;
-    *winner = (weft_winner){.text = weft_arena_text(file->mem, "%s", text),
-                            .scores = tables->scores,
-                            .size = record->job.feature_fraction,
-                            .id = record->job.mix.id[weft_winner_arm(record)],
-                            .job = record->job.id,
-                            .trial = record->job.trial,
-                            .round = record->job.index};
-    for (int p = 0; p < WEFT_NPART; p++) winner->score[p] = weft_scores_none();
-    return weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, value, 0,
-                       "its configuration; axes in /configs/axis", "the option's own");
-}
-
 weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
 {
     const char *name[WEFT_MAX_TENSORS];
@@ -531,7 +510,6 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_put_long(file, "/winner", "job", winner->job));
     TRY(weft_h5_put_long(file, "/winner", "trial", winner->trial));
     TRY(weft_h5_put_long(file, "/winner", "round", winner->round));
-    TRY(weft_h5_put_num(file, "/winner", "size", winner->size));
     return put_scores(winner, file);
 }
 
@@ -594,18 +572,15 @@ static weft_status read_winner(weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_verify(file));
     TRY(weft_h5_read_attr(file, "/winner", "config", &winner->config));
     TRY(weft_h5_read_attr(file, "/winner", "text", &winner->text));
-    TRY(weft_h5_read_num(file, "/winner", "size", &winner->size));
     TRY(weft_h5_read_long(file, "/winner", "job", &winner->job));
     TRY(weft_h5_read_long(file, "/winner", "trial", &winner->trial));
     TRY(weft_h5_read_long(file, "/winner", "round", &winner->round));
     TRY(weft_h5_read_long(file, "/winner", "id", &winner->id));
     for (int i = 0; i < WEFT_NORIGIN; i++)
         TRY(weft_h5_read_attr(file, "/", origin[i], &winner->origin[i]));
-    if (!(winner->size > 0 && winner->size <= 1) || winner->round < 0 ||
-        winner->round > INT_MAX)
-        return weft_fail(WEFT_EFILE,
-                         "%s has a winner of size %g, trained %lld times; make it again",
-                         file->path, winner->size, (long long)winner->round);
+    if (winner->round < 0 || winner->round > INT_MAX)
+        return weft_fail(WEFT_EFILE, "%s has a winner trained %lld times; make it again",
+                         file->path, (long long)winner->round);
     TRY(weft_winner_scores(file, &winner->scores, winner->score));
     TRY(read_likeness(winner, file));
     TRY(weft_confusion_read(&winner->confusion, file));

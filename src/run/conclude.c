@@ -52,7 +52,6 @@ static weft_job job_of_refit(const weft_run *run, const weft_job_record *winner)
     weft_mix mix = winner_mix(run, winner);
     weft_job job = weft_job_new(
         winner->job.trial, run->task->winner.refit(run->task_self, &winner->res), &mix);
-    job.feature_fraction = winner->job.feature_fraction;
     job.last = 1;
     return job;
 }
@@ -69,7 +68,7 @@ static weft_status open_again(weft_run *again, weft_run *run)
     TRY(weft_run_bind(again, conf, 0, run->world, run->mem));
     again->team = run->team;
     again->teams = run->teams;
-    again->whole = 1;
+    again->on.whole = 1;
     weft_run_release(run);
     return weft_run_open(again, run->opts.data);
 }
@@ -149,8 +148,8 @@ static weft_status score_part(const weft_run *run, const weft_job *job,
                               weft_outcome *outcome, weft_part part)
 {
     TRY(look_for_stop(run->team, run->opts.output, "before the winner was scored"));
-    weft_status st = run->task->winner.score(run->task_self, job, outcome->state, part,
-                                             &outcome->score[part]);
+    weft_status st = run->task->winner.score(run->task_self, job, outcome->won.state, part,
+                                             &outcome->won.score[part]);
     if (st == WEFT_STOP)
         TRY(look_for_stop(run->team, run->opts.output, "while the winner was scored"));
     return st;
@@ -175,11 +174,11 @@ static void known_scores(const weft_run *run, const weft_job_record *record,
 static weft_status score_valid(const weft_run *run, weft_sched *sched,
                                weft_outcome *outcome)
 {
-    const weft_job_record *record = outcome->winner;
+    const weft_job_record *record = outcome->won.winner;
     int known = record->job.mix.k == 1 && !run->task->units;
-    if (known) known_scores(run, record, &outcome->score[WEFT_VALID]);
+    if (known) known_scores(run, record, &outcome->won.score[WEFT_VALID]);
     if (known && run->opts.refit) return WEFT_OK; /* its state is not needed */
-    TRY(weft_cache_winner(sched, &outcome->state));
+    TRY(weft_cache_winner(sched, &outcome->won.state));
     if (known) return WEFT_OK;
     weft_job job = winner_job(run, record);
     if (run->data.part[WEFT_VALID].total == 0) return WEFT_OK;
@@ -197,14 +196,14 @@ static weft_status score_test(const weft_run *run, const weft_job *job,
 static void put_refit(const struct refit *refit, weft_outcome *outcome)
 {
     const weft_run *run = &refit->run;
-    outcome->state = &refit->own.state;
-    outcome->refitted = refit->rows;
-    outcome->score[WEFT_VALID].confusion = NULL; /* of the task that is freed */
-    outcome->score[WEFT_VALID].fit = NULL;
+    outcome->won.state = &refit->own.state;
+    outcome->won.refitted = refit->rows;
+    outcome->won.score[WEFT_VALID].confusion = NULL; /* of the task that is freed */
+    outcome->won.score[WEFT_VALID].fit = NULL;
     outcome->like = weft_data_likeness(&run->data);
     outcome->vocab = weft_word_weights_of(run, &refit->job).vocab;
-    outcome->ntensor =
-        weft_task_tensors(run->task, run->task_self, &refit->job, outcome->tensor);
+    outcome->won.ntensor =
+        weft_task_tensors(run->task, run->task_self, &refit->job, outcome->won.tensor);
 }
 
 /* Every team computes all scores, with equal results. Collective over world. */
@@ -212,11 +211,11 @@ static weft_status score_winner(weft_run *run, weft_sched *sched, struct refit *
                                 weft_outcome *outcome)
 {
     double start = weft_now();
-    for (int p = 0; p < WEFT_NPART; p++) outcome->score[p] = weft_scores_none();
-    if (outcome->none) return WEFT_OK;
+    for (int p = 0; p < WEFT_NPART; p++) outcome->won.score[p] = weft_scores_none();
+    if (outcome->won.none) return WEFT_OK;
     weft_activity_set("scores the winner", -1, -1);
     weft_times_move(run->world, run->team);
-    weft_job job = winner_job(run, outcome->winner);
+    weft_job job = winner_job(run, outcome->won.winner);
     weft_status st = score_valid(run, sched, outcome);
     if (st == WEFT_OK && !run->opts.refit) st = score_test(run, &job, outcome);
     weft_times_move(run->team, run->world);
@@ -229,7 +228,7 @@ static weft_status score_winner(weft_run *run, weft_sched *sched, struct refit *
         weft_times_move(run->team, run->world);
     }
     weft_progress("%s", "");
-    outcome->test = weft_now() - start;
+    outcome->spent.test = weft_now() - start;
     return weft_agree(st, run->world);
 }
 
@@ -240,9 +239,9 @@ static weft_status score_winner(weft_run *run, weft_sched *sched, struct refit *
 static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
 {
     const double most = 0.02;
-    const weft_scores *score = &outcome->score[WEFT_VALID];
+    const weft_scores *score = &outcome->won.score[WEFT_VALID];
     int error = weft_metrics_find(run->task->traits.scores, "error");
-    double n = score->count > 0 ? score->count : outcome->winner->res.arm_count[0];
+    double n = score->count > 0 ? score->count : outcome->won.winner->res.arm_count[0];
     int counted =
         run->task->traits.data != WEFT_DATA_NONE; /* a program's samples are not known */
     if (!counted || error < 0 || !(n > 0) || run->data.target_scale ||
@@ -262,7 +261,7 @@ static void warn_guess(const weft_run *run, const weft_outcome *outcome)
 {
     for (int p = WEFT_TEST; p >= WEFT_VALID; p--) {
         weft_confusion confusion = {run->data.classes, run->data.class_name,
-                                    outcome->score[p].confusion};
+                                    outcome->won.score[p].confusion};
         if (!confusion.rows) continue;
         const char *guess = weft_confusion_guess(&confusion, run->mem);
         if (guess) weft_log(WEFT_WARN, "the winner has learnt nothing: %s", guess);
@@ -300,7 +299,7 @@ static void collect_times(const weft_run *run, weft_outcome *outcome)
     double memory = (double)use.ru_maxrss * 1024 - weft_h5_mapped();
     double own[WEFT_NTIME] = {times.compute, times.wait,  times.comm,
                               times.io,      times.bytes, memory};
-    weft_spread(run->world, own, WEFT_NTIME, outcome->times);
+    weft_spread(run->world, own, WEFT_NTIME, outcome->spent.times);
 }
 
 /* The optimum of the space for the largest resource that a trial had; NAN: not known. */
@@ -333,8 +332,8 @@ static weft_history history_of(const weft_run *run, const weft_sched *sched,
                                                           : sched->queue.flights.workers,
                             .overhead = sched->queue.flights.overhead,
                             .makespan = sched->queue.flights.now,
-                            .seconds = sched->seconds};
-    history.starts = weft_starts_sum(rundir->time, rundir->ntime, &history);
+                            .seconds = sched->session.seconds};
+    history.starts = weft_starts_sum(rundir->past.time, rundir->past.ntime, &history);
     return history;
 }
 
@@ -342,7 +341,7 @@ static weft_status write_outcome(const weft_sched *sched, const weft_rundir *run
                                  const weft_outcome *outcome)
 {
     weft_status st = WEFT_OK;
-    if (!outcome->none && weft_cache_has_files(sched))
+    if (!outcome->won.none && weft_cache_has_files(sched))
         st = weft_place_keep(rundir->path, sched->queue.winner.job.trial,
                              sched->queue.winner.job.id);
     else
@@ -367,12 +366,12 @@ static void describe(const weft_run *run, const weft_sched *sched,
     outcome->by_resource =
         run->task->units || weft_run_resource(run) > 1 ||
         (run->task->plan.most && run->task->plan.most(run->task_self, run->opts.data) > 0);
-    outcome->winner = &sched->queue.winner;
-    outcome->members = run->task->traits.members;
+    outcome->won.winner = &sched->queue.winner;
+    outcome->won.members = run->task->traits.members;
     outcome->began = rundir->about.began;
     outcome->directory = rundir->directory;
-    outcome->search = sched->seconds;
-    outcome->refit = refit_seconds(sched);
+    outcome->spent.search = sched->session.seconds;
+    outcome->spent.refit = refit_seconds(sched);
 }
 
 /* What won: the tensors after its job, and the clients that it has numbers of; or why
@@ -381,20 +380,21 @@ static weft_status describe_winner(weft_run *run, const weft_sched *sched,
                                    weft_outcome *outcome)
 {
     if (!isfinite(sched->queue.winner.res.loss))
-        outcome->none =
+        outcome->won.none =
             sched->queue.n == 1
                 ? "its only job has no finite loss"
                 : weft_arena_text(run->mem, "none of its %lld jobs has a finite loss",
                                   (long long)sched->queue.n);
-    outcome->ntensor = weft_task_tensors(run->task, run->task_self,
-                                         &sched->queue.winner.job, outcome->tensor);
+    outcome->won.ntensor = weft_task_tensors(run->task, run->task_self,
+                                             &sched->queue.winner.job, outcome->won.tensor);
     const weft_state size = weft_run_state(run);
     char by[WEFT_MAX_TENSORS];
     int clients = weft_state_kept_bytes(&size) > 0 ||
                   weft_has_clients(run, &sched->queue.winner.job, by);
-    weft_status named = run->world->rank == 0 && clients
-                            ? weft_member_names(run, &outcome->nmember, &outcome->member)
-                            : WEFT_OK;
+    weft_status named =
+        run->world->rank == 0 && clients
+            ? weft_member_names(run, &outcome->won.nmember, &outcome->won.member)
+            : WEFT_OK;
     return weft_agree(named, run->world);
 }
 
@@ -408,19 +408,19 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
     warn_guess(run, outcome);
     outcome->digest = weft_job_record_digest(sched->queue.record, sched->queue.n);
     outcome->history = history_of(run, sched, rundir);
-    outcome->setup = outcome->history.starts.setup;
+    outcome->spent.setup = outcome->history.starts.setup;
     collect_times(run, outcome);
     weft_activity_set("writes the run file", -1, -1);
     TRY(look_for_stop(run->world, rundir->path, "before the run file was written"));
     weft_status st =
         run->world->rank == 0 ? write_outcome(sched, rundir, outcome) : WEFT_OK;
     TRY(weft_agree(st, run->world));
-    if (!outcome->none) return WEFT_OK;
+    if (!outcome->won.none) return WEFT_OK;
     return weft_fail(
         WEFT_ENONE,
         "%s: there is no winner: %s; see %s, then begin anew by `weft tune "
         "--force`%s",
-        rundir->path, outcome->none, run->task->traits.lost,
+        rundir->path, outcome->won.none, run->task->traits.lost,
         run->task->remote.probe ? ", or repeat them by `weft resume --retry-failed`" : "");
 }
 

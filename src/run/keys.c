@@ -138,9 +138,9 @@ static int is_plain(const weft_entry *entry)
 static void note(weft_run *run, const char *name)
 {
     const char *mark = weft_arena_text(run->mem, "[%s]", name);
-    if (strstr(run->unread, mark)) return;
-    run->unread =
-        weft_arena_text(run->mem, "%s%s%s", run->unread, *run->unread ? " " : "", mark);
+    if (strstr(run->told.unread, mark)) return;
+    run->told.unread = weft_arena_text(run->mem, "%s%s%s", run->told.unread,
+                                       *run->told.unread ? " " : "", mark);
 }
 
 /* "run.task = fed and fed.model = lstm": the settings with which the section would be

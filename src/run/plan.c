@@ -155,8 +155,6 @@ struct plan {
     int64_t units[TRIED];
     double flops[TRIED];
     int tried;         /* number of jobs that were tried */
-    double share;      /* fraction of their features; 0: all */
-    double fixed;      /* seconds of a job that do not depend on its features */
     int64_t done;      /* units done of them */
     double work, took; /* operations and seconds of these */
     double computed;   /* seconds of these in which ranks computed, summed over a team */
@@ -309,35 +307,6 @@ static weft_status begin_job(const weft_run *run, struct plan *plan, int i, doub
     return st;
 }
 
-/* If a whole fit would take too long, and one with fewer features takes fewer operations:
- * fits with so few features that it is fast for certain, then with as many as are expected
- * to take half the time available. Collective over team. */
-static weft_status try_smaller(const weft_run *run, struct plan *plan)
-{
-    weft_job *job = &plan->first[0].job;
-    double all = plan->flops[0], full = job->feature_fraction;
-    double expected = slow_seconds(run, plan, all);
-    weft_max_f64(run->team, &expected, 1);
-    for (int k = 0; k < 2 && expected > TRY_OUT; k++) {
-        double work = plan->work, took = plan->took;
-        weft_cost cost = {0};
-        job->feature_fraction = full * fmin(0.5 * TRY_OUT / expected, 1);
-        run->task->cost(run->task_self, job, &cost);
-        if (cost.flops > 0.5 * all) break;
-        plan->flops[0] = cost.flops;
-        plan->work = plan->took = plan->computed = 0;
-        plan->done = plan->tried = 0;
-        TRY(weft_agree(begin_job(run, plan, 0, TRY_OUT), run->team));
-        weft_max_f64(run->team, &plan->took, 1);
-        plan->share = job->feature_fraction;
-        expected = plan->took * all / plan->work;
-        double slope = (plan->took - took) / (plan->work - work);
-        if (k > 0 && slope > 0) plan->fixed = fmax(took - slope * work, 0);
-    }
-    job->feature_fraction = full;
-    return WEFT_OK;
-}
-
 /* Jobs of few units, as those of a first rung, draw few clients of many: each of the n jobs
  * that are tried is lengthened to its share of all units of the search. */
 static void lengthen(const weft_run *run, struct plan *plan, int n)
@@ -372,8 +341,8 @@ static weft_status try_out(weft_run *run, struct plan *plan)
     int n = plan->jobs < TRIED ? (int)plan->jobs : TRIED;
     if (run->task->units) lengthen(run, plan, n);
     weft_times_move(run->world, run->team);
-    weft_status st = run->task->units || n == 0 ? WEFT_OK : try_smaller(run, plan);
-    for (int i = 0; i < n && plan->share == 0 && st == WEFT_OK; i++) {
+    weft_status st = WEFT_OK;
+    for (int i = 0; i < n && st == WEFT_OK; i++) {
         double unit = plan->flops[i] / (double)plan->units[i];
         double v[2] = {plan->took, plan->work > 0 ? unit * plan->took / plan->work
                                                   : slow_seconds(run, plan, unit)};
@@ -438,14 +407,12 @@ static void print_time(const weft_run *run, const struct plan *plan)
            plan->gflops, plan->gbytes);
     if (plan->work > 0) {
         /* every team did the same work: together they do `teams` times as much */
-        double rate = plan->work * run->teams / (plan->took - plan->fixed);
-        double fixed = plan->fixed * (double)plan->jobs / run->teams;
+        double rate = plan->work * run->teams / plan->took;
         printf("tried             %lld %s of %d job%s", (long long)plan->done,
                run->task->units ? "rounds" : "fits", plan->tried,
                plan->tried == 1 ? "" : "s");
-        if (plan->share > 0) printf(", %.2g %% of the features,", 100 * plan->share);
         printf(" in %.2f s: %.3g GFLOP/s a rank\n", plan->took, rate / size / 1e9);
-        expected = plan->sum.flops / rate + fixed;
+        expected = plan->sum.flops / rate;
         printf("expected time     %s as tried", duration(expected, fast, sizeof fast));
     } else {
         printf("expected time     %s at the rate of sgemm, %s at %s",
@@ -491,8 +458,8 @@ static void print_plan(const weft_run *run, const struct plan *plan)
     double states = 3 * weft_state_bytes(&size);
     printf("task %s, tuner %s%s%s\n", run->opts.task, weft_run_method(run),
            *run->opts.data ? ", data " : "", run->opts.data);
-    if (*run->defaults) printf("task's defaults   %s\n", run->defaults);
-    if (*run->unread) printf("not read          %s\n", run->unread);
+    if (*run->told.defaults) printf("task's defaults   %s\n", run->told.defaults);
+    if (*run->told.unread) printf("not read          %s\n", run->told.unread);
     printf(
         "configurations    %lld%s, %d axes\n", (long long)weft_search_configs(&run->search),
         run->search.tuner->explore ? " at first, which copies vary" : "", run->space.dim);
@@ -506,7 +473,7 @@ static void print_plan(const weft_run *run, const struct plan *plan)
     }
     if (run->task->units) printf("rounds            %lld\n", (long long)plan->rounds);
     printf("memory per rank   %.3g GB (work and states; run.memory allows %g GB)\n",
-           (plan->sum.memory + states) / 1e9, run->opts.memory);
+           (plan->sum.memory + states) / 1e9, run->opts.limits.memory);
     printf("operations        %.3g", plan->sum.flops);
     if (run->opts.refit)
         printf(", with %.3g of the winner once more on train and valid", plan->again);

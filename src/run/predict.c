@@ -197,7 +197,6 @@ static void put_in_order(const weft_data *data, weft_predictions *said, weft_are
     said->label = place(said->n, sizeof *said->label, data->row, said->label, mem);
 }
 
-/* Logs what is to be told of predictions, once. */
 static void log_note(struct destination *to, const char *note)
 {
     if (!note || (to->note && strcmp(note, to->note) == 0)) return;

@@ -31,23 +31,30 @@ typedef struct weft_run {
     weft_search search;
     weft_space space;
     weft_data data;
-    weft_winner start;         /* of run.start, if that is set */
-    weft_given given;          /* of it, for the words and clients of the data */
-    int opened;                /* 1: data is open */
-    weft_window window;        /* of the data that is opened */
-    weft_arena *work;          /* of the task, once it is set up */
-    int whole;                 /* 1: as weft_env.whole */
-    const weft_likeness *like; /* what the data must match; NULL: nothing */
-    const char *like_of;       /* name of the file that `like` is from */
-    const char *dir;           /* of the run; NULL: no job is done */
-    const char *failed;        /* for the logs of failed jobs, likewise */
-    double deadline;           /* by weft_now; 0: none */
-    const char *defaults; /* "run.tuner = sha, ...": what the task set where the user gave
-                             nothing */
-    weft_growth growth;
-    int fresh; /* 1: the configuration is a user's, 0: that of a run that was begun */
-    const char *unread; /* "[sha] [random]": sections of the file that this run does not
-                           read */
+    weft_winner start; /* of run.start, if that is set */
+    weft_given given;  /* of it, for the words and clients of the data */
+    int opened;        /* 1: data is open */
+    weft_arena *work;  /* of the task, once it is set up */
+    struct {
+        weft_window window;        /* of the data that is opened */
+        int whole;                 /* 1: as weft_env.whole */
+        const weft_likeness *like; /* what the data must match; NULL: nothing */
+        const char *like_of;       /* name of the file that `like` is from */
+    } on;
+    struct {
+        const char *dir;    /* of the run; NULL: no job is done */
+        const char *failed; /* for the logs of failed jobs, likewise */
+    } place;
+    struct {
+        const char *defaults; /* "run.tuner = sha, ...": what the task set where the user
+                                 gave nothing */
+        const char *unread;   /* "[sha] [random]": sections that this run does not read */
+    } told;
+    struct {
+        double deadline; /* by weft_now; 0: none */
+        weft_growth growth;
+        int fresh; /* 1: the configuration is a user's, 0: that of a run that was begun */
+    } begun;
 } weft_run;
 
 /* ---- set-up ---- */

@@ -21,8 +21,9 @@ static void set_default(weft_run *run, const char *section, const char *key,
                         const char *value)
 {
     weft_conf_default(run->conf, section, key, value);
-    run->defaults = weft_arena_text(run->mem, "%s%s%s.%s = %s", run->defaults,
-                                    *run->defaults ? ", " : "", section, key, value);
+    run->told.defaults =
+        weft_arena_text(run->mem, "%s%s%s.%s = %s", run->told.defaults,
+                        *run->told.defaults ? ", " : "", section, key, value);
 }
 
 /* Binds the options of a part of the search; a part without options has no section. */
@@ -148,11 +149,11 @@ static void warn_fewer(const weft_space *space)
 static weft_status check_memory(const weft_run *run)
 {
     double bytes = 8.0 * (double)run->space.count * (run->space.dim + 8) * 4;
-    if (bytes <= run->opts.memory * 1e9) return WEFT_OK;
+    if (bytes <= run->opts.limits.memory * 1e9) return WEFT_OK;
     return weft_fail(WEFT_ELIMIT,
                      "space.configs: %lld configurations take %.3g GB, "
                      "run.memory allows %g GB a rank; search fewer or allow more",
-                     (long long)run->space.count, bytes / 1e9, run->opts.memory);
+                     (long long)run->space.count, bytes / 1e9, run->opts.limits.memory);
 }
 
 /* Checks that data are named if the task needs them, and not otherwise. */
@@ -223,9 +224,8 @@ weft_status weft_run_bind(weft_run *run, weft_conf *conf, int fresh, weft_team *
                       .team = world,
                       .teams = 1,
                       .conf = conf,
-                      .fresh = fresh,
-                      .defaults = "",
-                      .unread = "",
+                      .begun.fresh = fresh,
+                      .told = {.defaults = "", .unread = ""},
                       .mem = mem};
     return weft_agree(bind(run, fresh), world);
 }
@@ -328,7 +328,7 @@ weft_status weft_run_check_rows(const weft_data *data)
 static weft_status check_fits(const weft_run *run)
 {
     const weft_data *data = &run->data;
-    if (!run->like) TRY(weft_run_check_rows(data));
+    if (!run->on.like) TRY(weft_run_check_rows(data));
     if ((data->target_scale || data->part[WEFT_TRAIN].weight) && !run->task->traits.numbers)
         return weft_fail(WEFT_ECONF,
                          "%s has %s, which task %s does not learn by; use task fmap with "
@@ -356,12 +356,12 @@ static weft_status open_data(weft_run *run, const char *data)
     run->data = (weft_data){.digest = "", .path = ""};
     if (*data == '\0') return WEFT_OK;
     TRY(weft_agree(check_made(run, data), run->team));
-    TRY(weft_data_open_some(&run->data, data, &run->window, run->team, run->mem));
+    TRY(weft_data_open_some(&run->data, data, &run->on.window, run->team, run->mem));
     run->opened = 1;
     TRY(check_fits(run));
-    const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
-    const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
-    if (run->whole && !run->data.clients) TRY(join_parts(run));
+    const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->on.like;
+    const char *of = weft_run_starts(run) ? run->opts.start : run->on.like_of;
+    if (run->on.whole && !run->data.clients) TRY(join_parts(run));
     if (like) return weft_agree(weft_data_match(&run->data, like, of), run->team);
     return weft_data_scale(&run->data, scale_of(run));
 }
@@ -370,11 +370,11 @@ static weft_status check_setup(const weft_run *run)
 {
     const weft_state size = weft_run_state(run);
     double bytes = 3 * weft_state_bytes(&size);
-    if (bytes > run->opts.memory * 1e9)
+    if (bytes > run->opts.limits.memory * 1e9)
         return weft_fail(WEFT_ELIMIT,
                          "the states of the training take %.3g GB, run.memory "
                          "allows %g GB a rank; use fewer features or allow more",
-                         bytes / 1e9, run->opts.memory);
+                         bytes / 1e9, run->opts.limits.memory);
     int n;
     const char *const *section = weft_run_sections(run->mem, &n);
     return weft_conf_unused(run->conf, section, n);
@@ -391,17 +391,17 @@ static weft_status open_team(weft_run *run, const char *data)
                     .own = run->opened ? NULL : &run->data,
                     .space = &run->space,
                     .seed = (uint64_t)run->opts.seed,
-                    .memory = run->opts.memory * 1e9,
+                    .memory = run->opts.limits.memory * 1e9,
                     .mem = run->work,
-                    .dir = run->dir,
-                    .failed = run->failed,
+                    .dir = run->place.dir,
+                    .failed = run->place.failed,
                     .stopped = weft_signals_seen,
                     .scored = weft_show_scored,
-                    .deadline = run->deadline,
-                    .whole = run->like ? run->opts.refit : run->whole,
+                    .deadline = run->begun.deadline,
+                    .whole = run->on.like ? run->opts.refit : run->on.whole,
                     .scaled = scale_of(run) != WEFT_SCALE_NONE,
                     .balanced = run->opts.balanced,
-                    .scoring = run->like != NULL};
+                    .scoring = run->on.like != NULL};
     TRY(weft_agree(run->task->setup(run->task_self, &env), run->team));
     TRY(weft_agree(check_setup(run), run->team));
     TRY(weft_agree(weft_run_start_from(run), run->team));

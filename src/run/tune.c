@@ -34,11 +34,11 @@ static void try_locks(const weft_run *run, const weft_placement *placement)
 {
     weft_team *team = run->world;
     weft_lock *found = WEFT_NEW(run->mem, weft_lock, team->size);
-    if (!run->dir || team->size == 1) return;
-    if (weft_locks_try(run->dir, team, found, run->mem) != WEFT_OK)
+    if (!run->place.dir || team->size == 1) return;
+    if (weft_locks_try(run->place.dir, team, found, run->mem) != WEFT_OK)
         return; /* who writes, tells */
     if (team->rank == 0 && found[0] != WEFT_LOCK_NONE)
-        weft_locks_warn(run->dir, found, placement, team->size);
+        weft_locks_warn(run->place.dir, found, placement, team->size);
 }
 
 static void log_placements(const weft_run *run, const weft_placement *placement,
@@ -62,10 +62,10 @@ static void log_placements(const weft_run *run, const weft_placement *placement,
     weft_log(WEFT_INFO,
              "memory: %.3g GB a rank allowed, the host has %.3g GB, %.3g GB free, for %d "
              "rank%s%s",
-             run->opts.memory, placement[0].memory / 1e9, placement[0].available / 1e9,
-             ranks, ranks == 1 ? "" : "s", room);
+             run->opts.limits.memory, placement[0].memory / 1e9,
+             placement[0].available / 1e9, ranks, ranks == 1 ? "" : "s", room);
     if (run->world->rank > 0) return;
-    weft_placements_warn(placement, size, run->opts.memory * 1e9);
+    weft_placements_warn(placement, size, run->opts.limits.memory * 1e9);
     tell_disk(run->opts.output);
 }
 
@@ -92,8 +92,10 @@ static void greet(const weft_run *run, const weft_placement *placement, const ch
                  "run.sampler = %s has nothing to choose: no option has a range, so that "
                  "all trials are alike",
                  run->opts.sampler);
-    if (*run->defaults) weft_log(WEFT_INFO, "defaults of the task: %s", run->defaults);
-    if (*run->unread) weft_log(WEFT_INFO, "not read in this run: %s", run->unread);
+    if (*run->told.defaults)
+        weft_log(WEFT_INFO, "defaults of the task: %s", run->told.defaults);
+    if (*run->told.unread)
+        weft_log(WEFT_INFO, "not read in this run: %s", run->told.unread);
 }
 
 /* ---- a run ---- */
@@ -107,7 +109,7 @@ static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
                          "whose units depend on its length, as folds do; start another "
                          "run by `weft tune`",
                          rundir->path);
-    if (rundir->ndone == 0) return WEFT_OK;
+    if (rundir->past.done == 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s has done its only job, and its winner is still to be scored; end "
                      "it by `weft resume %s`, then give it more",
@@ -117,12 +119,13 @@ static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
 /* Checks that need task and data; a resumed run must have the same data. */
 static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
 {
-    if (rundir->grown && run->growth == WEFT_MORE_RESOURCE) TRY(check_grown(run, rundir));
-    if (run->opts.disk > 0 && run->task->traits.files)
+    if (rundir->grown && run->begun.growth == WEFT_MORE_RESOURCE)
+        TRY(check_grown(run, rundir));
+    if (run->opts.limits.disk > 0 && run->task->traits.files)
         return weft_fail(WEFT_ECONF,
                          "run.disk = %g: the directories of task %s cannot be recomputed; "
                          "leave it out",
-                         run->opts.disk, run->opts.task);
+                         run->opts.limits.disk, run->opts.task);
     const char *origin = weft_run_origin(run);
     size_t data = strlen(run->data.digest);
     const char *begun = rundir->about.data;
@@ -165,13 +168,10 @@ static weft_sched sched_of(weft_run *run, weft_rundir *rundir)
                         .given = run->given,
                         .search = &run->search,
                         .rundir = rundir,
-                        .time_limit = run->opts.time_limit,
-                        .target = run->opts.target,
-                        .checkpoint = run->opts.checkpoint,
+                        .limits = run->opts.limits,
                         .workers = weft_search_waits(&run->search) ? 0 : run->opts.workers,
                         .wall = run->opts.clock,
                         .overhead = run->opts.overhead,
-                        .disk = 1e9 * run->opts.disk,
                         .mem = run->mem};
 }
 
@@ -195,14 +195,15 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
     const char *config = rundir->grown ? rundir->grown : rundir->conf;
     weft_outcome outcome = {.config = config ? config : weft_conf_echo(run->conf, run->mem),
                             .hosts = weft_hosts(placement, run->world->size, run->mem)};
-    run->dir = rundir->dir;
-    run->failed = weft_place_failed(rundir->path, run->mem);
-    if (run->opts.time_limit > 0) run->deadline = start + run->opts.time_limit;
+    run->place.dir = rundir->dir;
+    run->place.failed = weft_place_failed(rundir->path, run->mem);
+    if (run->opts.limits.time_limit > 0)
+        run->begun.deadline = start + run->opts.limits.time_limit;
     TRY(weft_run_open(run, run->opts.data));
     greet(run, placement, outcome.hosts);
     TRY(check_open(run, rundir));
     if (!run->task->traits.files)
-        weft_watchdog_start(run->world, run->opts.watchdog, rundir->dir);
+        weft_watchdog_start(run->world, run->opts.limits.watchdog, rundir->dir);
     TRY(begin_run(run, rundir, outcome.config));
     *begun = 1;
     if (more) TRY(weft_more_restore(more, rundir));
@@ -210,19 +211,19 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
         weft_log(WEFT_INFO, "the run is complete and is given more: its %lld rounds stay",
                  (long long)more->record.done);
     TRY(weft_rundir_start(rundir, run->teams, weft_now() - start));
-    if (rundir->ndone > 0)
+    if (rundir->past.done > 0)
         weft_log(WEFT_INFO, "%s: %lld jobs are done already",
                  more ? "the run is complete and goes on" : "resumed",
-                 (long long)rundir->ndone);
+                 (long long)rundir->past.done);
 
     rundir->by_id = run->task->traits.files || run->task->remote.trade;
     weft_sched sched = sched_of(run, rundir);
     weft_status st = weft_sched_run(&sched);
-    if (st == WEFT_OK && rundir->longer && sched.queue.replayed < rundir->ndone)
+    if (st == WEFT_OK && rundir->longer && sched.queue.replayed < rundir->past.done)
         weft_log(WEFT_INFO,
                  "the longer search asked for %lld of the %lld jobs that were done: with "
                  "more trials others went on",
-                 (long long)sched.queue.replayed, (long long)rundir->ndone);
+                 (long long)sched.queue.replayed, (long long)rundir->past.done);
     if (st == WEFT_OK) st = weft_run_conclude(run, &sched, rundir, &outcome);
     if (run->task->remote.probe) note_failures(&sched, rundir);
     weft_cache_free(&sched);
@@ -435,7 +436,7 @@ static weft_status go_on(weft_rundir *rundir, int how, const struct changes *typ
     if (st == WEFT_OK && rundir->grown && growth == WEFT_MORE_JOBS)
         st = check_longer(rundir->path, config, rundir->grown, rundir->world, rundir->mem);
     if (st == WEFT_OK) st = weft_run_bind(&run, &conf, 0, rundir->world, rundir->mem);
-    run.growth = growth;
+    run.begun.growth = growth;
     if (st == WEFT_OK)
         st = weft_agree(weft_place_apart(rundir->path, &conf), rundir->world);
     if (st == WEFT_OK && how == WEFT_RETRY) st = retry(&run, rundir);

@@ -17,7 +17,6 @@ enum { WIDTH = 12 }; /* least width of a column of scores */
 
 /* ---- a winner on other data ---- */
 
-/* The winner as a job of the run that is open. */
 static weft_job job_of(const weft_run *run, const weft_winner *winner)
 {
     weft_mix mix = weft_mix_new(1, 0, run->mem);
@@ -25,7 +24,6 @@ static weft_job job_of(const weft_run *run, const weft_winner *winner)
     weft_job job = weft_job_new(winner->trial, 0, &mix);
     job.id = winner->job;
     job.index = (int)winner->round;
-    job.feature_fraction = winner->size;
     job.last = 1;
     return job;
 }
@@ -75,9 +73,9 @@ weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_tea
     if (st == WEFT_OK) st = weft_agree(configure(&conf, path, winner.config, on), world);
     if (st == WEFT_OK) st = weft_run_bind(&run, &conf, 0, world, mem);
     if (st == WEFT_OK) st = check_use(&run, path, on);
-    run.like = &winner.like;
-    run.like_of = path;
-    run.window = on->window;
+    run.on.like = &winner.like;
+    run.on.like_of = path;
+    run.on.window = on->window;
     if (st == WEFT_OK) st = weft_run_open(&run, on->data ? on->data : "");
     if (st == WEFT_OK) st = call_on(&run, &winner, path, fn, ctx);
     weft_run_close(&run);
@@ -231,7 +229,6 @@ static const char *text_of(const weft_conf *conf, const weft_kind *kind,
     return entry ? entry->value : opt->def;
 }
 
-/* Adds the values of a section, a line each. */
 static weft_status add_section(weft_conf *conf, const weft_kind *kind, char **text)
 {
     char name[64], value[64];
@@ -248,7 +245,6 @@ static weft_status add_section(weft_conf *conf, const weft_kind *kind, char **te
     return WEFT_OK;
 }
 
-/* Adds the section of the plug-in that an option of the task names. */
 static weft_status add_choice(weft_conf *conf, const weft_task *task,
                               const weft_choice *choice, char **text)
 {

@@ -344,7 +344,7 @@ weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
 
 int weft_run_starts(const weft_run *run)
 {
-    return *run->opts.start && !run->like;
+    return *run->opts.start && !run->on.like;
 }
 
 weft_status weft_run_start_read(weft_run *run)

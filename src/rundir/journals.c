@@ -33,14 +33,15 @@ void weft_rundir_enter(weft_rundir *rundir, const weft_record *rec, int64_t n)
 {
     int64_t id;
     for (int64_t i = 0; i < n; i++)
-        if (weft_record_is_job(&rec[i], &id) && id >= rundir->npast) rundir->npast = id + 1;
-    rundir->past = WEFT_NEW(rundir->mem, const weft_recorded *, rundir->npast);
+        if (weft_record_is_job(&rec[i], &id) && id >= rundir->past.n)
+            rundir->past.n = id + 1;
+    rundir->past.job = WEFT_NEW(rundir->mem, const weft_recorded *, rundir->past.n);
     for (int64_t i = 0; i < n; i++) {
         if (!weft_record_is_job(&rec[i], &id)) continue;
-        rundir->ndone += !rundir->past[id];
+        rundir->past.done += !rundir->past.job[id];
         weft_recorded *one = WEFT_NEW(rundir->mem, weft_recorded, 1);
-        *one = (weft_recorded){rec[i].data, rundir->past[id]};
-        rundir->past[id] = one;
+        *one = (weft_recorded){rec[i].data, rundir->past.job[id]};
+        rundir->past.job[id] = one;
     }
 }
 
@@ -180,7 +181,6 @@ weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_record *record,
     return weft_rundir_stuck(rundir, st);
 }
 
-/* Adds the records to the journal, durably. */
 static weft_status add_all(weft_rundir *rundir, const weft_record *rec, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -220,17 +220,18 @@ static int by_likeness(const void *pa, const void *pb)
 static void sort_alike(weft_rundir *rundir)
 {
     int64_t n = 0;
-    for (int64_t i = 0; i < rundir->npast; i++)
-        for (const weft_recorded *recorded = rundir->past[i]; recorded;
+    for (int64_t i = 0; i < rundir->past.n; i++)
+        for (const weft_recorded *recorded = rundir->past.job[i]; recorded;
              recorded = recorded->earlier)
             n++;
-    rundir->alike = WEFT_NEW(rundir->mem, weft_alike, n);
-    for (int64_t i = 0; i < rundir->npast; i++)
-        for (const weft_recorded *recorded = rundir->past[i]; recorded;
+    rundir->past.alike = WEFT_NEW(rundir->mem, weft_alike, n);
+    for (int64_t i = 0; i < rundir->past.n; i++)
+        for (const weft_recorded *recorded = rundir->past.job[i]; recorded;
              recorded = recorded->earlier)
-            rundir->alike[rundir->nalike++] =
+            rundir->past.alike[rundir->past.nalike++] =
                 (weft_alike){weft_job_record_likeness(recorded->data), recorded->data};
-    if (n > 0) qsort(rundir->alike, (size_t)n, sizeof *rundir->alike, by_likeness);
+    if (n > 0)
+        qsort(rundir->past.alike, (size_t)n, sizeof *rundir->past.alike, by_likeness);
 }
 
 /* Finds the record of a job that had another id: it trained the same trial in the same way.
@@ -238,18 +239,18 @@ static void sort_alike(weft_rundir *rundir)
 static int find_alike(weft_rundir *rundir, weft_job_record *record, weft_arena *mem)
 {
     if (record->job.from >= 0) return 0;
-    if (!rundir->alike) sort_alike(rundir);
+    if (!rundir->past.alike) sort_alike(rundir);
     uint64_t own = weft_job_likeness(&record->job);
-    int64_t lo = 0, hi = rundir->nalike;
+    int64_t lo = 0, hi = rundir->past.nalike;
     while (lo < hi) {
         int64_t mid = lo + (hi - lo) / 2;
-        if (rundir->alike[mid].likeness < own)
+        if (rundir->past.alike[mid].likeness < own)
             lo = mid + 1;
         else
             hi = mid;
     }
-    for (; lo < rundir->nalike && rundir->alike[lo].likeness == own; lo++)
-        if (weft_job_record_unpack(record, rundir->alike[lo].data, mem)) return 1;
+    for (; lo < rundir->past.nalike && rundir->past.alike[lo].likeness == own; lo++)
+        if (weft_job_record_unpack(record, rundir->past.alike[lo].data, mem)) return 1;
     return 0;
 }
 
@@ -257,9 +258,9 @@ weft_status weft_rundir_find(weft_rundir *rundir, weft_job_record *record, int *
                              weft_arena *mem)
 {
     *found = 0;
-    int known = record->job.id < rundir->npast && rundir->past[record->job.id];
+    int known = record->job.id < rundir->past.n && rundir->past.job[record->job.id];
     if (!known && !rundir->longer) return WEFT_OK;
-    for (const weft_recorded *recorded = known ? rundir->past[record->job.id] : NULL;
+    for (const weft_recorded *recorded = known ? rundir->past.job[record->job.id] : NULL;
          recorded && !*found; recorded = recorded->earlier)
         *found = weft_job_record_unpack(record, recorded->data, mem);
     if (!*found && rundir->longer && !rundir->by_id)
@@ -277,11 +278,12 @@ weft_status weft_rundir_find(weft_rundir *rundir, weft_job_record *record, int *
 double weft_rundir_ended(const weft_rundir *rundir)
 {
     double last = 0;
-    for (int64_t i = 0; i < rundir->npast; i++)
-        for (const weft_recorded *recorded = rundir->past[i]; recorded;
+    for (int64_t i = 0; i < rundir->past.n; i++)
+        for (const weft_recorded *recorded = rundir->past.job[i]; recorded;
              recorded = recorded->earlier)
             last = fmax(last, weft_job_record_ended(recorded->data));
-    for (int64_t i = 0; i < rundir->ntime; i++) last = fmax(last, rundir->time[i].at);
+    for (int64_t i = 0; i < rundir->past.ntime; i++)
+        last = fmax(last, rundir->past.time[i].at);
     return last;
 }
 
@@ -294,12 +296,13 @@ static int by_ticket(const void *pa, const void *pb)
 int64_t weft_rundir_tickets(const weft_rundir *rundir, const int64_t **ticket,
                             weft_arena *mem)
 {
-    int64_t *all = WEFT_NEW(mem, int64_t, rundir->npast), n = 0;
+    int64_t *all = WEFT_NEW(mem, int64_t, rundir->past.n), n = 0;
     weft_arena *tmp = weft_arena_new();
-    for (int64_t i = 0; i < rundir->npast; i++) {
+    for (int64_t i = 0; i < rundir->past.n; i++) {
         size_t mark = weft_arena_mark(tmp);
         weft_job_record record;
-        if (rundir->past[i] && weft_job_record_read(&record, rundir->past[i]->data, tmp))
+        if (rundir->past.job[i] &&
+            weft_job_record_read(&record, rundir->past.job[i]->data, tmp))
             all[n++] = record.ticket;
         weft_arena_reset(tmp, mark);
     }
@@ -328,12 +331,13 @@ weft_status weft_rundir_lasted(weft_rundir *rundir, double seconds)
 
 weft_status weft_rundir_start(weft_rundir *rundir, int teams, double setup)
 {
-    weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->ntime + 1);
-    if (rundir->ntime > 0) memcpy(all, rundir->time, (size_t)rundir->ntime * sizeof *all);
-    weft_time *own = &all[rundir->ntime];
+    weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->past.ntime + 1);
+    if (rundir->past.ntime > 0)
+        memcpy(all, rundir->past.time, (size_t)rundir->past.ntime * sizeof *all);
+    weft_time *own = &all[rundir->past.ntime];
     *own = (weft_time){.at = weft_rundir_ended(rundir), .setup = setup, .teams = teams};
-    rundir->time = all;
-    rundir->ntime++;
+    rundir->past.time = all;
+    rundir->past.ntime++;
     weft_status st = WEFT_OK;
     if (rundir->world->rank == 0)
         st = weft_journal_add(&rundir->journal, TAG_TIME, own, sizeof *own);

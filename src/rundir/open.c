@@ -361,11 +361,11 @@ static void tell_lost(const weft_rundir *rundir, const weft_record *rec, int64_t
         if (rec[i].data || (rec[i].tag > 0 && rec[i].tag < TAG_JOB)) continue;
         const long long id = (long long)rec[i].tag - TAG_JOB;
         const char *text = id >= 0 ? weft_arena_text(rundir->mem, "job %lld", id) : "";
-        for (int64_t j = 0; j < rundir->npast && id < 0; j++)
-            if (!rundir->past[j])
+        for (int64_t j = 0; j < rundir->past.n && id < 0; j++)
+            if (!rundir->past.job[j])
                 text = weft_arena_text(rundir->mem, "%s%s%lld", text,
                                        *text ? ", " : "one of the jobs ", (long long)j);
-        if (id >= 0 && id < rundir->npast && rundir->past[id])
+        if (id >= 0 && id < rundir->past.n && rundir->past.job[id])
             continue; /* the job was repeated */
         if (!*text) continue;
         weft_log(
@@ -380,11 +380,12 @@ static weft_status take_records(weft_rundir *rundir, const weft_record *rec, int
 {
     TRY(take_head(rundir, rec, n));
     weft_rundir_enter(rundir, rec, n);
-    for (int64_t i = 0; i < n; i++) rundir->ntime += rec[i].tag == TAG_TIME;
-    rundir->time = WEFT_NEW(rundir->mem, weft_time, rundir->ntime);
-    rundir->ntime = 0;
+    for (int64_t i = 0; i < n; i++) rundir->past.ntime += rec[i].tag == TAG_TIME;
+    rundir->past.time = WEFT_NEW(rundir->mem, weft_time, rundir->past.ntime);
+    rundir->past.ntime = 0;
     for (int64_t i = 0; i < n; i++)
-        rundir->ntime += weft_time_read(&rec[i], &rundir->time[rundir->ntime]);
+        rundir->past.ntime +=
+            weft_time_read(&rec[i], &rundir->past.time[rundir->past.ntime]);
     return WEFT_OK;
 }
 

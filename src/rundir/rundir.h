@@ -38,6 +38,17 @@ typedef struct weft_about {
     const char *version; /* of weft */
 } weft_about;
 
+/* What the journals have of earlier starts. */
+typedef struct weft_past {
+    int64_t n, done;           /* jobs, and those that are done */
+    const weft_recorded **job; /* [n] record of each by id; NULL: it is not done */
+    int64_t nalike;
+    struct weft_alike *alike; /* [nalike] the records by what their jobs are; made when it
+                                 is needed */
+    int64_t ntime;
+    weft_time *time; /* [ntime] times of the search, of this start, too */
+} weft_past;
+
 /* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
  * each team, the states of trials, and checkpoints of jobs in flight. The leader of a team
  * writes the results of its jobs; rank 0 of the world is the leader of the first team. */
@@ -55,21 +66,14 @@ typedef struct weft_rundir {
     uint64_t id; /* hash of conf, data and began, in the head of every other file */
     int done;    /* 1: the run is complete, and only the removal of the directory
                     is missing */
-    int64_t npast;
-    int64_t ntime;
-    weft_time *time; /* [ntime] times of the search in the journals, and of this start */
-    const weft_recorded **past; /* [npast] record of each job by id; NULL: it is not done */
-    int retried;                /* 1: failed jobs are, or were, repeated */
-    int longer; /* 1: the search was made longer than it was begun, so that its jobs may
-                   have other ids */
-    int by_id;  /* 1: then only those of the same ids are used, as the task's states hold
-                   them */
-    int64_t nalike;
-    struct weft_alike *alike; /* [nalike] the records by what their jobs are; made when it
-                                 is needed */
+    weft_past past;
+    int retried; /* 1: failed jobs are, or were, repeated */
+    int longer;  /* 1: the search was made longer than it was begun, so that its jobs may
+                    have other ids */
+    int by_id;   /* 1: then only those of the same ids are used, as the task's states hold
+                    them */
     int keeps; /* 1: the journals are kept when the run is complete, because jobs failed */
-    weft_won won; /* then the winner */
-    int64_t ndone;
+    weft_won won;        /* then the winner */
     weft_commit *commit; /* of the journal and the states, during a search; NULL: none */
 } weft_rundir;
 
@@ -266,7 +270,7 @@ WEFT_CHECKED weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_rec
 WEFT_CHECKED weft_status weft_rundir_find(weft_rundir *rundir, weft_job_record *record,
                                           int *found, weft_arena *mem);
 
-/* Enters the jobs among records of journals into rundir->past. */
+/* Enters the jobs among records of journals into rundir->past.job. */
 void weft_rundir_enter(weft_rundir *rundir, const weft_record *rec, int64_t n);
 
 /* Adds records of a run that was complete, [n] packed, of these bytes, to a journal that

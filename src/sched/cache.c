@@ -8,10 +8,10 @@
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
  * this state is pinned until the job is told. A state is removed when it is not pinned, is
  * not that of the best trial, and cannot be reached by a later job: a newer state of its
- * trial was told, or the tuner declared that no job follows. If sched->disk bounds the
- * states that wait for a later job, those with the highest losses are removed too; if one
- * of them is needed after all, or if a file was lost, the jobs that led to it are repeated,
- * with the same bits. */
+ * trial was told, or the tuner declared that no job follows. If 1e9 * sched->limits.disk
+ * bounds the states that wait for a later job, those with the highest losses are removed
+ * too; if one of them is needed after all, or if a file was lost, the jobs that led to it
+ * are repeated, with the same bits. */
 #include "inner.h"
 #include "rundir/rundir.h"
 #include "weft/base/base.h"
@@ -281,7 +281,7 @@ static void free_memory(weft_cached *cached)
 
 static void remove_state(weft_sched *sched, weft_cached *cached)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     if (cached->users > 0 || cached->newest) return;
     if (!cached->gone) drop_file(sched, cached);
     free_memory(cached);
@@ -298,7 +298,7 @@ static void unpin(weft_sched *sched, weft_cached *cached)
 
 static void make_newest(weft_sched *sched, weft_cached *cached)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     cache->newest = weft_regrow(sched->mem, cache->newest, sizeof *cache->newest,
                                 cache->nnewest, &cache->roomnewest);
     cached->newest = 1;
@@ -310,7 +310,7 @@ static void make_newest(weft_sched *sched, weft_cached *cached)
 /* To be called when no later job needs the state. */
 static void make_old(weft_sched *sched, weft_cached *cached)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     if (!cached) return;
     cache->newest[cached->at] = cache->newest[--cache->nnewest];
     cache->newest[cached->at]->at = cached->at;
@@ -337,8 +337,10 @@ static int worst_first(const void *a, const void *b)
  * results told, so that all teams agree. */
 void weft_cache_bound(weft_sched *sched)
 {
-    weft_cache *cache = sched->cache;
-    if (!(sched->disk > 0) || cache->kept <= sched->disk || !sched->rundir) return;
+    weft_cache *cache = sched->own.cache;
+    if (!(1e9 * sched->limits.disk > 0) || cache->kept <= 1e9 * sched->limits.disk ||
+        !sched->rundir)
+        return;
     weft_arena *tmp = weft_arena_new();
     struct candidate *list = WEFT_NEW(tmp, struct candidate, cache->nnewest);
     size_t n = 0;
@@ -350,7 +352,7 @@ void weft_cache_bound(weft_sched *sched)
             cached};
     }
     if (n > 0) qsort(list, n, sizeof *list, worst_first);
-    for (size_t i = 0; i < n && cache->kept > FULL * sched->disk; i++) {
+    for (size_t i = 0; i < n && cache->kept > FULL * 1e9 * sched->limits.disk; i++) {
         drop_file(sched, list[i].cached);
         list[i].cached->gone = 1;
         cache->kept -= bytes_of(list[i].cached);
@@ -362,7 +364,7 @@ void weft_cache_bound(weft_sched *sched)
 
 static weft_trial *trial_of(weft_sched *sched, const weft_job *job)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     const char *name = sched->search->tuner->kind.name;
     weft_check(job->trial >= 0 && job->trial <= cache->ntrial,
                "tuner %s asks for trial %lld after %lld others: trials are numbered in the "
@@ -388,7 +390,7 @@ static weft_trial *trial_of(weft_sched *sched, const weft_job *job)
 
 weft_cached *weft_cache_pin(weft_sched *sched, const weft_job *job)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     weft_trial *trial = trial_of(sched, job);
     trial->in_flight++;
     weft_cached *parent = trial->told;
@@ -408,7 +410,7 @@ weft_cached *weft_cache_pin(weft_sched *sched, const weft_job *job)
 
 void weft_cache_told(weft_sched *sched, weft_flight *flight, int leads)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     const weft_job *job = &flight->record.job;
     weft_trial *trial = &cache->trial[job->trial];
     trial->in_flight--;
@@ -431,7 +433,7 @@ void weft_cache_told(weft_sched *sched, weft_flight *flight, int leads)
 
 void weft_cache_ended(weft_sched *sched)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     if (!sched->search->tuner->ended || ++cache->unchecked < cache->nnewest / 4) return;
     cache->unchecked = 0;
     for (int64_t i = cache->nnewest; i-- > 0;) {
@@ -448,7 +450,7 @@ void weft_cache_ended(weft_sched *sched)
 
 void weft_cache_known(weft_sched *sched, weft_flight *flight)
 {
-    weft_cache *cache = sched->cache;
+    weft_cache *cache = sched->own.cache;
     const weft_job_record *record = &flight->record;
     weft_cached *cached = cache->unused;
     if (cached)
@@ -517,7 +519,7 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
     if (!parent) return weft_trial_start(sched, job, state);
     if (weft_held_is_on(sched) &&
         program_has(sched, parent->id.trial, parent->id.job, state)) {
-        int users = parent->users - (parent == sched->cache->won);
+        int users = parent->users - (parent == sched->own.cache->won);
         if (users > 1 && job->trial == parent->id.trial && sched->team->rank == 0)
             weft_cached_save(sched, parent);
         return WEFT_OK;
@@ -543,7 +545,7 @@ static weft_status write_held(const weft_sched *sched, const weft_cached *cached
 
 weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_record **record)
 {
-    const weft_cache *cache = sched->cache;
+    const weft_cache *cache = sched->own.cache;
     const weft_queue *queue = &sched->queue;
     const weft_flight *flight = weft_queue_flight(queue, job);
     if (flight) *record = &flight->record;
@@ -556,7 +558,7 @@ weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_reco
 
 weft_status weft_cache_stop(weft_sched *sched)
 {
-    TRY(write_held(sched, sched->cache->won));
+    TRY(write_held(sched, sched->own.cache->won));
     for (int64_t i = 0; i < sched->queue.flights.ends.n; i++)
         TRY(write_held(sched, weft_flights_at(&sched->queue.flights, i)->own));
     return WEFT_OK;
@@ -597,14 +599,14 @@ static weft_status fetch_winner(weft_sched *sched, weft_cached *cached)
 
 int weft_cache_has_files(const weft_sched *sched)
 {
-    const weft_cached *won = sched->cache->won;
+    const weft_cached *won = sched->own.cache->won;
     if (!sched->task->traits.files) return 0;
     return !weft_held_is_on(sched) || won->kept != WEFT_HELD || won->saved;
 }
 
 weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
 {
-    weft_cached *cached = sched->cache->won;
+    weft_cached *cached = sched->own.cache->won;
     weft_check(cached && cached->kept, "the state of the best job %lld was not kept",
                (long long)sched->queue.winner.job.id);
     if (cached->kept == WEFT_HELD) share_held(sched, cached);
@@ -623,8 +625,8 @@ weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
 
 void weft_cache_free(weft_sched *sched)
 {
-    weft_cache *cache = sched->cache;
-    if (!sched->cache) return;
+    weft_cache *cache = sched->own.cache;
+    if (!sched->own.cache) return;
     for (int64_t i = 0; i < cache->nnewest; i++) free_memory(cache->newest[i]);
     free_memory(cache->won);
     for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {

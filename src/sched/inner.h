@@ -43,8 +43,8 @@ enum {
 /* The reason that this rank knows for which the team must stop; 0: none. */
 int weft_stop_seen(const weft_sched *sched);
 
-/* Returns WEFT_STOP with a message that gives the reason sched->why, and that so many jobs
- * are done. */
+/* Returns WEFT_STOP with a message that gives the reason sched->session.why, and that so
+ * many jobs are done. */
 WEFT_CHECKED weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs);
 /* Sets the reason and returns WEFT_STOP with a message that gives the reason and the
  * progress: `done` of the `units` units of the job in flight. */
@@ -130,7 +130,7 @@ struct weft_cached {
     int loose;  /* or the team whose program had it was asked for it */
     int here;   /* 1: written in this session, so that its file may not be visible
                    yet */
-    int64_t at; /* index in sched->cache->newest, if newest is 1 */
+    int64_t at; /* index in sched->own.cache->newest, if newest is 1 */
     weft_own_state
         own; /* without a run directory, or on rank 0 while it is held; else empty */
     weft_cached *next;
@@ -158,8 +158,8 @@ struct weft_cache {
  * program if the tuner violates its contract. */
 weft_cached *weft_cache_pin(weft_sched *sched, const weft_job *job);
 
-/* Reads that state; if it was removed because of sched->disk, or its file is lost, repeats
- * the jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
+/* Reads that state; if it was removed because of 1e9 * sched->limits.disk, or its file is
+ * lost, repeats the jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
 WEFT_CHECKED weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
                                          weft_cached *parent, weft_state *state);
 
@@ -180,9 +180,9 @@ void weft_cache_told(weft_sched *sched, weft_flight *flight, int leads);
  * per result. */
 void weft_cache_ended(weft_sched *sched);
 
-/* If the states that wait for a later job take more than sched->disk, removes those with
- * the highest losses that no job in flight begins with, until the rest takes 9/10 of it. To
- * be called when all free workers have asked. */
+/* If the states that wait for a later job take more than 1e9 * sched->limits.disk, removes
+ * those with the highest losses that no job in flight begins with, until the rest takes
+ * 9/10 of it. To be called when all free workers have asked. */
 void weft_cache_bound(weft_sched *sched);
 
 /* The state after a job that is known, with its record, if it may still be needed; NULL: it
@@ -236,7 +236,7 @@ void weft_lend_notice(weft_sched *sched, const weft_notice *notice);
 
 /* ---- trust ---- */
 
-/* Sets up sched->trust. */
+/* Sets up sched->own.trust. */
 void weft_trust_begin(weft_sched *sched);
 
 /* To be called when a result is known. */

@@ -48,10 +48,10 @@ int weft_stop_seen(const weft_sched *sched)
 {
     int signal = weft_signals_seen();
     int why = signal > 0 ? WEFT_WHY_SIGNAL + signal : 0;
-    if (sched->time_limit > 0 && sched->worked &&
-        weft_now() - sched->begun >= sched->time_limit)
+    if (sched->limits.time_limit > 0 && sched->session.worked &&
+        weft_now() - sched->session.begun >= sched->limits.time_limit)
         why = larger(why, WEFT_WHY_LIMIT);
-    if (sched->broken) why = larger(why, WEFT_WHY_BROKEN);
+    if (sched->session.broken) why = larger(why, WEFT_WHY_BROKEN);
     if (sched->crew.peers) why = larger(why, weft_peers_left(sched->crew.peers));
     return why;
 }
@@ -59,26 +59,26 @@ int weft_stop_seen(const weft_sched *sched)
 /* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
 static const char *progress_text(const weft_sched *sched, int64_t jobs, weft_arena *mem)
 {
-    if (sched->part == 0) return weft_arena_text(mem, "%lld jobs", (long long)jobs);
+    if (sched->session.part == 0) return weft_arena_text(mem, "%lld jobs", (long long)jobs);
     return weft_arena_text(mem, "%lld jobs and %lld of %lld rounds of another",
-                           (long long)jobs, (long long)sched->part,
-                           (long long)sched->parts);
+                           (long long)jobs, (long long)sched->session.part,
+                           (long long)sched->session.parts);
 }
 
 weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs)
 {
-    if (sched->why == WEFT_WHY_BROKEN)
+    if (sched->session.why == WEFT_WHY_BROKEN)
         return weft_fail(WEFT_STOP, "stopped after %lld jobs: %s", (long long)jobs,
-                         sched->broken);
+                         sched->session.broken);
     const char *path = sched->rundir ? sched->rundir->path : "RUN.h5";
     weft_arena *tmp = weft_arena_new();
     const char *reason = "another team";
-    if (sched->why > WEFT_WHY_SIGNAL)
-        reason = weft_arena_text(tmp, "signal %d", sched->why - WEFT_WHY_SIGNAL);
-    else if (sched->why == WEFT_WHY_LEFT)
+    if (sched->session.why > WEFT_WHY_SIGNAL)
+        reason = weft_arena_text(tmp, "signal %d", sched->session.why - WEFT_WHY_SIGNAL);
+    else if (sched->session.why == WEFT_WHY_LEFT)
         reason = "the end of the program that does the jobs";
-    else if (sched->why == WEFT_WHY_LIMIT)
-        reason = weft_arena_text(tmp, "time_limit = %g s", sched->time_limit);
+    else if (sched->session.why == WEFT_WHY_LIMIT)
+        reason = weft_arena_text(tmp, "time_limit = %g s", sched->limits.time_limit);
     weft_status st = weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft %s %s`",
                                reason, progress_text(sched, jobs, tmp),
                                sched->task->remote.trade ? "serve" : "resume", path);
@@ -88,9 +88,9 @@ weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs)
 
 weft_status weft_stop_now(weft_sched *sched, int why, int64_t done, int64_t units)
 {
-    sched->why = why;
-    sched->part = done;
-    sched->parts = units;
+    sched->session.why = why;
+    sched->session.part = done;
+    sched->session.parts = units;
     return weft_stop_tell(sched, sched->queue.known);
 }
 
@@ -137,9 +137,9 @@ static void show_round(weft_sched *sched, const weft_job_record *record, int64_t
     if (sched->world->rank != 0 || record->nunit < 2 || done == record->nunit) return;
     int terminal = isatty(STDERR_FILENO);
     double now = weft_now();
-    if (sched->shown <= 0) sched->shown = sched->begun;
-    if (now - sched->shown < (terminal ? REDRAW : RELOG)) return;
-    sched->shown = now;
+    if (sched->session.shown <= 0) sched->session.shown = sched->session.begun;
+    if (now - sched->session.shown < (terminal ? REDRAW : RELOG)) return;
+    sched->session.shown = now;
     double rate = seconds > 0 ? (double)done / seconds : 0;
     weft_arena *tmp = weft_arena_new();
     const char *text = weft_arena_text(
@@ -154,7 +154,7 @@ static void show_round(weft_sched *sched, const weft_job_record *record, int64_t
 void weft_show_job(weft_sched *sched, const weft_job_record *record)
 {
     int64_t all = weft_search_jobs(sched->search);
-    double spent = weft_now() - sched->begun;
+    double spent = weft_now() - sched->session.begun;
     int64_t left = all > sched->queue.known ? all - sched->queue.known : 0;
     double rate = spent > 0 ? sched->queue.ran / spent : 0;
     char where[32] = "", rounds[32] = "";
@@ -171,7 +171,7 @@ void weft_show_job(weft_sched *sched, const weft_job_record *record)
         weft_mix_alive(&record->job.mix), weft_loss_show(record->res.loss, 5, tmp),
         titled(sched->task->traits.metrics, &record->res, tmp), record->seconds, rate,
         rate > 0 ? (double)left / rate : 0);
-    sched->shown = weft_now();
+    sched->session.shown = weft_now();
     show_text(text);
     weft_arena_free(tmp);
 }
@@ -195,7 +195,6 @@ void weft_show_scored(double share)
 
 /* ---- states of jobs ---- */
 
-/* Copies what clients kept in the run that trials begin with. */
 static weft_status start_kept(const weft_sched *sched, weft_state *state)
 {
     weft_status st = WEFT_OK;
@@ -272,7 +271,7 @@ static weft_status save_checkpoint(job_run *run)
     run->record->done = run->done;
     run->record->seconds = seconds_of(run);
     run->saved = weft_now();
-    double lasted = run->sched->before + run->saved - run->sched->begun;
+    double lasted = run->sched->session.before + run->saved - run->sched->session.begun;
     weft_times_close(run->sched->team);
     int root = run->sched->team->rank == 0;
     weft_status st =
@@ -287,7 +286,7 @@ static weft_status save_checkpoint(job_run *run)
  * as many as the last time. */
 static double next_poll(const job_run *run, double now)
 {
-    double wait = fmin(POLL_SECONDS, run->sched->checkpoint);
+    double wait = fmin(POLL_SECONDS, run->sched->limits.checkpoint);
     double took = fmax(now - run->polled, 1e-9);
     return fmax(1, fmin(2.0 * (double)run->each, floor((double)run->each * wait / took)));
 }
@@ -299,7 +298,8 @@ static weft_status poll_team(job_run *run)
     weft_sched *sched = run->sched;
     double now = weft_now();
     int root = sched->team->rank == 0;
-    double v[3] = {weft_stop_seen(sched), root && now - run->saved >= sched->checkpoint,
+    double v[3] = {weft_stop_seen(sched),
+                   root && now - run->saved >= sched->limits.checkpoint,
                    root ? next_poll(run, now) : 0};
     weft_max_f64(sched->team, v, 3);
     run->polled = now;
@@ -440,7 +440,7 @@ static weft_status run_units(job_run *run)
         if (st == WEFT_STOP) return stop_unit(run);
         TRY(st);
         run->done++;
-        run->sched->worked = 1;
+        run->sched->session.worked = 1;
         show_round(run->sched, run->record, run->done, seconds_of(run));
         if (run->done >= run->next && run->done < run->units) TRY(poll_team(run));
     }
@@ -486,7 +486,8 @@ static void finish_job(job_run *run)
     weft_job_record *record = run->record;
     take_rows(run);
     record->seconds = seconds_of(run);
-    record->began = run->sched->before + weft_now() - run->sched->begun - record->seconds;
+    record->began = run->sched->session.before + weft_now() - run->sched->session.begun -
+                    record->seconds;
     record->res.job = record->job.id;
     record->res.trial = record->job.trial;
     record->res.resource = (run->flight ? run->flight->before : 0) + record->job.resource;

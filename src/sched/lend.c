@@ -51,7 +51,7 @@ struct candidate {
 static int64_t list_held(weft_sched *sched, struct candidate **list, weft_arena *mem)
 {
     const weft_queue *queue = &sched->queue;
-    const weft_cache *cache = sched->cache;
+    const weft_cache *cache = sched->own.cache;
     weft_cached *const *newest = cache->newest;
     int64_t n = 0;
     *list = WEFT_NEW(mem, struct candidate, cache->nnewest + queue->flights.ends.n);
@@ -79,14 +79,14 @@ void weft_lend_save_all(weft_sched *sched)
     int64_t n = list_held(sched, &list, tmp);
     for (int64_t i = 0; i < n; i++)
         if (!list[i].record->job.last) weft_cached_save(sched, list[i].cached);
-    weft_cached *won = sched->cache->won;
+    weft_cached *won = sched->own.cache->won;
     if (won) weft_cached_save(sched, won);
     weft_arena_free(tmp);
 }
 
 void weft_lend_save_winner(weft_sched *sched)
 {
-    weft_cached *won = sched->cache->won;
+    weft_cached *won = sched->own.cache->won;
     if (!won || !weft_held_is_on(sched)) return;
     int leads = sched->team->rank == 0;
     double saved = leads ? weft_cached_save(sched, won) : 0;
@@ -125,8 +125,8 @@ void weft_lend_bound(weft_sched *sched)
 
 static weft_lent *lent_of(weft_sched *sched)
 {
-    if (!sched->lent) sched->lent = WEFT_NEW(sched->mem, weft_lent, 1);
-    return sched->lent;
+    if (!sched->own.lent) sched->own.lent = WEFT_NEW(sched->mem, weft_lent, 1);
+    return sched->own.lent;
 }
 
 void weft_lend_want(weft_sched *sched, const weft_flight *flight)

@@ -43,8 +43,7 @@ int weft_merit_compare(const weft_merit *a, const weft_merit *b)
     if (fine_a != fine_b) return fine_a - fine_b;
     int c = 0;
     if (a->wins == 1 && b->wins == 1) {
-        c = compare_numbers(a->size, b->size);
-        if (c == 0) c = compare_numbers(a->resource, b->resource);
+        c = compare_numbers(a->resource, b->resource);
     }
     return c != 0 ? c : -weft_rank_compare(&a->rank, &b->rank);
 }
@@ -53,7 +52,6 @@ static weft_merit merit_of(const weft_job_record *record)
 {
     return (weft_merit){
         .wins = record->job.eligibility,
-        .size = record->job.feature_fraction,
         .resource = record->res.resource,
         .rank =
             weft_rank_of(record->res.loss, weft_result_tie(&record->res), record->job.id)};
@@ -369,15 +367,14 @@ static int rules_out(const weft_job_record *a, const weft_job_record *b)
 int weft_queue_needs(const weft_sched *sched, const weft_job_record *record)
 {
     if (!record->job.last) return 1;
-    if (sched->target > 0)
+    if (sched->limits.target > 0)
         return sched->queue.n == 0 || !rules_out(&sched->queue.winner, record);
     return sched->queue.known == 0 || !rules_out(&sched->queue.best, record);
 }
 
-/* The share of a job that was done in this session. */
 static double share_done(const weft_sched *sched, const weft_job_record *record)
 {
-    double here = record->began + record->seconds - sched->before;
+    double here = record->began + record->seconds - sched->session.before;
     return record->seconds > here ? fmax(here, 0) / record->seconds : 1;
 }
 

@@ -59,26 +59,26 @@ static const weft_opt run_opts[] = {
                   "run file; -o on the command line"),
     WEFT_LONG_OPT("seed", weft_run_opts, seed, "1", 0, 9007199254740992.0,
                   "seed of all random numbers"),
-    WEFT_REAL_OPT("memory", weft_run_opts, memory, "2", 0.001, 1e6,
+    WEFT_REAL_OPT("memory", weft_run_opts, limits.memory, "2", 0.001, 1e6,
                   "GB (1e9 bytes) a rank may use for features and states",
                   .role = WEFT_PER_SESSION),
-    WEFT_REAL_OPT("disk", weft_run_opts, disk, "0", 0, 1e9,
+    WEFT_REAL_OPT("disk", weft_run_opts, limits.disk, "0", 0, 1e9,
                   "GB (1e9 bytes) on disk for states of waiting trials; 0: no limit. "
                   "Beyond it the worst are removed, and computed again, with the same "
                   "bits, if their trials continue",
                   .role = WEFT_PER_SESSION),
-    WEFT_REAL_OPT("time_limit", weft_run_opts, time_limit, "0", 0, 1e9,
+    WEFT_REAL_OPT("time_limit", weft_run_opts, limits.time_limit, "0", 0, 1e9,
                   "seconds after which the run stops, though not before a first round or "
                   "fit; `weft resume` continues it; 0: none",
                   .role = WEFT_PER_SESSION),
-    WEFT_REAL_OPT("target", weft_run_opts, target, "0", 0, 1e9,
+    WEFT_REAL_OPT("target", weft_run_opts, limits.target, "0", 0, 1e9,
                   "score, such as the error rate, that ends the search once a trial that "
                   "may win reaches it; 0: none"),
     WEFT_REAL_OPT(
-        "checkpoint", weft_run_opts, checkpoint, "60", 0, 1e6,
+        "checkpoint", weft_run_opts, limits.checkpoint, "60", 0, 1e6,
         "seconds between checkpoints of a job made of rounds: what a kill can lose of it",
         .role = WEFT_PER_SESSION),
-    WEFT_REAL_OPT("watchdog", weft_run_opts, watchdog, "600", 0, 1e9,
+    WEFT_REAL_OPT("watchdog", weft_run_opts, limits.watchdog, "600", 0, 1e9,
                   "seconds without progress after which a warning names the ranks that the "
                   "others wait for, and what they do; 0: none",
                   .role = WEFT_PER_SESSION),
@@ -160,14 +160,14 @@ static weft_status tell_stop(weft_sched *sched)
 {
     int64_t n = leads(sched) ? sched->crew.recorded : 0;
     weft_sum_i64(sched->world, &n, 1);
-    return weft_stop_tell(sched, n + sched->rundir->ndone);
+    return weft_stop_tell(sched, n + sched->rundir->past.done);
 }
 
 weft_status weft_teams_end(weft_sched *sched, weft_status st)
 {
     if (sched->crew.peers) {
         weft_peers_leave(sched->crew.peers, st == WEFT_OK     ? WEFT_WHY_OVER
-                                            : st == WEFT_STOP ? sched->why
+                                            : st == WEFT_STOP ? sched->session.why
                                                               : WEFT_WHY_FAILED);
         weft_claims_close(sched->crew.claims);
         sched->crew.peers = NULL; /* what is done from here on asks no other team */
@@ -177,8 +177,8 @@ weft_status weft_teams_end(weft_sched *sched, weft_status st)
         if (st != WEFT_OK) weft_lend_save_all(sched);
         weft_status synced = weft_cache_stop(sched); /* its scoring may be stopped, too */
         if (st == WEFT_STOP && synced == WEFT_OK)
-            synced = weft_rundir_lasted(sched->rundir,
-                                        sched->before + weft_now() - sched->begun);
+            synced = weft_rundir_lasted(sched->rundir, sched->session.before + weft_now() -
+                                                           sched->session.begun);
         if (st != WEFT_OK && synced == WEFT_OK) synced = weft_rundir_sync(sched->rundir, 1);
         weft_status over = weft_rundir_over(sched->rundir);
         if (synced != WEFT_OK || over != WEFT_OK) st = WEFT_EFILE;
@@ -478,7 +478,8 @@ static weft_status do_job(weft_sched *sched, weft_flight *flight)
         if (st != WEFT_OK || !counts) weft_arena_free(state.mem);
     }
     weft_log_who(NULL);
-    if (st == WEFT_STOP && sched->why == WEFT_WHY_OVER) return WEFT_OK; /* abandoned */
+    if (st == WEFT_STOP && sched->session.why == WEFT_WHY_OVER)
+        return WEFT_OK; /* abandoned */
     TRY(st);
     if (!counts) return WEFT_OK;
     flight->record.team = sched->crew.group;
@@ -519,8 +520,8 @@ static weft_status work_until(weft_sched *sched, weft_flight **next)
  * many maps, and their trials cannot win. */
 static int is_target(const weft_sched *sched, const weft_job_record *record)
 {
-    return sched->target > 0 && record->job.eligibility != WEFT_WINS_LAST &&
-           record->res.loss <= sched->target;
+    return sched->limits.target > 0 && record->job.eligibility != WEFT_WINS_LAST &&
+           record->res.loss <= sched->limits.target;
 }
 
 /* Lower bound of the virtual seconds of a job, before which its trial had that resource. */
@@ -550,7 +551,7 @@ static weft_status find_result(weft_sched *sched, weft_flight *flight)
 static void queue_job(weft_sched *sched, weft_flight *flight)
 {
     weft_cost cost = {.flops = 1};
-    if (sched->target <= 0 && sched->workers == 0)
+    if (sched->limits.target <= 0 && sched->workers == 0)
         sched->task->cost(sched->task_self, &flight->record.job, &cost);
     flight->flops = cost.flops;
     const weft_claimed *turn = weft_trust_turn(sched, flight->record.job.id);
@@ -590,7 +591,6 @@ static weft_status ask_jobs(weft_sched *sched, weft_asked *answer)
     return WEFT_OK;
 }
 
-/* Stores the record of a job and tells the tuner its result. */
 static void tell_result(weft_sched *sched, weft_flight *flight)
 {
     const weft_job_record *record = &flight->record;
@@ -611,7 +611,7 @@ static weft_status run_search(weft_sched *sched)
         TRY(work_until(sched, &next));
         reached = is_target(sched, &next->record);
         tell_result(sched, next);
-        if (reached) weft_log(WEFT_INFO, "the target %g is reached", sched->target);
+        if (reached) weft_log(WEFT_INFO, "the target %g is reached", sched->limits.target);
     }
     return end_trade(sched);
 }
@@ -619,14 +619,14 @@ static weft_status run_search(weft_sched *sched)
 weft_status weft_sched_run(weft_sched *sched)
 {
     weft_check(sched->rundir || sched->teams == 1, "teams without a run directory");
-    sched->begun = weft_now();
-    sched->before = sched->rundir ? weft_rundir_ended(sched->rundir) : 0;
+    sched->session.begun = weft_now();
+    sched->session.before = sched->rundir ? weft_rundir_ended(sched->rundir) : 0;
     weft_queue_setup(sched);
-    sched->cache = WEFT_NEW(sched->mem, weft_cache, 1);
+    sched->own.cache = WEFT_NEW(sched->mem, weft_cache, 1);
     TRY(begin_teams(sched));
     weft_status st = weft_teams_end(sched, run_search(sched));
     weft_progress("%s", "");
-    sched->seconds = sched->before + weft_now() - sched->begun;
+    sched->session.seconds = sched->session.before + weft_now() - sched->session.begun;
     weft_queue_end(&sched->queue);
     return st;
 }

@@ -12,10 +12,7 @@
 #include "weft/task/task.h"
 #include "weft/tune/search.h"
 
-/* Section [run] of an input file. */
-typedef struct weft_run_opts {
-    const char *task, *tuner, *sampler, *mixing, *data, *start, *output;
-    int64_t seed;
+typedef struct weft_limits {
     double memory;     /* GB a rank may use */
     double disk;       /* GB of disk space for the states of waiting trials; 0: no limit */
     double time_limit; /* seconds; 0 = none */
@@ -23,14 +20,21 @@ typedef struct weft_run_opts {
                           never */
     double checkpoint; /* seconds between checkpoints of a job made of rounds */
     double watchdog;   /* seconds without progress after which a rank is named; 0 = none */
-    int scale;         /* a weft_scale */
-    int balanced;      /* run.class_weights */
-    int teams;         /* number of teams of ranks, which do jobs in parallel */
-    int64_t workers;   /* number of simulated workers in virtual time */
-    int clock;         /* 0: virtual, 1: wall */
-    double overhead;   /* virtual seconds per job for asking and telling */
-    int refit;         /* 1: train the winner once more, on train and valid */
-    int test;          /* 1: score the winner on the test part */
+} weft_limits;
+
+/* Section [run] of an input file. */
+typedef struct weft_run_opts {
+    const char *task, *tuner, *sampler, *mixing, *data, *start, *output;
+    int64_t seed;
+    weft_limits limits;
+    int scale;       /* a weft_scale */
+    int balanced;    /* run.class_weights */
+    int teams;       /* number of teams of ranks, which do jobs in parallel */
+    int64_t workers; /* number of simulated workers in virtual time */
+    int clock;       /* 0: virtual, 1: wall */
+    double overhead; /* virtual seconds per job for asking and telling */
+    int refit;       /* 1: train the winner once more, on train and valid */
+    int test;        /* 1: score the winner on the test part */
 } weft_run_opts;
 extern const weft_kind weft_run_kind;
 
@@ -39,13 +43,13 @@ extern const weft_kind weft_run_kind;
 /* What decides which of two jobs is better. */
 typedef struct weft_merit {
     int wins; /* its weft_eligibility */
-    double size, resource;
+    double resource;
     weft_rank rank; /* with the job as id */
 } weft_merit;
 
 /* Positive if a is better. Criteria in this order: a job that may win is better than one
  * that may not, and of two that may not the later one; a finite loss is better than an
- * infinite one; the larger size, then the larger resource, unless one of the jobs has
+ * infinite one; the larger resource, unless one of the jobs has
  * WEFT_WINS_LOSS; the better rank. */
 int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 
@@ -189,6 +193,18 @@ typedef struct weft_trust weft_trust; /* whether failures of this team's jobs co
 typedef struct weft_cache weft_cache; /* the states of trials */
 typedef struct weft_lent weft_lent;   /* states that other teams are asked for */
 
+/* This start of the search. */
+typedef struct weft_session {
+    double begun, before; /* start; seconds of earlier ones */
+    double seconds;       /* of the search, over all sessions, at its end */
+    int worked;           /* 1: the team did a unit. The time limit is not applied before
+                             that, so that a chain of short sessions ends */
+    const char *broken;   /* trust.c: why no team can do a job; NULL: some can */
+    int why;              /* job.c: reason to stop, see weft_stop_seen */
+    int64_t part, parts;  /* of a job that was stopped: units done, and all; 0: none */
+    double shown;         /* job.c: time at which progress was last shown */
+} weft_session;
+
 /* A search. The caller sets the first group of members, the others to zero; each of these
  * belongs to one file, which alone changes it. */
 typedef struct weft_sched {
@@ -196,33 +212,26 @@ typedef struct weft_sched {
     weft_team *team;  /* this rank's team; the world if teams is 1 */
     int teams;
     const weft_task *task;
-    void *task_self;           /* set up for the team */
-    weft_given given;          /* to the trials */
-    weft_search *search;       /* after setup; each rank has its own copy, and all make the
-                                  same calls */
-    weft_rundir *rundir;       /* NULL: nothing is kept on disk, one team only */
-    double time_limit, target; /* as in weft_run_opts */
-    double checkpoint;         /* seconds between checkpoints of a job */
-    int64_t workers;           /* simulated workers; 0: unlimited */
-    int wall;                  /* 1: results are told in the order in which they arrive, not
-                                  in virtual time */
-    double overhead;           /* virtual seconds per job for asking and telling */
-    double disk;               /* bytes on disk for states of waiting trials; 0: no limit */
+    void *task_self;     /* set up for the team */
+    weft_given given;    /* to the trials */
+    weft_search *search; /* after setup; each rank has its own copy, and all make the
+                            same calls */
+    weft_rundir *rundir; /* NULL: nothing is kept on disk, one team only */
+    weft_limits limits;
+    int64_t workers; /* simulated workers; 0: unlimited */
+    int wall;        /* 1: results are told in the order in which they arrive, not
+                        in virtual time */
+    double overhead; /* virtual seconds per job for asking and telling */
     weft_arena *mem;
 
-    double begun, before; /* sched.c: start of this session; seconds of earlier sessions */
-    double seconds;       /* of the search, over all sessions, at its end */
-    weft_queue queue;     /* queue.c: jobs in flight and told */
-    weft_crew crew;       /* sched.c */
-    weft_trust *trust;    /* trust.c */
-    weft_cache *cache;    /* cache.c */
-    weft_lent *lent;      /* lend.c */
-    const char *broken;   /* trust.c: why no team can do a job; NULL: some can */
-    int worked;          /* job.c: 1: the team did a unit in this session. The time limit is
-                            not applied before that, so that a chain of short sessions ends */
-    int why;             /* job.c: reason to stop, see weft_stop_seen */
-    int64_t part, parts; /* of a job that was stopped: units done, and all; 0: none */
-    double shown;        /* job.c: time at which progress was last shown */
+    weft_session session;
+    weft_queue queue; /* queue.c: jobs in flight and told */
+    weft_crew crew;   /* sched.c */
+    struct {
+        weft_trust *trust; /* trust.c */
+        weft_cache *cache; /* cache.c */
+        weft_lent *lent;   /* lend.c */
+    } own;
 } weft_sched;
 
 /* Runs the search to its end. WEFT_STOP: stopped by a signal or the time limit. Collective

@@ -39,13 +39,13 @@ struct weft_trust {
 
 void weft_trust_begin(weft_sched *sched)
 {
-    sched->trust = WEFT_NEW(sched->mem, weft_trust, 1);
-    sched->trust->span = SPAN;
+    sched->own.trust = WEFT_NEW(sched->mem, weft_trust, 1);
+    sched->own.trust->span = SPAN;
 }
 
 void weft_trust_known(weft_sched *sched, const weft_job_record *record)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     if (!sched->task->remote.probe || record->parent >= 0 || !isfinite(record->res.loss))
         return;
     if (trust->works && record->seconds >= trust->example.seconds) return;
@@ -57,7 +57,7 @@ void weft_trust_known(weft_sched *sched, const weft_job_record *record)
 
 weft_claimed *weft_trust_turn(weft_sched *sched, int64_t job)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     while (trust->nturn <= job) {
         trust->turn = weft_regrow(sched->mem, trust->turn, sizeof *trust->turn,
                                   trust->nturn, &trust->roomturn);
@@ -73,7 +73,7 @@ static weft_flight *flight_of(const weft_sched *sched, int64_t job)
 
 static void take_turn(weft_sched *sched, int64_t job)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     weft_flight *flight = flight_of(sched, job);
     if (flight) weft_flights_leave(&sched->queue.flights, flight);
     weft_trust_turn(sched, job)->taken = 0;
@@ -84,7 +84,7 @@ static void take_turn(weft_sched *sched, int64_t job)
 
 void weft_trust_took(weft_sched *sched, int64_t job)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     int64_t n = 0;
     for (int64_t i = 0; i < trust->nhanded; i++)
         if (trust->handed[i] != job) trust->handed[n++] = trust->handed[i];
@@ -93,7 +93,7 @@ void weft_trust_took(weft_sched *sched, int64_t job)
 
 weft_flight *weft_trust_handed(weft_sched *sched)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     for (int64_t i = 0; i < trust->nhanded; i++) {
         weft_flight *flight = flight_of(sched, trust->handed[i]);
         if (!flight || flight->known) continue;
@@ -105,7 +105,7 @@ weft_flight *weft_trust_handed(weft_sched *sched)
 
 int weft_trust_waits(const weft_sched *sched)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     int open = 0;
     for (int i = 0; i < trust->ndoubted; i++) {
         const weft_flight *flight = flight_of(sched, trust->doubted[i]);
@@ -127,11 +127,11 @@ static void hand_on(weft_sched *sched, int64_t job, int failed)
 /* A team is set aside, after failures that are recorded. Once all are, the run stops. */
 static void count_aside(weft_sched *sched, int failures)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     trust->naside++;
     trust->unsure += failures;
     if (trust->naside < sched->teams) return;
-    sched->broken = weft_arena_text(
+    sched->session.broken = weft_arena_text(
         sched->mem,
         "programs fail here, also that of job %lld, which succeeded before; mend what they "
         "need (variables, modules, files) and go on with `weft resume %s%s`, %s",
@@ -153,7 +153,7 @@ void weft_trust_notice(weft_sched *sched, const weft_notice *notice)
     weft_flight *flight = flight_of(sched, notice->job);
     if (flight) weft_flights_leave(&sched->queue.flights, flight);
     if ((notice->team + 1) % sched->teams != sched->crew.group) return;
-    if (sched->trust->aside)
+    if (sched->own.trust->aside)
         hand_on(sched, notice->job, 0);
     else
         take_turn(sched, notice->job);
@@ -172,7 +172,7 @@ static void warn_failed(const weft_sched *sched, const weft_job_record *record,
 /* Notes that this team has failed at a job while none has succeeded. */
 static void note_doubt(weft_sched *sched, int64_t job)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     int at = 0;
     while (at < trust->ndoubted) {
         const weft_flight *flight = flight_of(sched, trust->doubted[at]);
@@ -186,7 +186,7 @@ static void note_doubt(weft_sched *sched, int64_t job)
 
 static void set_aside(weft_sched *sched)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     trust->aside = 1;
     count_aside(sched, trust->streak);
     weft_notice_send(sched, (weft_notice){.what = WEFT_ASIDE, .turn.tries = trust->streak});
@@ -210,7 +210,7 @@ static void set_aside(weft_sched *sched)
 /* Repeats a job that succeeded. Collective over team. */
 static weft_status probe_example(weft_sched *sched, int *works)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     weft_activity_set("repeats a job that succeeded", trust->example.job.id, -1);
     TRY(sched->task->remote.probe(sched->task_self, &trust->example.job, works));
     if (*works) {
@@ -227,14 +227,14 @@ static weft_status check_begun(const weft_sched *sched, const weft_claimed *turn
                                const weft_result *res)
 {
     weft_status st = WEFT_OK;
-    if (!turn->begun && !sched->trust->works && sched->team->rank == 0)
+    if (!turn->begun && !sched->own.trust->works && sched->team->rank == 0)
         st = weft_fail(WEFT_ECONF, "%s", res->why);
     return weft_agree(st, sched->team);
 }
 
 weft_status weft_trust_ended(weft_sched *sched, const weft_job_record *record, int *counts)
 {
-    weft_trust *trust = sched->trust;
+    weft_trust *trust = sched->own.trust;
     weft_claimed *own = weft_trust_turn(sched, record->job.id);
     own->begun |= record->res.failure == WEFT_CRASHED;
     const weft_claimed turn = *own;

@@ -430,20 +430,20 @@ static void *serve(void *self)
     return NULL;
 }
 
-static void start_thread(weft_commit *commit)
+int weft_thread_start(pthread_t *thread, pthread_cond_t *wake, void *(*run)(void *),
+                      void *self)
 {
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* is never set back */
-    pthread_cond_init(&commit->wake, &clock);
+    pthread_cond_init(wake, &clock);
     pthread_condattr_destroy(&clock);
-    pthread_cond_init(&commit->served, NULL);
-    pthread_mutex_init(&commit->lock, NULL);
     sigset_t all, old; /* signals are handled by the main thread */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    commit->threaded = pthread_create(&commit->thread, NULL, serve, commit) == 0;
+    int started = pthread_create(thread, NULL, run, self) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
 }
 
 /* ---- commits ---- */
@@ -452,7 +452,9 @@ weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem)
 {
     weft_commit *commit = WEFT_NEW(mem, weft_commit, 1);
     *commit = (weft_commit){.journal = journal, .next = batch_new()};
-    start_thread(commit);
+    pthread_cond_init(&commit->served, NULL);
+    pthread_mutex_init(&commit->lock, NULL);
+    commit->threaded = weft_thread_start(&commit->thread, &commit->wake, serve, commit);
     return commit;
 }
 

@@ -5,6 +5,7 @@
 
 #include "weft/base/base.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -150,6 +151,10 @@ void weft_journal_close(weft_journal *journal);
  * then the journal. A thread does this; if none can be made, the caller commits in
  * weft_commit_soon. To be used by one thread. */
 typedef struct weft_commit weft_commit;
+/* Starts a thread that gets no signals, and makes its condition, whose times are monotonic
+ * ones; 0: it cannot be started. */
+int weft_thread_start(pthread_t *thread, pthread_cond_t *wake, void *(*run)(void *),
+                      void *self);
 /* For a journal, which must stay open until weft_commit_end. Owned by mem. */
 weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem);
 /* Adds a file or directory to the next commit; if it does not exist any more then, it is
