@@ -78,9 +78,7 @@ static weft_status check_format(weft_data *data)
     TRY(weft_h5_find_attr(&data->file, "/", "format", &format));
     if (strcmp(format, WEFT_DATA_FORMAT) == 0) {
         if (weft_h5_sealed(&data->file) == WEFT_OK) return WEFT_OK;
-        return weft_fail(WEFT_EDATA,
-                         "%s has no checksums: another program changed it; pack it again",
-                         data->path);
+        return data_fail(data, " has no checksums: another program changed it");
     }
     if (strncmp(format, "weft data", strlen("weft data")) == 0)
         return weft_fail(WEFT_EDATA,
@@ -104,9 +102,8 @@ static weft_status read_column_names(weft_data *data)
     TRY(weft_h5_read_long(&data->file, "/", "columns", &columns));
     TRY(weft_h5_read_texts(&data->file, "/column", &name, &listed));
     if (columns != listed)
-        return weft_fail(WEFT_EDATA,
-                         "%s has %lld columns and names %lld of them; pack it again",
-                         data->path, (long long)columns, (long long)listed);
+        return data_fail(data, " has %lld columns and names %lld of them",
+                         (long long)columns, (long long)listed);
     data->column_name = name;
     return WEFT_OK;
 }
@@ -120,8 +117,7 @@ static weft_status read_image(weft_data *data)
     for (int i = 0; i < 3; i++) {
         TRY(weft_h5_read_long(&data->file, "/", name[i], &side[i]));
         if (side[i] < 1 || side[i] > INT_MAX)
-            return weft_fail(WEFT_EDATA, "%s: images of %s %lld; pack it again", data->path,
-                             name[i], (long long)side[i]);
+            return data_fail(data, ": images of %s %lld", name[i], (long long)side[i]);
     }
     data->channels = (int)side[0];
     data->height = (int)side[1];
@@ -138,11 +134,9 @@ static weft_status read_head(weft_data *data)
     TRY(weft_h5_read_attr(&data->file, "/", "form", &text));
     weft_form f = weft_form_find(text);
     if (f == WEFT_NFORM || (f == WEFT_CHARS && !weft_federation_is(data)))
-        return weft_fail(WEFT_EDATA,
-                         "%s holds '%s' where bytes, reals, tokens or clients' chars are "
-                         "expected; "
-                         "pack it again",
-                         data->path, text);
+        return data_fail(
+            data, " holds '%s' where bytes, reals, tokens or clients' chars are expected",
+            text);
     data->form = f;
     TRY(weft_h5_read_attr(&data->file, "/", "digest", &data->digest));
     if (weft_forms[f]->open) return WEFT_OK;
@@ -150,10 +144,9 @@ static weft_status read_head(weft_data *data)
     TRY(weft_h5_read_texts(&data->file, "/class", &name, &listed));
     int least = weft_h5_has(&data->file, "/target/shift") ? 1 : 2;
     if (classes < least || classes != listed || classes > INT_MAX)
-        return weft_fail(WEFT_EDATA,
-                         "%s speaks of %lld classes and names %lld, where two or more "
-                         "are needed; pack it again",
-                         data->path, (long long)classes, (long long)listed);
+        return data_fail(
+            data, " speaks of %lld classes and names %lld, where two or more are needed",
+            (long long)classes, (long long)listed);
     data->classes = (int)classes;
     data->class_name = name;
     TRY(weft_shifts_read(&data->file, "/target", classes, &data->target_shift,
@@ -172,11 +165,9 @@ static weft_status read_matrix(weft_data *data, int part)
     int whole = data->window.n > 0 || dims[0] == rows->total;
     if (nd != 2 || !whole || rows->d < 1 || rows->d != data->part[0].d ||
         rows->total > MAX_NUMBERS / rows->d)
-        return weft_fail(WEFT_EDATA,
-                         "%s: %s is %lld x %lld where %lld x %lld is expected; pack "
-                         "it again",
-                         data->path, name, (long long)dims[0], (long long)dims[1],
-                         (long long)rows->total, (long long)data->part[0].d);
+        return data_fail(data, ": %s is %lld x %lld where %lld x %lld is expected", name,
+                         (long long)dims[0], (long long)dims[1], (long long)rows->total,
+                         (long long)data->part[0].d);
     const void *x;
     weft_h5type type = data->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
     TRY(data_hold_rows(&data->file, name, type, rows->d,
@@ -222,8 +213,8 @@ static weft_status read_source_rows(weft_data *data)
     TRY(weft_h5_read_rows(&data->file, "/test/row", WEFT_H5_I64, 1, 0, n, row));
     for (int64_t i = 0; i < n; i++)
         if (row[i] < 0 || row[i] >= n)
-            return weft_fail(WEFT_EDATA, "%s: /test/row has %lld of %lld; pack it again",
-                             data->path, (long long)row[i], (long long)n);
+            return data_fail(data, ": /test/row has %lld of %lld", (long long)row[i],
+                             (long long)n);
     data->row = row;
     return WEFT_OK;
 }
@@ -253,10 +244,8 @@ static weft_status open_own(weft_data *data)
     TRY(read_image(data));
     if (data->channels > 0 &&
         (double)data->channels * data->height * data->width != (double)data->part[0].d)
-        return weft_fail(WEFT_EDATA,
-                         "%s: images of %d x %d x %d in rows of %lld; pack it again",
-                         data->path, data->channels, data->height, data->width,
-                         (long long)data->part[0].d);
+        return data_fail(data, ": images of %d x %d x %d in rows of %lld", data->channels,
+                         data->height, data->width, (long long)data->part[0].d);
     if (weft_owners_are(data)) TRY(weft_owners_open(data));
     return weft_h5_sound(&data->file);
 }
@@ -361,26 +350,21 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
     int rising = start >= 0;
     for (int64_t i = 1; i <= rows->n && rising; i++) rising = offset[i] >= offset[i - 1];
     for (int64_t i = 0; i <= rows->n && rising; i++) offset[i] -= start;
-    if (!rising)
-        return weft_fail(WEFT_EDATA, "%s: %s does not rise; pack it again", data->path,
-                         name);
+    if (!rising) return data_fail(data, ": %s does not rise", name);
     name = weft_token_name(data, weft_part_name[part], tok, "token");
     int nd;
     int64_t dims[4], n = offset[rows->n];
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
     if (n > dims[0] - start)
-        return weft_fail(WEFT_EDATA,
-                         "%s: %s has %lld tokens where %lld are expected; pack it "
-                         "again",
-                         data->path, name, (long long)dims[0], (long long)(start + n));
+        return data_fail(data, ": %s has %lld tokens where %lld are expected", name,
+                         (long long)dims[0], (long long)(start + n));
     const void *tokens;
     TRY(data_hold_rows(&data->file, name, WEFT_H5_U32, 1, start, n, &tokens));
     const uint32_t *token = tokens;
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;
     if (n > 0 && largest >= data->vocab[tok].n)
-        return weft_fail(WEFT_EDATA, "%s: %s has token %u of %lld; pack it again",
-                         data->path, name, (unsigned)largest,
+        return data_fail(data, ": %s has token %u of %lld", name, (unsigned)largest,
                          (long long)data->vocab[tok].n);
     rows->offset[tok] = offset;
     rows->end[tok] = offset + 1;

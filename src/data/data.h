@@ -9,6 +9,9 @@
 
 /* ---- rows.c ---- */
 
+/* EDATA "PATH<text>; pack it again". */
+WEFT_CHECKED weft_status data_fail(const weft_data *data, const char *fmt, ...)
+    WEFT_PRINTF(2, 3);
 /* /PART/WHAT in a packed file. */
 const char *data_name(const weft_data *data, int part, const char *what);
 /* The first row of a part that is open, among those of the file. */

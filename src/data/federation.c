@@ -419,10 +419,9 @@ static weft_status check_shape(const weft_data *data, const weft_h5set *set, int
     if (set->nd == (width > 0 ? 2 : 1) && set->dims[0] == rows &&
         (width == 0 || set->dims[1] == width))
         return WEFT_OK;
-    return weft_fail(
-        WEFT_EDATA, "%s: %s is %lld x %lld where %lld x %lld is expected; pack it again",
-        data->path, set->name, (long long)set->dims[0], (long long)set->dims[1],
-        (long long)rows, (long long)(width > 0 ? width : 1));
+    return data_fail(data, ": %s is %lld x %lld where %lld x %lld is expected", set->name,
+                     (long long)set->dims[0], (long long)set->dims[1], (long long)rows,
+                     (long long)(width > 0 ? width : 1));
 }
 
 static weft_status open_set(weft_data *data, const char *name, int64_t rows, int64_t width,
@@ -456,13 +455,11 @@ static weft_status read_shape(weft_data *data, weft_clients *clients)
     int64_t pixels = fits ? at[CHANNELS] * at[HEIGHT] * at[WIDTH] : -1;
     if (!fits || (pixels != 0 && pixels != at[COLUMNS]) ||
         at[SYMBOLS] != (data->form == WEFT_CHARS ? data->classes : 0))
-        return weft_fail(
-            WEFT_EDATA,
-            "%s speaks of %lld clients with samples of %lld numbers, images of "
-            "%lld, %lld symbols and stride %lld, which do not fit together; "
-            "pack it again",
-            data->path, (long long)at[CLIENTS], (long long)at[COLUMNS], (long long)pixels,
-            (long long)at[SYMBOLS], (long long)at[STRIDE]);
+        return data_fail(data,
+                         " speaks of %lld clients with samples of %lld numbers, images of "
+                         "%lld, %lld symbols and stride %lld, which do not fit together",
+                         (long long)at[CLIENTS], (long long)at[COLUMNS], (long long)pixels,
+                         (long long)at[SYMBOLS], (long long)at[STRIDE]);
     clients->n = at[CLIENTS];
     clients->d = at[COLUMNS];
     clients->stride = at[STRIDE];
@@ -496,13 +493,10 @@ static weft_status check_client(weft_data *data, int64_t c)
             weft_sizes_add(&data->clients->size[i], count[i]);
         return WEFT_OK;
     }
-    return weft_fail(
-        WEFT_EDATA,
-        "%s: client %lld has %lld, %lld and %lld samples, which do not fit its "
-        "%lld %s; pack it again",
-        data->path, (long long)c, (long long)count[0], (long long)count[1],
-        (long long)count[2], (long long)room,
-        data->form == WEFT_CHARS ? "characters" : "rows");
+    return data_fail(
+        data, ": client %lld has %lld, %lld and %lld samples, which do not fit its %lld %s",
+        (long long)c, (long long)count[0], (long long)count[1], (long long)count[2],
+        (long long)room, data->form == WEFT_CHARS ? "characters" : "rows");
 }
 
 /* All rows of a table, so that weft_h5_map_row has each of them. */
@@ -538,9 +532,8 @@ static weft_status read_text(weft_data *data)
     TRY(weft_h5_read_rows(&data->file, "/text", WEFT_H5_U8, 1, 0, n, text));
     for (int64_t i = 0; i < n; i++)
         if (text[i] >= clients->symbols)
-            return weft_fail(
-                WEFT_EDATA, "%s: character %lld of /text is symbol %d of %d; pack it again",
-                data->path, (long long)i, (int)text[i], clients->symbols);
+            return data_fail(data, ": character %lld of /text is symbol %d of %d",
+                             (long long)i, (int)text[i], clients->symbols);
     clients->own->text = text;
     return WEFT_OK;
 }

@@ -39,11 +39,9 @@ static weft_status take_words(const weft_clients *clients, weft_part part, int64
     const int64_t *offset = rows;
     if (offset[1] < offset[0] || offset[1] - offset[0] > clients->d) {
         TRY(weft_client_sound(clients));
-        return weft_fail(WEFT_EDATA,
-                         "%s: document %lld of the %s part changed while it was "
-                         "in use; pack it again",
-                         clients->own->data->path, (long long)document,
-                         weft_part_name[part]);
+        return data_fail(clients->own->data,
+                         ": document %lld of the %s part changed while it was in use",
+                         (long long)document, weft_part_name[part]);
     }
     *length = (int)(offset[1] - offset[0]);
     TRY(weft_h5_map_rows(&owned->token[part], offset[0], *length, &words, mem));
@@ -78,9 +76,8 @@ static weft_status check_words(const void *self, int64_t first, int64_t n, const
     const uint32_t *number = word, words = data->owners->own->owned->nword;
     for (int64_t i = 0; i < n; i++)
         if (number[i] >= words)
-            return weft_fail(WEFT_EDATA, "%s: token %lld is word %u of %u; pack it again",
-                             data->path, (long long)(first + i), (unsigned)number[i],
-                             (unsigned)words);
+            return data_fail(data, ": token %lld is word %u of %u", (long long)(first + i),
+                             (unsigned)number[i], (unsigned)words);
     return WEFT_OK;
 }
 
@@ -104,10 +101,9 @@ static weft_status sort_part(weft_data *data, int part)
         if (good) first[owner[i] + 1]++;
     }
     if (!good)
-        return weft_fail(WEFT_EDATA,
-                         "%s: %s does not name one of %lld clients for each of %lld "
-                         "documents; pack it again",
-                         data->path, name, (long long)clients->n, (long long)rows);
+        return data_fail(
+            data, ": %s does not name one of %lld clients for each of %lld documents", name,
+            (long long)clients->n, (long long)rows);
     for (int64_t c = 0; c < clients->n; c++) {
         weft_sizes_add(&clients->size[part], first[c + 1]);
         first[c + 1] += first[c];
@@ -139,8 +135,8 @@ weft_status weft_owners_open(weft_data *data)
     int64_t rows = 0;
     for (int p = 0; p < WEFT_NPART; p++) rows += data->part[p].total;
     if (clients->n < 1 || clients->n > rows)
-        return weft_fail(WEFT_EDATA, "%s: %lld documents of %lld clients; pack it again",
-                         data->path, (long long)rows, (long long)clients->n);
+        return data_fail(data, ": %lld documents of %lld clients", (long long)rows,
+                         (long long)clients->n);
     for (int p = 0; p < WEFT_NPART; p++) {
         TRY(sort_part(data, p));
         TRY(weft_h5_map_open(&owned->label[p], &data->file, data_name(data, p, "label"),
@@ -151,8 +147,8 @@ weft_status weft_owners_open(weft_data *data)
     weft_h5set *name = &clients->own->name;
     TRY(weft_h5_set_open(name, &data->file, "/client/name"));
     if (name->nd == 1 && name->dims[0] == clients->n) return WEFT_OK;
-    return weft_fail(WEFT_EDATA, "%s: %s does not name %lld clients; pack it again",
-                     data->path, name->name, (long long)clients->n);
+    return data_fail(data, ": %s does not name %lld clients", name->name,
+                     (long long)clients->n);
 }
 
 void weft_owners_close(weft_data *data)
@@ -197,10 +193,8 @@ static weft_status open_words(weft_data *data, int part, weft_tokenizer tok,
     }
     *tokens += before;
     if (good && before == token->set.dims[0]) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s: the %s documents of tokenizer %s are not one after the other; "
-                     "pack it again",
-                     data->path, weft_part_name[part], name);
+    return data_fail(data, ": the %s documents of tokenizer %s are not one after the other",
+                     weft_part_name[part], name);
 }
 
 static weft_status words_own(weft_data *data, weft_tokenizer tok)

@@ -6,9 +6,21 @@
 #include "weft/math/linear.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const weft_part_name[WEFT_NPART] = {"train", "valid", "test"};
+
+weft_status data_fail(const weft_data *data, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return weft_fail(WEFT_EDATA, "%s%s; pack it again", data->path, text);
+}
 
 /* ---- reading ---- */
 
@@ -62,9 +74,8 @@ weft_status data_check_classes(const weft_data *data, const char *name, int clas
 {
     for (int64_t i = 0; i < n; i++)
         if (label[i] < 0 || label[i] >= classes)
-            return weft_fail(
-                WEFT_EDATA, "%s: row %lld of %s has class %d of %d; pack it again",
-                data->path, (long long)(first + i), name, (int)label[i], classes);
+            return data_fail(data, ": row %lld of %s has class %d of %d",
+                             (long long)(first + i), name, (int)label[i], classes);
     return WEFT_OK;
 }
 
@@ -76,8 +87,7 @@ static weft_status size_part(weft_data *data, int part, const char *name, int64_
     int64_t dims[WEFT_H5_DIMS] = {0};
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
     if (width > 0 && (nd != 2 || dims[1] != width))
-        return weft_fail(WEFT_EDATA, "%s: %s has not %lld numbers a row; pack it again",
-                         data->path, name, (long long)width);
+        return data_fail(data, ": %s has not %lld numbers a row", name, (long long)width);
     rows->total = data_window_rows(data, part, dims[0]);
     weft_deal(rows->total, data->team->rank, data->team->size, &rows->first, &rows->n);
     return WEFT_OK;
@@ -106,10 +116,9 @@ static weft_status read_targets(weft_data *data, int part)
                           data_window_first(data, part) + rows->first, rows->n, target));
     for (int64_t i = 0; i < rows->n * m; i++) {
         if (!isfinite(target[i]))
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld of %s is %g where a finite number is expected; "
-                             "pack it again",
-                             data->path, (long long)(rows->first + i / m), name, target[i]);
+            return data_fail(data,
+                             ": row %lld of %s is %g where a finite number is expected",
+                             (long long)(rows->first + i / m), name, target[i]);
         target[i] = (target[i] - data->target_shift[i % m]) / data->target_scale[i % m];
     }
     rows->target = target;
@@ -127,10 +136,9 @@ static weft_status read_weights(weft_data *data, int part)
                           data_window_first(data, part) + rows->first, rows->n, weight));
     for (int64_t i = 0; i < rows->n; i++)
         if (!isfinite(weight[i]) || weight[i] < 0)
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld of %s is %g where a weight of 0 or more is "
-                             "expected; pack it again",
-                             data->path, (long long)(rows->first + i), name, weight[i]);
+            return data_fail(
+                data, ": row %lld of %s is %g where a weight of 0 or more is expected",
+                (long long)(rows->first + i), name, weight[i]);
     for (int64_t i = 0; i < rows->n; i++) weight[i] = (double)(real)weight[i];
     rows->weight = weight;
     return WEFT_OK;
@@ -152,8 +160,8 @@ weft_status data_read_groups(weft_data *data)
     TRY(weft_h5_read_long(&data->file, "/", "groups", &data->groups));
     for (int p = 0; p < WEFT_NPART; p++) n += data->part[p].total;
     if (data->groups < 1 || data->groups > n)
-        return weft_fail(WEFT_EDATA, "%s has %lld groups of %lld rows; pack it again",
-                         data->path, (long long)data->groups, (long long)n);
+        return data_fail(data, " has %lld groups of %lld rows", (long long)data->groups,
+                         (long long)n);
     for (int p = 0; p < WEFT_NPART; p++) {
         weft_rows *rows = &data->part[p];
         const char *name = data_name(data, p, "group");
@@ -162,10 +170,9 @@ weft_status data_read_groups(weft_data *data)
                               group));
         for (int64_t i = 0; i < rows->n; i++)
             if (group[i] < 0 || group[i] >= data->groups)
-                return weft_fail(WEFT_EDATA,
-                                 "%s: row %lld of %s has group %d of %lld; pack it again",
-                                 data->path, (long long)(rows->first + i), name,
-                                 (int)group[i], (long long)data->groups);
+                return data_fail(data, ": row %lld of %s has group %d of %lld",
+                                 (long long)(rows->first + i), name, (int)group[i],
+                                 (long long)data->groups);
         rows->group = group;
     }
     return WEFT_OK;

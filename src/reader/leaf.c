@@ -19,22 +19,15 @@
 
 struct leaf {
     const char *shape;
-    int64_t classes, seed, text;
-    int order; /* as weft_split.shares */
-    weft_shares shares;
+    int64_t classes, text;
+    weft_split split;
 };
 
 static const weft_opt options[] = {
-    WEFT_REAL_OPT(
-        "valid", struct leaf, shares.valid, "0.1", 0, 0.9,
-        "share of each client's samples for validation; of text the last ones. It is of "
-        "train/ where the source has that, and not read where it has valid/"),
-    WEFT_REAL_OPT("test", struct leaf, shares.test, "0.1", 0, 0.9,
-                  "share of each client's samples for the test; not read where the source "
-                  "has train/"),
-    WEFT_SHARES_OPT(struct leaf, order),
-    WEFT_LONG_OPT("seed", struct leaf, seed, "0", 0, 9e15,
-                  "seed of the shuffles that divide the rows of each client"),
+    WEFT_SPLIT_OPTS(struct leaf, split, "samples of each client",
+                    "; of text the last ones. It is of train/ where the source has that, "
+                    "and not read where it has valid/",
+                    "; not read where the source has train/"),
     WEFT_TEXT_OPT("shape", struct leaf, shape, "",
                   "CxHxW of rows that are images: 1x28x28"),
     WEFT_LONG_OPT("classes", struct leaf, classes, "0", 0, WEFT_MAX_CLASSES,
@@ -57,6 +50,7 @@ struct reading {
     const char *source;
     struct leaf_files part[WEFT_NPART]; /* all in TRAIN where they are not divided */
     int divided;                        /* by directories */
+    weft_shares shares;                 /* by which users are divided here */
     weft_leaf_form form;
     weft_clients all;
     int most_label;
@@ -237,7 +231,7 @@ static weft_status set_gap(struct reading *reading)
     int64_t d = reading->form.d, stride = reading->all.stride;
     if (!reading->form.text) return WEFT_OK;
     reading->all.gap = reading->divided ? (d + stride) / stride - 1 : (d - 1) / stride;
-    const weft_shares *shares = &reading->options->shares;
+    const weft_shares *shares = &reading->shares;
     if (stride <= d || reading->divided || (shares->valid <= 0 && shares->test <= 0))
         return WEFT_OK;
     return weft_fail(
@@ -282,9 +276,9 @@ static void copy_rows(const struct reading *reading, const weft_leaf_user *user,
     int64_t *order = WEFT_NEW(tmp, int64_t, user->n);
     uint64_t who = weft_hash(user->name, strlen(user->name), 0);
     weft_rng4 key =
-        weft_rng_at((uint64_t)reading->options->seed, WEFT_RNG_SPLIT, who, 0, 1);
+        weft_rng_at((uint64_t)reading->options->split.seed, WEFT_RNG_SPLIT, who, 0, 1);
     for (int64_t i = 0; i < user->n; i++) order[i] = i;
-    int how = first < user->n ? reading->options->order : WEFT_FROM_END;
+    int how = first < user->n ? reading->options->split.shares : WEFT_FROM_END;
     if (how != WEFT_FROM_END) weft_shuffle(user->n, key.v[0], order, tmp);
     if (how == WEFT_BY_CLASS) weft_split_classes(user->n, order, NULL, user->label, tmp);
     for (int64_t i = 0; i < user->n; i++) {
@@ -322,7 +316,7 @@ static weft_status put_rows(struct reading *reading, const char *name,
 /* Takes samples in train/ for validation, where the source has no valid/. */
 static void cut_valid(struct reading *reading, int64_t *count)
 {
-    weft_shares only = {.valid = reading->options->shares.valid};
+    weft_shares only = {.valid = reading->shares.valid};
     int64_t part[WEFT_NPART], n = count[WEFT_TRAIN];
     if (!reading->cut || n == 0) return;
     if (weft_shares_count(&only, n, reading->all.gap, part))
@@ -341,8 +335,8 @@ static weft_status put_user(struct reading *reading, const char *name,
     if (reading->divided)
         cut_valid(reading, count);
     else
-        wanted = weft_shares_count(&reading->options->shares, count[WEFT_TRAIN],
-                                   reading->all.gap, count);
+        wanted =
+            weft_shares_count(&reading->shares, count[WEFT_TRAIN], reading->all.gap, count);
     if (!wanted || count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST] == 0) {
         reading->left++;
         return WEFT_OK;
@@ -381,24 +375,20 @@ static weft_status hand_over(struct reading *reading, weft_leaf **leaf)
 
 /* ---- the reader ---- */
 
-/* ECONF: windows of text have no classes by which they could be divided. */
-static weft_status check_order(const struct reading *reading)
-{
-    if (!reading->form.text || reading->options->order != WEFT_BY_CLASS) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "%s: shares = class, where samples are windows of text, which are "
-                     "divided in stored order; leave shares out",
-                     reading->source);
-}
-
+/* The shape of rows. ECONF: what windows of text have not is asked for. */
 static weft_status set_shape(struct reading *reading)
 {
+    const char *shape = reading->options->shape;
     int side[3];
-    if (*reading->options->shape == '\0') return WEFT_OK;
+    if (reading->form.text && reading->options->split.shares == WEFT_BY_CLASS)
+        return weft_fail(WEFT_ECONF,
+                         "%s: shares = class, where samples are windows of text, which are "
+                         "divided in stored order; leave shares out",
+                         reading->source);
+    if (*shape == '\0') return WEFT_OK;
     if (reading->form.text)
-        return weft_fail(WEFT_ECONF, "shape = %s where samples are characters",
-                         reading->options->shape);
-    TRY(weft_shape_read(reading->options->shape, reading->form.d, side));
+        return weft_fail(WEFT_ECONF, "shape = %s where samples are characters", shape);
+    TRY(weft_shape_read(shape, reading->form.d, side));
     reading->all.channels = side[0];
     reading->all.height = side[1];
     reading->all.width = side[2];
@@ -430,13 +420,14 @@ static weft_status set_classes(struct reading *reading)
 static const char *split_text(const struct reading *reading)
 {
     weft_arena *mem = reading->pack->mem;
-    long long gap = (long long)reading->all.gap, seed = (long long)reading->options->seed;
-    double valid = reading->options->shares.valid;
+    long long gap = (long long)reading->all.gap,
+              seed = (long long)reading->options->split.seed;
+    double valid = reading->shares.valid;
     if (reading->divided && !reading->cut) return "as the source is divided";
-    const char *how =
-        weft_arena_text(mem, "shuffled with seed %lld%s", seed,
-                        reading->options->order == WEFT_BY_CLASS ? ", class by class" : "");
-    if (reading->options->order == WEFT_FROM_END) how = "in stored order";
+    const char *how = weft_arena_text(
+        mem, "shuffled with seed %lld%s", seed,
+        reading->options->split.shares == WEFT_BY_CLASS ? ", class by class" : "");
+    if (reading->options->split.shares == WEFT_FROM_END) how = "in stored order";
     if (!reading->form.text && reading->cut)
         return weft_arena_text(mem,
                                "as the source is divided, %g of the training samples of "
@@ -455,21 +446,20 @@ static const char *split_text(const struct reading *reading)
 static weft_status begin(struct reading *reading)
 {
     weft_pack *pack = reading->pack;
-    TRY(weft_shares_check(&reading->options->shares));
+    TRY(weft_shares_check(&reading->shares));
     reading->form.alphabet = weft_alphabet_new();
     TRY(find_files(reading->source, reading->part, &reading->divided, pack));
     reading->form.column = reading->options->text - 1;
     reading->form.labels.mem = pack->mem;
     TRY(learn(reading));
     if (reading->form.documents) return WEFT_OK;
-    TRY(check_order(reading));
-    TRY(set_gap(reading));
     TRY(set_shape(reading));
+    TRY(set_gap(reading));
     if (reading->form.text) weft_alphabet_classes(pack);
     reading->all.d = reading->form.d;
     reading->all.symbols = reading->form.text ? WEFT_SYMBOLS : 0;
     reading->all.named = 1;
-    const weft_shares *shares = &reading->options->shares;
+    const weft_shares *shares = &reading->shares;
     reading->cut =
         reading->divided && reading->part[WEFT_VALID].n == 0 && shares->valid > 0;
     if (reading->cut && reading->form.text && reading->all.stride > reading->form.d) {
@@ -486,7 +476,11 @@ static weft_status begin(struct reading *reading)
 
 static weft_status leaf_read(const void *self, const char *source, weft_pack *pack)
 {
-    struct reading reading = {.options = self, .source = source, .pack = pack};
+    const weft_split *split = &((const struct leaf *)self)->split;
+    struct reading reading = {.options = self,
+                              .source = source,
+                              .shares = {.valid = split->valid, .test = split->test},
+                              .pack = pack};
     weft_leaf *leaf[WEFT_NPART] = {NULL};
     TRY(begin(&reading));
     for (int i = 0; i < WEFT_NPART; i++)
@@ -494,13 +488,8 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
             leaf[i] =
                 weft_leaf_open(reading.part[i].path, reading.part[i].n,
                                reading.divided && i == WEFT_TEST, &reading.form, pack->mem);
-    const weft_shares *shares = &reading.options->shares;
-    const weft_split split = {.valid = shares->valid,
-                              .test = shares->test,
-                              .seed = reading.options->seed,
-                              .shares = reading.options->order};
     weft_status st = reading.form.documents
-                         ? pack_documents(leaf, &reading.form, &split, source, pack)
+                         ? pack_documents(leaf, &reading.form, split, source, pack)
                          : hand_over(&reading, leaf);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (leaf[i] == NULL) continue;

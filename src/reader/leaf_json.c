@@ -12,6 +12,7 @@
 #include <yajl/yajl_parse.h>
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,10 +122,15 @@ static const char *where_is(const weft_leaf *leaf)
                            list[leaf->place], (long long)place[leaf->place]);
 }
 
-/* Ends the parsing: what a callback returns. */
-static int stop_parsing(weft_leaf *leaf, weft_status st)
+/* Ends the parsing by the EDATA "<where><text>": what a callback returns. */
+static int WEFT_PRINTF(2, 3) refuse(weft_leaf *leaf, const char *fmt, ...)
 {
-    leaf->st = st;
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    leaf->st = weft_fail(WEFT_EDATA, "%s%s", where_is(leaf), text);
     return 0;
 }
 
@@ -141,9 +147,8 @@ static int is_unexpected(weft_leaf *leaf, const char *what)
         [LEAF_X] = "a list of numbers or a text",
         [LEAF_ROW] = "a number or a text",
         [LEAF_Y] = "a number or a character"};
-    return stop_parsing(
-        leaf, weft_fail(WEFT_EDATA, "%s is %s where %s is expected; is this LEAF's JSON?",
-                        where_is(leaf), what, wanted[leaf->place]));
+    return refuse(leaf, " is %s where %s is expected; is this LEAF's JSON?", what,
+                  wanted[leaf->place]);
 }
 
 /* ---- users ---- */
@@ -160,12 +165,10 @@ static int64_t find_user(weft_leaf *leaf, const char *name)
 
 static int is_twice(weft_leaf *leaf, int64_t who)
 {
-    return stop_parsing(leaf,
-                        weft_fail(WEFT_EDATA,
-                                  "%s: user '%s' stands twice, first in %s; make the users "
-                                  "distinct",
-                                  leaf->path[leaf->at], leaf->users.name.name[who],
-                                  leaf->users.known[who].file));
+    leaf->st = weft_fail(
+        WEFT_EDATA, "%s: user '%s' stands twice, first in %s; make the users distinct",
+        leaf->path[leaf->at], leaf->users.name.name[who], leaf->users.known[who].file);
+    return 0;
 }
 
 static int list_user(weft_leaf *leaf, const char *name)
@@ -180,9 +183,7 @@ static int add_number(weft_leaf *leaf, double samples)
 {
     double most = 0x1p53; /* doubles beyond are not all whole numbers */
     if (!(samples >= 0 && samples <= most && floor(samples) >= samples))
-        return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA, "%s is %g where a number of samples is expected",
-                            where_is(leaf), samples));
+        return refuse(leaf, " is %g where a number of samples is expected", samples);
     leaf->users.number = weft_grow(leaf->mem, leaf->users.number, sizeof(int64_t),
                                    leaf->users.numbers, &leaf->users.number_room);
     leaf->users.number[leaf->users.numbers++] = (int64_t)samples;
@@ -206,18 +207,14 @@ static int end_user(weft_leaf *leaf)
     const struct reading *read = &leaf->read;
     int64_t n = read->user.n;
     if (n != read->labels)
-        return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA,
-                            "%s has %lld samples in x and %lld in y; they must be as "
-                            "many",
-                            where_is(leaf), (long long)n, (long long)read->labels));
+        return refuse(leaf, " has %lld samples in x and %lld in y; they must be as many",
+                      (long long)n, (long long)read->labels);
     if (n > 0 && read->texts != leaf->form->text)
-        return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA,
-                            "%s has %s in x and %s in y, where numbers go with numbers, "
-                            "and a text with the character that follows",
-                            where_is(leaf), leaf->form->text ? "texts" : "numbers",
-                            read->texts ? "texts" : "numbers"));
+        return refuse(leaf,
+                      " has %s in x and %s in y, where numbers go with numbers, and a text "
+                      "with the character that follows",
+                      leaf->form->text ? "texts" : "numbers",
+                      read->texts ? "texts" : "numbers");
     leaf->users.known[leaf->who].found = n;
     leaf->whole = 1;
     return 1;
@@ -269,11 +266,9 @@ static int check_sample(weft_leaf *leaf, int text, int64_t d)
         form->text = text;
     }
     if (d == form->d && text == form->text && d > 0) return 1;
-    return stop_parsing(
-        leaf, weft_fail(WEFT_EDATA, "%s has %lld %s where %lld %s are expected",
-                        where_is(leaf), (long long)d, text ? "characters" : "numbers",
-                        (long long)(form->d > 0 ? form->d : 1),
-                        form->text ? "characters" : "numbers"));
+    return refuse(leaf, " has %lld %s where %lld %s are expected", (long long)d,
+                  text ? "characters" : "numbers", (long long)(form->d > 0 ? form->d : 1),
+                  form->text ? "characters" : "numbers");
 }
 
 static int add_value(weft_leaf *leaf, double value)
@@ -281,10 +276,8 @@ static int add_value(weft_leaf *leaf, double value)
     struct reading *read = &leaf->read;
     read->row.cells++;
     if (!isfinite((float)value))
-        return stop_parsing(
-            leaf,
-            weft_fail(WEFT_EDATA, "%s[%lld] is %g where a finite number is expected",
-                      where_is(leaf), (long long)(read->values - read->row.first), value));
+        return refuse(leaf, "[%lld] is %g where a finite number is expected",
+                      (long long)(read->values - read->row.first), value);
     read->user.x =
         weft_grow(leaf->own, read->user.x, sizeof value, read->values, &read->x_room);
     read->user.x[read->values++] = value;
@@ -305,17 +298,14 @@ static int end_document(weft_leaf *leaf)
     weft_leaf_form *form = leaf->form;
     struct reading *read = &leaf->read;
     if (form->d > 0 && (!form->documents || !read->row.wordy))
-        return stop_parsing(leaf,
-                            weft_fail(WEFT_EDATA, "%s has %s where %s are expected",
-                                      where_is(leaf), read->row.wordy ? "texts" : "numbers",
-                                      form->documents ? "texts" : "numbers"));
+        return refuse(leaf, " has %s where %s are expected",
+                      read->row.wordy ? "texts" : "numbers",
+                      form->documents ? "texts" : "numbers");
     if (!read->row.text)
-        return stop_parsing(leaf,
-                            weft_fail(WEFT_EDATA,
-                                      "%s has no text as element %lld of its %lld; text = "
-                                      "NUMBER says which it is",
-                                      where_is(leaf), (long long)form->column + 1,
-                                      (long long)read->row.cells));
+        return refuse(
+            leaf,
+            " has no text as element %lld of its %lld; text = NUMBER says which it is",
+            (long long)form->column + 1, (long long)read->row.cells);
     form->documents = 1;
     form->d = 1;
     read->user.document = weft_grow(leaf->own, read->user.document, sizeof(char *),
@@ -369,12 +359,9 @@ static int add_label(weft_leaf *leaf, int32_t label, int labelled)
 {
     struct reading *read = &leaf->read;
     if (leaf->form->labelled != WEFT_LEAF_OPEN && (int)leaf->form->labelled != labelled)
-        return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA,
-                            "%s is a %s, where labels before it are %s; write all "
-                            "alike",
-                            where_is(leaf), labelled == WEFT_LEAF_WORDS ? "word" : "number",
-                            labelled == WEFT_LEAF_WORDS ? "numbers" : "words"));
+        return refuse(leaf, " is a %s, where labels before it are %s; write all alike",
+                      labelled == WEFT_LEAF_WORDS ? "word" : "number",
+                      labelled == WEFT_LEAF_WORDS ? "numbers" : "words");
     leaf->form->labelled = labelled;
     read->user.label = weft_grow(leaf->own, read->user.label, sizeof label, read->labels,
                                  &read->label_room);
@@ -386,9 +373,8 @@ static int add_label(weft_leaf *leaf, int32_t label, int labelled)
 static int add_number_label(weft_leaf *leaf, double value)
 {
     if (!(value >= 0 && value < WEFT_MAX_CLASSES && value == floor(value)))
-        return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA, "%s is %g where a class 0, 1 ... %d is expected",
-                            where_is(leaf), value, WEFT_MAX_CLASSES - 1));
+        return refuse(leaf, " is %g where a class 0, 1 ... %d is expected", value,
+                      WEFT_MAX_CLASSES - 1);
     return add_label(leaf, (int32_t)value, WEFT_LEAF_NUMBERS);
 }
 
@@ -406,11 +392,10 @@ static int add_text_label(weft_leaf *leaf, const char *text, size_t bytes)
         add_text(leaf, text, bytes, &read->user.next, read->labels, &read->next_room);
     if (n < 0) return 0;
     if (n != 1)
-        return stop_parsing(
-            leaf, weft_fail(WEFT_EDATA,
-                            "%s has %lld characters where the one that follows is "
-                            "expected; words are labels where x stands before y",
-                            where_is(leaf), (long long)n));
+        return refuse(leaf,
+                      " has %lld characters where the one that follows is expected; words "
+                      "are labels where x stands before y",
+                      (long long)n);
     read->labels++;
     read->texts = 1;
     return 1;

@@ -82,20 +82,18 @@ typedef struct weft_split {
     int shuffled; /* 1: parts of their own are put together and shuffled, too */
 } weft_split;
 enum { WEFT_BY_AUTO, WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS };
-/* The option of a reader whose member `member` is a weft_split.shares. */
-#define WEFT_SHARES_OPT(object, member)                                                    \
-    WEFT_CHOICE_OPT("shares", object, member, "auto", "auto|chance|end|class",             \
-                    "rows of the shares: drawn at random (chance), or the last ones of "   \
-                    "each class in the source's order, where neighbours are alike "        \
-                    "(reviews of one film), or as many of each class at random; auto: "    \
-                    "chance, or class where a class would have no training row")
-/* All options of one whose member is a weft_split of rows called `what`. */
+/* The options of a reader whose member is a weft_split of rows called `what`. */
 #define WEFT_SPLIT_OPTS(object, member, what, more_valid, more_test)                       \
     WEFT_REAL_OPT("valid", object, member.valid, "0.1", 0, 0.9,                            \
                   "share of the " what " for validation" more_valid),                      \
         WEFT_REAL_OPT("test", object, member.test, "0.1", 0, 0.9,                          \
                       "share of the " what " for the test" more_test),                     \
-        WEFT_SHARES_OPT(object, member.shares),                                            \
+        WEFT_CHOICE_OPT(                                                                   \
+            "shares", object, member.shares, "auto", "auto|chance|end|class",              \
+            "rows of the shares: drawn at random (chance), or the last ones "              \
+            "of each class in the source's order, where neighbours are alike "             \
+            "(reviews of one film), or as many of each class at random; "                  \
+            "auto: chance, or class where a class would have no training row"),            \
         WEFT_LONG_OPT("seed", object, member.seed, "0", 0, 9e15,                           \
                       "seed of the shuffle that divides the " what)
 
