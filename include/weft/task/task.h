@@ -9,11 +9,7 @@
 #include "weft/space/space.h"
 #include "weft/task/state.h"
 
-/* ---- env ---- */
-
 /* What a task is given when it is set up. */
-
-/* Arguments of setup. */
 typedef struct weft_env {
     weft_team *team;
     weft_conf *conf; /* for binding the options of the plug-ins that the task names
@@ -42,11 +38,9 @@ typedef struct weft_env {
                    only trainings need is not asked of these */
 } weft_env;
 
-/* ---- task ---- */
-
-/* Tasks: trainings that can be stopped and resumed, and whose whole state is two flat
+/* ---- tasks: trainings that can be stopped and resumed, and whose whole state is two flat
  * arrays, beside what clients keep. The scheduler gives a task jobs; the task uses data,
- * features and models, but knows neither tuners nor files. */
+ * features and models, but knows neither tuners nor files ---- */
 
 /* The estimated cost of a job, for --plan. */
 typedef struct weft_cost {

@@ -301,7 +301,7 @@ weft_status fed_predict(void *self, const weft_job *job, const weft_state *state
 }
 
 weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *state,
-                      weft_part part, double *metric, const double **confusion)
+                      weft_part part, weft_scores *out)
 {
     int64_t rows = fed->clients->size[part].total;
     int some =
@@ -314,9 +314,7 @@ weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *stat
     weft_status st = fed_predict(fed, job, state, part, &said, tmp);
     if (st == WEFT_OK) {
         weft_truth truth = {.label = said.label};
-        weft_quality quality = weft_quality_of(&said, &truth, fed->env.mem);
-        weft_quality_put(&quality, metric);
-        *confusion = quality.confusion;
+        weft_scores_judge(&said, &truth, FED_QUALITY_SCORES, out, fed->env.mem);
     }
     weft_arena_free(tmp);
     return st;

@@ -593,9 +593,7 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
     fed_sums_means(&sums, FED_BEFORE, out->metric);
     if (evaluation.personal) fed_sums_means(&sums, FED_AFTER, out->metric + 2);
     TRY(fed_translate(fed, job, state, part, members, out->metric + FED_TRANSLATED_SCORES));
-    if (fed->fresh.n == 0)
-        return fed_judge(fed, job, state, part, out->metric + FED_QUALITY_SCORES,
-                         &out->confusion);
+    if (fed->fresh.n == 0) return fed_judge(fed, job, state, part, out);
     evaluation.members = NULL;
     evaluation.clients = 0;
     evaluation.fresh = evaluation.personal = 1;
