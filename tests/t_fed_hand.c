@@ -121,49 +121,6 @@ static void test_pooled(const char *score, const char *weights)
             "the loss in training is that of all rounds");
 }
 
-/* Shares of wrong answers of the tenth of clients with the largest, in a round and in an
- * evaluation: 3 of 23. */
-static void test_worst(const char *select)
-{
-    enum { MANY = 23 };
-    int64_t count[MANY][WEFT_NPART];
-    for (int c = 0; c < MANY; c++) {
-        count[c][WEFT_TRAIN] = 4;
-        count[c][WEFT_VALID] = 4 + 4 * (c % 2);
-        count[c][WEFT_TEST] = 1;
-    }
-    struct toy *toy = toy_new(MANY, count);
-    struct stand *stand =
-        set_up(toy,
-               weft_arena_text(mem,
-                               "[fed]\ncohort = 23\nscore_weights = global\n"
-                               "score = worst10\nselect = %s\neval_clients = 0\n",
-                               select),
-               1);
-    double w[W], rate[MANY], wrong[MANY], n[MANY], worst = 0, scored = 0;
-    wide(stand->state.x, w);
-    units(stand, 1, 0, 1);
-    if (strcmp(select, "eval") == 0) wide(stand->state.x, w);
-    for (int c = 0; c < MANY; c++) {
-        struct sums one = part_score(toy, c, WEFT_VALID, w);
-        wrong[c] = one.wrong;
-        n[c] = one.n;
-        rate[c] = one.wrong / one.n;
-    }
-    for (int i = 0; i < 3; i++) { /* of equally wrong ones the first */
-        int at = 0;
-        for (int c = 1; c < MANY; c++)
-            if (rate[c] > rate[at]) at = c;
-        worst += wrong[at];
-        scored += n[at];
-        rate[at] = -1;
-    }
-    is_near(stand->res.loss, worst / scored, 1e-12, "%s: the score is of the worst tenth",
-            select);
-    ok(isnan(stand->res.bound), "%s: of which there is no interval", select);
-    ok(isnan(stand->res.bound) && stand->res.by_error, "an error rate without an interval");
-}
-
 /* More clients than are scored between two exchanges. */
 static void test_portions(void)
 {
@@ -428,8 +385,6 @@ int main(int argc, char **argv)
     test_pooled("error", "personal");
     test_pooled("loss", "global");
     test_pooled("error", "global");
-    test_worst("last");
-    test_worst("eval");
     test_portions();
     test_pieces(0);
     test_pieces(0.5);
