@@ -119,11 +119,10 @@ static void fill_entry(weft_near *near, const double *centre, int i)
                               weft_mix_off(&near->mix, b + 1) - first);
 }
 
-/* The slot of a trial, or NULL. */
-static double *slot_of(const weft_near *near, int64_t trial)
+/* The log-probabilities of a trial, or NULL. */
+static double *logp_of(const weft_near *near, int64_t trial)
 {
-    if (trial >= near->roomof || near->of[trial] == 0) return NULL;
-    return near->slot + (near->of[trial] - 1) * near->mix.k;
+    return trial < near->roomof ? near->of[trial] : NULL;
 }
 
 void weft_near_make(weft_near *near, const double *conf, weft_job *job)
@@ -133,22 +132,9 @@ void weft_near_make(weft_near *near, const double *conf, weft_job *job)
         mix->id[i] = job->trial * mix->k + i;
         fill_entry(near, conf, i);
     }
-    const double *own = slot_of(near, job->trial);
+    const double *own = logp_of(near, job->trial);
     memcpy(mix->logp, own ? own : near->begin, (size_t)mix->k * sizeof *mix->logp);
     job->mix = *mix;
-}
-
-/* Gives a trial a slot: a free one, or a new one. */
-static void take_slot(weft_near *near, int64_t trial)
-{
-    near->of = weft_grow(near->mem, near->of, sizeof *near->of, trial, &near->roomof);
-    if (near->nfree > 0) {
-        near->of[trial] = 1 + near->free[--near->nfree];
-        return;
-    }
-    near->slot = weft_grow(near->mem, near->slot, (size_t)near->mix.k * sizeof *near->slot,
-                           near->nslot, &near->roomslot);
-    near->of[trial] = ++near->nslot;
 }
 
 void weft_near_told(void *self, const weft_result *res)
@@ -156,16 +142,19 @@ void weft_near_told(void *self, const weft_result *res)
     weft_near *near = self;
     weft_check(res->k == near->mix.k, "result of %lld configurations, expected %d",
                (long long)res->k, near->mix.k);
-    if (!slot_of(near, res->trial)) take_slot(near, res->trial);
-    memcpy(slot_of(near, res->trial), res->logp, (size_t)res->k * sizeof *res->logp);
+    near->of = weft_grow(near->mem, near->of, sizeof *near->of, res->trial, &near->roomof);
+    double **own = &near->of[res->trial];
+    if (!*own && near->nfree > 0) *own = near->free[--near->nfree];
+    if (!*own) *own = WEFT_NEW(near->mem, double, near->mix.k);
+    memcpy(*own, res->logp, (size_t)res->k * sizeof *res->logp);
 }
 
 void weft_near_forget(void *self, int64_t trial)
 {
     weft_near *near = self;
-    if (!slot_of(near, trial)) return;
+    if (!logp_of(near, trial)) return;
     near->free =
         weft_grow(near->mem, near->free, sizeof *near->free, near->nfree, &near->roomfree);
-    near->free[near->nfree++] = near->of[trial] - 1;
-    near->of[trial] = 0;
+    near->free[near->nfree++] = near->of[trial];
+    near->of[trial] = NULL;
 }

@@ -15,10 +15,9 @@ typedef struct weft_near {
     int whole;     /* 1: the entries are all configurations of the space */
     weft_mix mix;  /* the last one made */
     double *begin; /* [k] log-probabilities of a new trial */
-    int64_t nslot, roomslot, nfree, roomfree, roomof;
-    double *slot;  /* [nslot][k] log-probabilities of the trials that may continue */
-    int64_t *free; /* [nfree] slots that are free */
-    int64_t *of;   /* [trial] 1 + its slot; 0: none */
+    double **of;   /* [roomof] by trial that may continue: its log-probabilities; or NULL */
+    double **free; /* [nfree] of those that do not */
+    int64_t roomof, nfree, roomfree;
     weft_arena *mem;
 } weft_near;
 

@@ -1,7 +1,7 @@
 /* The character LSTM of LEAF's and FedEx's Shakespeare tasks: a table of embeddings, layers
  * of LSTM with dropout between them, and a dense layer on the last step or on each.
  * Weights, their names and their initial distributions are PyTorch's (torch.nn.Embedding,
- * LSTM, Linear); with biases = 1 a layer has one bias per gate, as in TensorFlow.
+ * LSTM, Linear).
  * Hochreiter, Schmidhuber, "Long short-term memory", Neural Computation 1997.
  *
  * Work that does not depend on the previous step is done for all steps at once:
@@ -38,26 +38,15 @@ struct offsets {
     int64_t all;
 };
 
-struct layer {
-    net_gates gates;
-    real *z, *c, *y; /* [d][n][ldz], [d][n][ld], [d][n][ld] */
-    const real *x;   /* [d][n][ld] input: y of the layer below, after dropout */
-    real *masked;    /* [d][n][ld] y after dropout; not of the last layer */
-    real *bias;      /* [4h] sum of the biases */
-    real *dbias;     /* [4h] */
-};
-
 struct scratch {
-    struct layer layer[LSTM_MAX_LAYERS];
+    net_steps steps;
+    net_recurrent layer[LSTM_MAX_LAYERS];
+    real *bias[LSTM_MAX_LAYERS], *dbias[LSTM_MAX_LAYERS]; /* [4h] sum of a layer's biases */
     net_pair dense;
-    size_t ld, ldz, ldc;
+    size_t ldc;
     real *table, *dtable; /* [classes][4h] gates of each symbol, with the first layer's
                              biases, and the gradient with respect to them */
-    real *dy;             /* [d][n][ld] */
-    real *dc;             /* [n][ld] */
     real *logit;          /* [d or 1][n][ldc] */
-    const real **input;   /* [n] added to the gates of each sample */
-    real **dinput;        /* [n] sums of the gradients with respect to these */
     weft_arena *mem;
 };
 
@@ -65,6 +54,7 @@ struct scratch {
 struct part {
     const lstm_net *lstm;
     struct scratch *scratch;
+    struct offsets offsets;
     const uint8_t *const *text; /* [n] */
     int first, n;               /* samples of the batch */
     int share;                  /* dropout rate, in 1/NET_DROP_SCALE */
@@ -169,27 +159,20 @@ static void *lstm_work(const void *self, int most, weft_arena *mem)
            rows = n * (size_t)lstm->shape.d;
     struct scratch *scratch = WEFT_NEW(mem, struct scratch, 1);
     scratch->mem = mem;
-    scratch->ld = net_stride(h);
-    scratch->ldz = net_stride(4 * (int64_t)h);
     scratch->ldc = net_stride(classes);
+    scratch->steps = net_steps_new((int)n, (int)lstm->shape.d, mem);
     for (int l = 0; l < lstm->layers; l++) {
-        struct layer *layer = &scratch->layer[l];
-        layer->gates = net_gates_new(l ? h : lstm->embedding, h, mem);
-        layer->z = WEFT_NEW(mem, real, rows * scratch->ldz);
-        layer->c = WEFT_NEW(mem, real, rows * scratch->ld);
-        layer->y = WEFT_NEW(mem, real, rows * scratch->ld);
-        if (l + 1 < lstm->layers) layer->masked = WEFT_NEW(mem, real, rows * scratch->ld);
-        layer->bias = WEFT_NEW(mem, real, 4 * h);
-        layer->dbias = WEFT_NEW(mem, real, 4 * h);
+        scratch->layer[l] =
+            net_recurrent_new(l ? h : lstm->embedding, h, 0, (int)n, (int)rows, mem);
+        scratch->bias[l] = WEFT_NEW(mem, real, 4 * h);
+        scratch->dbias[l] = WEFT_NEW(mem, real, 4 * h);
     }
+    scratch->layer[0].given = WEFT_NEW(mem, const real *, rows);
+    scratch->layer[0].dgiven = WEFT_NEW(mem, real *, rows);
     scratch->dense = net_pair_new(h, classes, mem);
     scratch->table = WEFT_NEW(mem, real, classes * 4 * h);
     scratch->dtable = WEFT_NEW(mem, real, classes * 4 * h);
-    scratch->dy = WEFT_NEW(mem, real, rows * scratch->ld);
-    scratch->dc = WEFT_NEW(mem, real, n * scratch->ld);
     scratch->logit = WEFT_NEW(mem, real, (lstm->shape.every ? rows : n) * scratch->ldc);
-    scratch->input = WEFT_NEW(mem, const real *, n);
-    scratch->dinput = WEFT_NEW(mem, real *, n);
     return scratch;
 }
 
@@ -200,12 +183,10 @@ static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const re
     struct offsets offsets = offsets_of(lstm);
     int h = lstm->hidden, classes = lstm->shape.classes;
     for (int l = 0; l < lstm->layers; l++) {
-        struct layer *layer = &scratch->layer[l];
-        net_gates_pack(&layer->gates, w + offsets.layer[l].ih, w + offsets.layer[l].hh,
-                       back);
-        for (int j = 0; j < 4 * h; j++)
-            layer->bias[j] =
-                w[offsets.layer[l].bias[0] + j] + w[offsets.layer[l].bias[1] + j];
+        const net_lstm *at = &offsets.layer[l];
+        real *bias = scratch->bias[l];
+        for (int j = 0; j < 4 * h; j++) bias[j] = w[at->bias[0] + j] + w[at->bias[1] + j];
+        net_recurrent_pack(&scratch->layer[l], w + at->ih, w + at->hh, bias, back);
     }
     net_pair_pack(&scratch->dense, w + offsets.dense, back);
     weft_packed_times(classes, w + offsets.embed, (size_t)lstm->embedding,
@@ -213,76 +194,53 @@ static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const re
                       4 * (size_t)h);
     for (int i = 0; i < classes; i++)
         for (int j = 0; j < 4 * h; j++)
-            scratch->table[(size_t)i * 4 * h + j] += scratch->layer[0].bias[j];
+            scratch->table[(size_t)i * 4 * h + j] += scratch->bias[0][j];
 }
 
 /* ---- forward ---- */
 
-/* Dropout: y[h] = x[h], by a mask that is a function of key, layer, step, sample. */
-static void drop(const struct part *part, int l, int step, int i, const real *x, real *y)
-{
-    net_drop drop = {.share = part->share,
-                     .key = part->key,
-                     .place = (uint64_t)l,
-                     .sample = (uint64_t)step << 32 | (uint64_t)(part->first + i)};
-    net_drop_units(&drop, part->lstm->hidden, x, y);
-}
-
+/* Dropout of y[d][n][ld], by a mask that is a function of key, layer, step, sample. */
 static void drop_all(const struct part *part, int l, const real *x, real *y)
 {
+    size_t ld = part->scratch->layer[l].ld;
     for (int step = 0; step < part->lstm->shape.d; step++)
-        for (int i = 0; i < part->n; i++) {
-            size_t row = ((size_t)step * part->n + i) * part->scratch->ld;
-            drop(part, l, step, i, x + row, y + row);
+        for (int i = 0; i < part->n; i++, x += ld, y += ld) {
+            net_drop drop = {.share = part->share,
+                             .key = part->key,
+                             .place = (uint64_t)l,
+                             .sample = (uint64_t)step << 32 | (uint64_t)(part->first + i)};
+            net_drop_units(&drop, part->lstm->hidden, x, y);
         }
 }
 
-/* The cells of a layer at a step. */
-static weft_cells cells_at(const struct part *part, int l, int step)
+/* The first layer's gates are those of each sample's symbol. */
+static void look_up(const struct part *part)
 {
     const struct scratch *scratch = part->scratch;
-    const struct layer *layer = &scratch->layer[l];
-    size_t row = (size_t)step * part->n;
-    return (weft_cells){.n = part->n,
-                        .h = part->lstm->hidden,
-                        .z = layer->z + row * scratch->ldz,
-                        .ldz = scratch->ldz,
-                        .before = step ? layer->c + (row - part->n) * scratch->ld : NULL,
-                        .c = layer->c + row * scratch->ld,
-                        .y = layer->y + row * scratch->ld,
-                        .ld = scratch->ld};
-}
-
-/* Row of the table of each sample's symbol at a step. */
-static size_t table_row(const struct part *part, int i, int step)
-{
-    int symbol = part->text[i][step];
-    weft_check(symbol < part->lstm->shape.classes, "symbol %d of %d", symbol,
-               part->lstm->shape.classes);
-    return (size_t)symbol * 4 * part->lstm->hidden;
+    const net_recurrent *layer = &scratch->layer[0];
+    int n = part->n, rows = (int)part->lstm->shape.d * n;
+    for (int r = 0; r < rows; r++) {
+        int symbol = part->text[r % n][r / n];
+        weft_check(symbol < part->lstm->shape.classes, "symbol %d of %d", symbol,
+                   part->lstm->shape.classes);
+        layer->given[r] = scratch->table + (size_t)symbol * 4 * part->lstm->hidden;
+        layer->dgiven[r] = scratch->dtable + (size_t)symbol * 4 * part->lstm->hidden;
+    }
+    memset(layer->z, 0, n * layer->ldz * sizeof *layer->z); /* of the first step */
 }
 
 static void forward_layer(const struct part *part, int l)
 {
-    const struct scratch *scratch = part->scratch;
-    const struct layer *layer = &scratch->layer[l];
-    int n = part->n, d = (int)part->lstm->shape.d;
-    if (l)
-        weft_packed_times(d * n, layer->x, scratch->ld, &layer->gates.ih.to.packed, 0,
-                          layer->z, scratch->ldz);
-    for (int i = 0; i < n; i++) scratch->input[i] = layer->bias;
-    for (int step = 0; step < d; step++) {
-        weft_cells cells = cells_at(part, l, step);
-        if (step)
-            weft_packed_times(n, cells.y - n * scratch->ld, scratch->ld,
-                              &layer->gates.hh.to.packed, l > 0, cells.z, scratch->ldz);
-        else if (l == 0)
-            memset(cells.z, 0, n * scratch->ldz * sizeof *cells.z);
-        if (l == 0)
-            for (int i = 0; i < n; i++)
-                scratch->input[i] = scratch->table + table_row(part, i, step);
-        weft_cells_forward(&cells, scratch->input);
+    struct scratch *scratch = part->scratch;
+    net_recurrent *layer = &scratch->layer[l];
+    int d = (int)part->lstm->shape.d;
+    if (l) {
+        drop_all(part, l - 1, (layer - 1)->y, layer->x);
+        net_recurrent_input(layer, 0, d * part->n);
+    } else {
+        look_up(part);
     }
+    for (int step = 0; step < d; step++) net_recurrent_step(layer, &scratch->steps, step);
 }
 
 /* First step whose output is scored. */
@@ -291,25 +249,18 @@ static int first_scored(const struct part *part)
     return part->lstm->shape.every ? 0 : (int)part->lstm->shape.d - 1;
 }
 
-/* The forward pass of all layers, and the losses; s->logit then holds share times the
- * gradient by the logits, unless share is 0. */
-static void forward(const struct part *part, const real *bias, double share,
-                    weft_score *score)
+/* The forward pass of all layers, and the losses; the scratch's logit then holds share
+ * times the gradient by the logits, unless share is 0. */
+static void forward(const struct part *part, const real *w, double share, weft_score *score)
 {
+    const real *bias = w + part->offsets.bias;
     struct scratch *scratch = part->scratch;
     const lstm_net *lstm = part->lstm;
-    for (int l = 0; l < lstm->layers; l++) {
-        struct layer *layer = &scratch->layer[l];
-        forward_layer(part, l);
-        if (l + 1 == lstm->layers) break;
-        if (part->share) drop_all(part, l, layer->y, layer->masked);
-        scratch->layer[l + 1].x = part->share ? layer->masked : layer->y;
-    }
+    const net_recurrent *top = &scratch->layer[lstm->layers - 1];
+    for (int l = 0; l < lstm->layers; l++) forward_layer(part, l);
     int from = first_scored(part), rows = ((int)lstm->shape.d - from) * part->n;
-    const real *y =
-        scratch->layer[lstm->layers - 1].y + (size_t)from * part->n * scratch->ld;
-    weft_packed_times(rows, y, scratch->ld, &scratch->dense.to.packed, 0, scratch->logit,
-                      scratch->ldc);
+    weft_packed_times(rows, top->y + (size_t)from * part->n * top->ld, top->ld,
+                      &scratch->dense.to.packed, 0, scratch->logit, scratch->ldc);
     for (int r = 0; r < rows; r++) {
         real *z = scratch->logit + r * scratch->ldc;
         int label = part->text[r % part->n][from + r / part->n + 1];
@@ -322,61 +273,46 @@ static void forward(const struct part *part, const real *bias, double share,
 
 /* ---- backward ---- */
 
-/* The backward pass of a layer over all steps: s->dy, the gradient with respect to its
+/* The backward pass of a layer over all steps: its dy, the gradient with respect to its
  * output from the layer above, becomes the full gradient; z the gradient with respect to
- * the gates. */
-static void backward_steps(const struct part *part, int l)
+ * the gates. Adds the part's gradient of the matrices to g. */
+static void backward_layer(const struct part *part, int l, real *g)
 {
-    const struct scratch *scratch = part->scratch;
-    const struct layer *layer = &scratch->layer[l];
-    int n = part->n, d = (int)part->lstm->shape.d;
-    int top = l + 1 == part->lstm->layers;
-    memset(scratch->dc, 0, n * scratch->ld * sizeof *scratch->dc);
-    for (int i = 0; i < n; i++) scratch->dinput[i] = layer->dbias;
-    for (int step = d - 1; step >= 0; step--) {
-        weft_cells cells = cells_at(part, l, step);
-        real *dy = scratch->dy + (size_t)step * n * scratch->ld;
-        if (step < d - 1)
-            weft_packed_times(n, cells.z + n * scratch->ldz, scratch->ldz,
-                              &layer->gates.hh.back.packed, !top || part->lstm->shape.every,
-                              dy, scratch->ld);
-        if (l == 0)
-            for (int i = 0; i < n; i++)
-                scratch->dinput[i] = scratch->dtable + table_row(part, i, step);
-        weft_cells_backward(&cells, dy, scratch->dc, scratch->dinput);
-    }
+    struct scratch *scratch = part->scratch;
+    net_recurrent *layer = &scratch->layer[l];
+    const net_lstm *at = &part->offsets.layer[l];
+    int n = part->n, h = layer->h, rows = (int)part->lstm->shape.d * n;
+    memset(layer->dc, 0, n * layer->ld * sizeof *layer->dc);
+    for (int step = (int)part->lstm->shape.d - 1; step >= 0; step--)
+        net_recurrent_step_back(layer, &scratch->steps, step, scratch->dbias[l]);
+    weft_outer(rows - n, 4 * h, layer->z + n * layer->ldz, layer->ldz, h, layer->y,
+               layer->ld, 1, g + at->hh, (size_t)h, scratch->mem);
+    if (l == 0) return;
+    real *dx = (layer - 1)->dy;
+    weft_outer(rows, 4 * h, layer->z, layer->ldz, h, layer->x, layer->ldx, 1, g + at->ih,
+               (size_t)h, scratch->mem);
+    net_recurrent_input_back(layer, 0, rows, 0, dx, layer->ld);
+    if (part->share) drop_all(part, l - 1, dx, dx);
 }
 
-/* Adds the part's gradient of the matrices to g, of the biases and the table to s. */
+/* Adds the part's gradient of the matrices to g, of the biases and the table to scratch. */
 static void backward(const struct part *part, real *g)
 {
     struct scratch *scratch = part->scratch;
     const lstm_net *lstm = part->lstm;
-    struct offsets offsets = offsets_of(lstm);
-    int n = part->n, h = lstm->hidden, rows = (int)lstm->shape.d * n,
+    const net_recurrent *top = &scratch->layer[lstm->layers - 1];
+    int before = first_scored(part) * part->n, last = (int)lstm->shape.d * part->n - before,
         c = lstm->shape.classes;
-    int last = rows - first_scored(part) * n;
-    size_t skip = (size_t)first_scored(part) * n * scratch->ld;
-    weft_outer(last, c, scratch->logit, scratch->ldc, h,
-               scratch->layer[lstm->layers - 1].y + skip, scratch->ld, 1, g + offsets.dense,
-               (size_t)h, scratch->mem);
+    size_t skip = (size_t)before * top->ld;
+    weft_outer(last, c, scratch->logit, scratch->ldc, top->h, top->y + skip, top->ld, 1,
+               g + part->offsets.dense, (size_t)top->h, scratch->mem);
     for (int r = 0; r < last; r++)
         for (int j = 0; j < c; j++)
-            g[offsets.bias + j] += scratch->logit[r * scratch->ldc + j];
+            g[part->offsets.bias + j] += scratch->logit[r * scratch->ldc + j];
+    memset(top->dy, 0, skip * sizeof *top->dy);
     weft_packed_times(last, scratch->logit, scratch->ldc, &scratch->dense.back.packed, 0,
-                      scratch->dy + skip, scratch->ld);
-    for (int l = lstm->layers - 1; l >= 0; l--) {
-        const struct layer *layer = &scratch->layer[l];
-        backward_steps(part, l);
-        weft_outer(rows - n, 4 * h, layer->z + n * scratch->ldz, scratch->ldz, h, layer->y,
-                   scratch->ld, 1, g + offsets.layer[l].hh, (size_t)h, scratch->mem);
-        if (l == 0) break;
-        weft_outer(rows, 4 * h, layer->z, scratch->ldz, h, layer->x, scratch->ld, 1,
-                   g + offsets.layer[l].ih, (size_t)h, scratch->mem);
-        weft_packed_times(rows, layer->z, scratch->ldz, &layer->gates.ih.back.packed, 0,
-                          scratch->dy, scratch->ld);
-        if (part->share) drop_all(part, l - 1, scratch->dy, scratch->dy);
-    }
+                      top->dy + skip, top->ld);
+    for (int l = lstm->layers - 1; l >= 0; l--) backward_layer(part, l, g);
 }
 
 /* Completes the gradients when all parts are done: those of the factors of the table and of
@@ -393,10 +329,10 @@ static void finish_gradients(const lstm_net *lstm, const struct scratch *scratch
                       &scratch->layer[0].gates.ih.back.packed, 0, g + offsets.embed, in);
     for (int i = 0; i < classes; i++)
         for (size_t j = 0; j < wide; j++)
-            scratch->layer[0].dbias[j] += scratch->dtable[i * wide + j];
+            scratch->dbias[0][j] += scratch->dtable[i * wide + j];
     for (int l = 0; l < lstm->layers; l++)
         for (int k = 0; k < 2; k++)
-            memcpy(g + offsets.layer[l].bias[k], scratch->layer[l].dbias, wide * sizeof *g);
+            memcpy(g + offsets.layer[l].bias[k], scratch->dbias[l], wide * sizeof *g);
 }
 
 static void clear_gradients(const lstm_net *lstm, const struct scratch *scratch, real *g)
@@ -406,7 +342,7 @@ static void clear_gradients(const lstm_net *lstm, const struct scratch *scratch,
     memset(scratch->dtable, 0,
            (size_t)lstm->shape.classes * wide * sizeof *scratch->dtable);
     for (int l = 0; l < lstm->layers; l++)
-        memset(scratch->layer[l].dbias, 0, wide * sizeof *scratch->layer[l].dbias);
+        memset(scratch->dbias[l], 0, wide * sizeof *scratch->dbias[l]);
 }
 
 /* The part of a batch that begins at sample i; parts have nearly equal sizes. */
@@ -414,11 +350,16 @@ static struct part part_at(const lstm_net *lstm, struct scratch *scratch,
                            const weft_batch *batch, int i)
 {
     int parts = (batch->n - i + PART_SAMPLES - 1) / PART_SAMPLES;
-    return (struct part){.lstm = lstm,
-                         .scratch = scratch,
-                         .text = batch->text + i,
-                         .first = i,
-                         .n = (batch->n - i) / parts};
+    struct part part = {.lstm = lstm,
+                        .scratch = scratch,
+                        .offsets = offsets_of(lstm),
+                        .text = batch->text + i,
+                        .first = i,
+                        .n = (batch->n - i) / parts};
+    scratch->steps.n = part.n;
+    for (int k = 0; k < part.n; k++) scratch->steps.length[k] = (int)lstm->shape.d;
+    net_steps_count(&scratch->steps);
+    return part;
 }
 
 static void lstm_grad(const void *self, void *work, const real *w, const weft_batch *batch,
@@ -432,7 +373,7 @@ static void lstm_grad(const void *self, void *work, const real *w, const weft_ba
         struct part part = part_at(lstm, work, batch, i);
         part.share = (int)lrint(dropout * NET_DROP_SCALE);
         part.key = key;
-        forward(&part, w + offsets_of(lstm).bias, 1 / predictions, score);
+        forward(&part, w, 1 / predictions, score);
         backward(&part, g);
         i += part.n;
     }
@@ -446,7 +387,7 @@ static void lstm_score(const void *self, void *work, const real *w, const weft_b
     pack_weights(lstm, work, w, 0);
     for (int i = 0; i < batch->n;) {
         struct part part = part_at(lstm, work, batch, i);
-        forward(&part, w + offsets_of(lstm).bias, 0, score);
+        forward(&part, w, 0, score);
         i += part.n;
     }
 }
@@ -464,11 +405,11 @@ static void take_outputs(const struct part *part, real *h, real *z)
     const struct scratch *scratch = part->scratch;
     size_t wide = (size_t)part->lstm->hidden, c = (size_t)part->lstm->shape.classes;
     int from = first_scored(part), places = (int)part->lstm->shape.d - from;
-    const real *y =
-        scratch->layer[part->lstm->layers - 1].y + (size_t)from * part->n * scratch->ld;
+    const net_recurrent *top = &scratch->layer[part->lstm->layers - 1];
+    const real *y = top->y + (size_t)from * part->n * top->ld;
     for (int r = 0; r < places * part->n; r++) {
         size_t to = (size_t)(part->first + r % part->n) * places + r / part->n;
-        memcpy(h + to * wide, y + r * scratch->ld, wide * sizeof *h);
+        memcpy(h + to * wide, y + r * top->ld, wide * sizeof *h);
         if (z) memcpy(z + to * c, scratch->logit + r * scratch->ldc, c * sizeof *z);
     }
 }
@@ -481,7 +422,7 @@ static void lstm_represent(const void *self, void *work, const real *w,
     pack_weights(lstm, work, w, 0);
     for (int i = 0; i < batch->n;) {
         struct part part = part_at(lstm, work, batch, i);
-        forward(&part, w + offsets_of(lstm).bias, 0, &unused);
+        forward(&part, w, 0, &unused);
         take_outputs(&part, h, z);
         i += part.n;
     }

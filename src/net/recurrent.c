@@ -179,12 +179,13 @@ void net_recurrent_step(net_recurrent *layer, const net_steps *steps, int t)
         memcpy(last + go * ld, layer->y0 + go * ld, (n - go) * ld * sizeof *last);
     else
         memset(last + go * ld, 0, (n - go) * ld * sizeof *last);
-    weft_packed_times(layer->y0 ? n : go, last, ld, &layer->gates.hh.to.packed, 1,
-                      layer->z + row * layer->ldz, layer->ldz);
-    for (int i = 0; i < n; i++) layer->plus[i] = layer->bias;
+    weft_packed_times(layer->y0 ? n : go, last, ld, &layer->gates.hh.to.packed,
+                      !layer->given, layer->z + row * layer->ldz, layer->ldz);
+    for (int i = 0; i < n; i++)
+        layer->plus[i] = layer->given ? layer->given[row + i] : layer->bias;
     cells_at(layer, steps, t, part);
     weft_cells_forward(&part[0], layer->plus);
-    weft_cells_forward(&part[1], layer->plus);
+    weft_cells_forward(&part[1], layer->plus + part[0].n);
 }
 
 /* ---- backward ---- */
@@ -201,11 +202,12 @@ void net_recurrent_step_back(net_recurrent *layer, const net_steps *steps, int t
     if (go)
         weft_packed_times(go, layer->z + steps->first[after] * layer->ldz, layer->ldz,
                           &layer->gates.hh.back.packed, 1, dy, ld);
-    for (int i = 0; i < n; i++) layer->into[i] = dbias;
+    for (int i = 0; i < n; i++)
+        layer->into[i] = layer->dgiven ? layer->dgiven[row + i] : dbias;
     cells_at(layer, steps, t, part);
     size_t from = (size_t)part[0].n * ld;
     weft_cells_backward(&part[0], dy, layer->dc, layer->into);
-    weft_cells_backward(&part[1], dy + from, layer->dc + from, layer->into);
+    weft_cells_backward(&part[1], dy + from, layer->dc + from, layer->into + part[0].n);
 }
 
 void net_recurrent_first_back(const net_recurrent *layer, const net_steps *steps, real *dy0)

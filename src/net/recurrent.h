@@ -61,6 +61,8 @@ typedef struct net_recurrent {
     real *dc;               /* [n][ld] with respect to the cells of the step at hand */
     const real **plus;      /* [n] */
     real **into;            /* [n] */
+    const real **given; /* [rows] gates in place of inputs and bias, y0 being NULL, and */
+    real **dgiven;      /* [rows] where their gradients are added; NULL: the bias */
 } net_recurrent;
 /* With room for `most` sequences and `rows` rows. */
 net_recurrent net_recurrent_new(int in, int h, int reverse, int most, int rows,

@@ -224,13 +224,23 @@ int weft_link_runs(weft_link *link)
     return link->lives;
 }
 
+/* At most so many last bytes of the part of its log that is shown; *n: how many; -1: they
+ * cannot be read. */
+static char *log_tail(const weft_link *link, size_t most, ssize_t *n, weft_arena *mem)
+{
+    off_t end = link->log >= 0 ? lseek(link->log, 0, SEEK_END) : 0, from = link->begin;
+    if (end - from > (off_t)most) from = end - (off_t)most;
+    size_t bytes = end > from ? (size_t)(end - from) : 0;
+    char *text = WEFT_NEW(mem, char, bytes + 1);
+    *n = bytes > 0 ? pread(link->log, text, bytes, from) : 0;
+    return text;
+}
+
 /* The last lines of its log, with bars between them; "" if it printed nothing. */
 static const char *last_lines(const weft_link *link, weft_arena *mem)
 {
-    char *text = WEFT_NEW(mem, char, TAIL + 1);
-    off_t end = lseek(link->log, 0, SEEK_END), from = end - TAIL;
-    if (from < link->begin) from = link->begin;
-    ssize_t n = end > from ? pread(link->log, text, TAIL, from) : 0;
+    ssize_t n;
+    char *text = log_tail(link, TAIL, &n, mem);
     const char *shown = "";
     int lines = 0;
     while (n > 0 && lines < LAST_LINES) {
@@ -283,12 +293,9 @@ void weft_link_mark(weft_link *link)
 
 weft_status weft_link_print(const weft_link *link, const char *path, size_t most)
 {
-    off_t end = link->log >= 0 ? lseek(link->log, 0, SEEK_END) : 0, from = link->begin;
-    if (end - from > (off_t)most) from = end - (off_t)most;
+    ssize_t got;
     weft_arena *tmp = weft_arena_new();
-    size_t n = end > from ? (size_t)(end - from) : 0;
-    char *text = WEFT_NEW(tmp, char, n + 1);
-    ssize_t got = n > 0 ? pread(link->log, text, n, from) : 0;
+    const char *text = log_tail(link, most, &got, tmp);
     FILE *out = fopen(path, "w");
     int good = out && got >= 0 && fwrite(text, 1, (size_t)got, out) == (size_t)got;
     if (out) good &= fclose(out) == 0;

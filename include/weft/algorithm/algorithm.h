@@ -40,10 +40,9 @@ enum {
     WEFT_NEEDS_PACE = 16
 };
 
-/* A training on the client's samples, in the order that section [client] describes: the
- * steps of weft_sgd_step, of which the gradient is that of the batch plus `drift`. Which of
- * anchor, drift and fixed there are, and what is fixed, is the same for all clients; a
- * course has either drift or fixed. */
+/* A training on the client's samples by weft_sgd_step, of which the gradient is that of the
+ * batch plus `drift`. Which of anchor, drift and fixed there are, and what is fixed, is the
+ * same for all clients; a course has either drift or fixed. */
 typedef struct weft_course {
     real *w;            /* [n] in: where it begins; out: where it ends */
     const real *anchor; /* [n] towards which sgd.mu pulls: where tensors are fixed, those

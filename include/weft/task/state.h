@@ -1,4 +1,4 @@
-/* The state of a trial, and where its last one is. */
+/* The state of a trial. */
 #ifndef LIBWEFT_TASK_STATE_H
 #define LIBWEFT_TASK_STATE_H
 
@@ -7,12 +7,9 @@
 
 #include <stdint.h>
 
-/* ---- state ---- */
-
-/* States of trials: two flat arrays, and what clients keep. */
-
-/* State of a trial, its arrays equal on all ranks: everything that later jobs need. What
- * belongs to a single job (sums by configuration, log-probabilities) is in its result. */
+/* Everything that later jobs need: two flat arrays, equal on all ranks, and what clients
+ * keep. What belongs to a single job (sums by configuration, log-probabilities) is in its
+ * result. */
 typedef struct weft_state {
     real *x;     /* [nx] weights, and other numbers in the same precision */
     int64_t nx;  /* the same for all jobs of a trial, and of trials that copy each other */
@@ -35,12 +32,9 @@ void weft_state_bcast(weft_team *team, weft_state *state);
 /* Hash of both arrays, and so of what is kept. */
 uint64_t weft_state_hash(const weft_state *state);
 
-/* ---- holder ---- */
-
-/* States in memory: a task whose programs keep trials from job to job has no directory for
- * each, but writes one when it is asked to. All functions are called by the first rank of a
- * team, about the program of this rank, and are local. A state is named by its trial and
- * the job that led to it, as its directory is. */
+/* States in memory: a task whose programs keep trials from job to job writes a directory
+ * only when it is asked to. All functions are called by the first rank of a team, about its
+ * program, and are local. A state is named by its trial and the job that led to it. */
 
 enum {
     WEFT_HOLDS_NOTHING, /* each job leaves its directory */

@@ -9,11 +9,7 @@
 #include "weft/space/space.h"
 #include "weft/task/state.h"
 
-/* ---- env ---- */
-
 /* What a task is given when it is set up. */
-
-/* Arguments of setup. */
 typedef struct weft_env {
     weft_team *team;
     weft_conf *conf; /* for binding the options of the plug-ins that the task names
@@ -42,11 +38,9 @@ typedef struct weft_env {
                    only trainings need is not asked of these */
 } weft_env;
 
-/* ---- task ---- */
-
-/* Tasks: trainings that can be stopped and resumed, and whose whole state is two flat
+/* ---- tasks: trainings that can be stopped and resumed, and whose whole state is two flat
  * arrays, beside what clients keep. The scheduler gives a task jobs; the task uses data,
- * features and models, but knows neither tuners nor files. */
+ * features and models, but knows neither tuners nor files ---- */
 
 /* The estimated cost of a job, for --plan. */
 typedef struct weft_cost {
@@ -109,6 +103,8 @@ typedef struct weft_task_traits {
     int scaled;   /* 1: its models take numbers as they are: run.scale = auto is for it */
     int balances; /* 1: it trains by weights of classes where env->balanced says so */
     int moves;    /* 1: its steps change a job's mixture by job->update */
+    int mixes;    /* 1: a winner that is a mixture is scored under it; else under the winner
+                     of it */
     int defaults; /* 1: a random search begins with the options' defaults */
 } weft_task_traits;
 
@@ -149,8 +145,6 @@ typedef struct weft_task_winner {
      * (weft_env.whole). *res is of the job; metrics NAN: to be estimated. NULL: the task
      * cannot. */
     double (*refit)(const void *self, const weft_result *res);
-    /* 1: a winner that is a mixture is scored under it; 0, NULL: under the winner of it. */
-    int (*mixes)(const void *self);
     /* Minimum of the first metric over the space with at most `resource`, for the regrets
      * in the run file; NAN: not known. NULL: never known. */
     double (*optimum)(const void *self, double resource);

@@ -7,26 +7,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- process ---- */
+/* ---- the supervisor: a process of weft for each program or worker that a rank starts,
+ * which ends it and its process group when the rank asks for that or has died. All
+ * functions are local ---- */
 
-/* Processes that a rank starts: programs of task command, workers of a federation. Each is
- * supervised by a process of weft, which ends it and its process group when the rank asks
- * for that or has died. All functions are local. */
-
-/* ---- the supervisor ---- */
-
-/* Command line of the supervisor: weft WEFT_CHILD_WORD LINK COMMAND-LINE, where LINK is a
- * socket to the rank; with LINK+N the program inherits the N descriptors behind it, too. */
+/* Its command line: weft WEFT_CHILD_WORD LINK+N COMMAND-LINE, where LINK is a socket to the
+ * rank, and the program inherits the N descriptors behind it. */
 #define WEFT_CHILD_WORD "--supervise"
 #define WEFT_CHILD_ARGS 4
 #define WEFT_CHILD_MARK "WEFT_SUPERVISOR" /* set only in its environment */
 #define WEFT_NO_PROGRAM 127 /* exit status of a shell that does not find the program */
 
 /* Runs the command line in its own process group until it ends, a byte arrives from LINK
- * (then sends SIGTERM, and SIGKILL 5 s later), or the rank's end closes LINK (then sends
- * SIGKILL). Writes the program's wait status (waitpid) to LINK. Returns the exit status of
- * the supervisor. To be called before MPI starts, by any program that runs task command or
- * workers: it first hands its command line over. */
+ * (SIGTERM, and SIGKILL 5 s later), or the rank's end closes LINK (SIGKILL). Writes the
+ * program's wait status to LINK. Returns the exit status of the supervisor. To be called
+ * before MPI starts. */
 int weft_process_child(int argc, char **argv);
 
 /* ---- the rank ---- */
@@ -41,9 +36,9 @@ typedef struct weft_process {
 /* The first descriptor that is passed on beside standard output and error. */
 #define WEFT_PROCESS_FD 4
 
-/* Starts `run` by /bin/sh with the environment env, ended by NULL, its input from nowhere.
- * fd[0] and fd[1] become its output and error, fd[2 .. nfd-1] its descriptors
- * WEFT_PROCESS_FD and following; all are of weft_process_up. EFILE. */
+/* Starts `run` by /bin/sh with the environment env, ended by NULL. fd[0] and fd[1] become
+ * its output and error, fd[2 .. nfd-1] its descriptors WEFT_PROCESS_FD and following; all
+ * are of weft_process_up. EFILE. */
 WEFT_CHECKED weft_status weft_process_start(weft_process *process, const char *run,
                                             char *const *env, int nfd, const int *fd);
 /* Moves both ends of a pipe or socket above the numbers that the supervisor uses, and lets
@@ -61,11 +56,9 @@ void weft_process_drop(weft_process *process);
 char **weft_environment(int n, const char *const *name, const char *const *value,
                         weft_arena *mem);
 
-/* ---- link ---- */
-
-/* The link of a rank to its worker: a process that the rank starts and keeps, asks by lines
- * of JSON over a socket pair, and shares memory with. src/worker/README.md is the protocol.
- * All functions are local. */
+/* ---- the link of a rank to its worker, which it asks by lines of JSON over a socket pair,
+ * and shares memory with. src/worker/README.md is the protocol. All functions are local
+ * ---- */
 
 #define WEFT_PROTOCOL 1 /* its version */
 
@@ -85,57 +78,41 @@ typedef struct weft_link_plan {
 
 /* The link of such a worker, which is not started yet; owned by mem. */
 weft_link *weft_link_new(const weft_link_plan *plan, weft_arena *mem);
-
 /* 1: the worker has been started, and no failure was seen since. */
 int weft_link_lives(const weft_link *link);
-
-/* 1: it runs. One that has ended since its last answer is no failure, but is to be started
- * again. */
+/* 1: it runs. One that has ended since its last answer is to be started again. */
 int weft_link_runs(weft_link *link);
-
 /* Starts the worker. EFILE. */
 WEFT_CHECKED weft_status weft_link_start(weft_link *link);
-
-/* Answers are awaited for so many seconds from now on, whatever plan.limit is; 0: as it
- * says again. */
+/* Answers are awaited for so many seconds from now on; 0: as plan.limit says again. */
 void weft_link_within(weft_link *link, double seconds);
-
 /* What it prints from now on is what messages show, and weft_link_print copies. */
 void weft_link_mark(weft_link *link);
-
 /* Writes that to a file, of more than `most` bytes the last ones. EFILE. */
 WEFT_CHECKED weft_status weft_link_print(const weft_link *link, const char *path,
                                          size_t most);
-
 /* Sends a line of n characters with its end. WEFT_STOP: plan.leaves says so; WEFT_EWORKER:
  * the worker ended, or took too long; EDATA: it sent a line though all were answered. It
  * then no longer runs. */
 WEFT_CHECKED weft_status weft_link_send(weft_link *link, const char *text, size_t n);
-
 /* 1: a line may be sent before the last one has its answer; 0: the worker has printed so
  * much that its log is to be cut when it waits. */
 int weft_link_keeps_pace(const weft_link *link);
-
 /* Waits for the answer to the first line that was sent and has none yet: *line, without its
  * end, valid until the next call. WEFT_STOP, WEFT_EWORKER, EDATA as weft_link_send. */
 WEFT_CHECKED weft_status weft_link_hear(weft_link *link, const char **line);
-
 /* Sends a line, and waits for its answer. */
 WEFT_CHECKED weft_status weft_link_ask(weft_link *link, const char *text, size_t n,
                                        const char **line);
-
 /* The memory that is shared with the worker, of at least so many bytes, those behind its
  * end being 0; valid until the next call. EFILE. */
 WEFT_CHECKED weft_status weft_link_memory(weft_link *link, size_t bytes, void **memory);
-
-/* Bytes that the memory has. */
+/* Bytes that it has. */
 size_t weft_link_size(const weft_link *link);
-
 /* Ends the worker. Returns st with the message "the worker of rank R, `COMMAND LINE`, WHY;
  * its last lines ...". */
 WEFT_CHECKED weft_status weft_link_fail(weft_link *link, weft_status st, const char *fmt,
                                         ...) WEFT_PRINTF(3, 4);
-
 /* Ends the worker. */
 void weft_link_drop(weft_link *link);
 

@@ -43,16 +43,14 @@ typedef struct weft_work {
     double down, up; /* bytes received and sent */
 } weft_work;
 
-/* The status of a device in a round. WEFT_AVERAGED: answered in time and among the
- * first m. AWAY and DROPPED are random and do not depend on the work. LATE depends on the
- * device, its work and the deadline only, not on the other devices drawn; SURPLUS also
- * depends on these. */
+/* The status of a device in a round. AWAY and DROPPED are random; LATE depends on the
+ * device, its work and the deadline, SURPLUS also on the other devices drawn. */
 typedef enum weft_turn_status {
-    WEFT_AVERAGED,
-    WEFT_AWAY,    /* not available: did not start */
-    WEFT_DROPPED, /* dropped out during the round */
-    WEFT_LATE,    /* would have answered after the deadline */
-    WEFT_SURPLUS  /* would have answered in time, but after the m-th: over-selection */
+    WEFT_AVERAGED, /* answered in time and among the first m */
+    WEFT_AWAY,     /* not available: did not start */
+    WEFT_DROPPED,  /* dropped out during the round */
+    WEFT_LATE,     /* would have answered after the deadline */
+    WEFT_SURPLUS   /* would have answered in time, but after the m-th: over-selection */
 } weft_turn_status;
 
 /* What one device does in a round. */
@@ -71,12 +69,11 @@ typedef struct weft_closing {
     double energy, bytes;             /* of all devices of the round, until its end */
 } weft_closing;
 
-/* Checks the options and reads the trace: a table separated by TABs or commas, a line of
- * names and lines of numbers. Columns, in any order: speed, up, down, availability,
- * dropout, client; what has no column keeps the section's value. With a column client, 0 ..
- * clients-1, each client has one row; without it, a client is given a row at random. ECONF,
- * also if no device can ever answer; EFILE; EDATA: file and line. Every rank reads the
- * file; the caller calls weft_agree. */
+/* Checks the options and reads the trace: a table separated by TABs or commas with the
+ * columns, in any order, speed, up, down, availability, dropout, client; what has no column
+ * keeps the section's value. With a column client, 0 .. clients-1, each client has one row;
+ * without it, a client is given a row at random. ECONF, also if no device can ever answer;
+ * EFILE; EDATA: file and line. Every rank reads the file; the caller calls weft_agree. */
 WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
                                            uint64_t seed, weft_arena *mem);
 
@@ -95,19 +92,17 @@ int64_t weft_device_started(const weft_device *device, int64_t m, int64_t client
 weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
                            const weft_work *work);
 
-/* Ends a round that needs m answers, given the turns of the n devices started, in the order
- * of the cohort. The round ends with the m-th answer (ties: by order in the cohort), at the
- * deadline if that is earlier, or when no device is left to wait for. A device that has not
+/* Ends a round that needs m answers, with the m-th of turn[n] (ties: by their order), at
+ * the deadline if that is earlier, or when no device is left to wait for. One that has not
  * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
- * and its energy and bytes are reduced in proportion to its time. Changes statuses,
- * seconds, energies and bytes of turns accordingly. tmp: scratch. Cost O(n log n). */
+ * and its energy and bytes are reduced in proportion to its time. Cost O(n log n). */
 weft_closing weft_device_close(const weft_device *device, int m, int n, weft_turn *turn,
                                weft_arena *tmp);
 
 /* ---- clients ---- */
 
-enum { FED_WEIGHTED, FED_PLAIN };                                       /* fed.average */
-enum { FED_ERROR, FED_LOSS, FED_WORST, FED_BALANCED, FED_F1, FED_AUC }; /* fed.score */
+enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
+enum { FED_ERROR, FED_LOSS, FED_BALANCED, FED_F1, FED_AUC };  /* fed.score */
 enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.score_weights */
 enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
@@ -306,10 +301,8 @@ typedef struct fed_turns {
 /* ---- trials ---- */
 
 /* Sums over clients, with v the number of predictions of a client and s the score by which
- * configurations are selected. A client that returned no weights because it diverged or
- * missed the deadline gets the worst score, so that the score of a configuration is a mean
- * over all clients that drew it and were available, not only over those that could train
- * with it. The recorded means of losses and errors are over clients that answered. */
+ * configurations are selected, the worst of one that diverged or was late (charge_late).
+ * The recorded means of losses and errors are over clients that answered. */
 typedef struct fed_score_sums {
     double n, v, vs, vv, vss; /* clients with v > 0; sums of v, v s, v^2, v s^2 */
     double answered;          /* sum of v of those that were not late */

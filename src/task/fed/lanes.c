@@ -310,28 +310,13 @@ static void scatter(const struct group *group, const real *from, real *const *ro
     weft_lanes_scatter(group->fed->nweight, from, all);
 }
 
-/* Copy the own weights of blends into lanes, and back. */
-static void load_kept(const struct group *group, const struct course *course)
-{
-    const real *row[WEFT_MAX_LANES] = {NULL};
-    for (int l = 0; l < group->n; l++) row[l] = course->blend[l]->own;
-    gather(group, row, group->lanes->kept);
-}
-
-static void store_kept(const struct group *group, const struct course *course)
-{
-    real *row[WEFT_MAX_LANES] = {NULL};
-    for (int l = 0; l < group->n; l++) row[l] = course->blend[l]->own;
-    scatter(group, group->lanes->kept, row);
-}
-
 /* Does course i of all. */
 static weft_status take_course(struct group *group, int i)
 {
     const fed_lanes *lanes = group->lanes;
     const real *start[WEFT_MAX_LANES] = {NULL}, *anchor[WEFT_MAX_LANES] = {NULL},
-               *drift[WEFT_MAX_LANES] = {NULL};
-    real *w[WEFT_MAX_LANES] = {NULL};
+               *drift[WEFT_MAX_LANES] = {NULL}, *own_w[WEFT_MAX_LANES] = {NULL};
+    real *w[WEFT_MAX_LANES] = {NULL}, *kept[WEFT_MAX_LANES] = {NULL};
     struct course course = {.fixed = group->lane[0].course[i].fixed};
     int pulled = 0, common = 1;
     for (int l = 0; l < group->n; l++) {
@@ -340,6 +325,7 @@ static weft_status take_course(struct group *group, int i)
         anchor[l] = own->anchor;
         drift[l] = own->drift;
         course.blend[l] = own->blend;
+        if (own->blend) own_w[l] = kept[l] = own->blend->own;
         course.sgd[l] = own->sgd;
         group->lane[l].epochs = own->epochs;
         pulled |= own->sgd.mu > 0;
@@ -348,11 +334,11 @@ static weft_status take_course(struct group *group, int i)
     course.start = gather(group, start, lanes->start);
     if (pulled) course.anchor = common ? lanes->from : gather(group, anchor, lanes->anchor);
     if (drift[0]) course.drift = gather(group, drift, lanes->drift);
-    if (course.blend[0]) load_kept(group, &course);
+    if (own_w[0]) gather(group, own_w, group->lanes->kept);
     course.span = fed_span_of(group->fed, course.fixed);
     TRY(follow(group, &course));
     scatter(group, lanes->w, w);
-    if (course.blend[0]) store_kept(group, &course);
+    if (kept[0]) scatter(group, lanes->kept, kept);
     return WEFT_OK;
 }
 

@@ -7,7 +7,6 @@
 #include "weft/base/random.h"
 #include "weft/math/linear.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -194,10 +193,10 @@ const real *fed_visiting_model(fed_visiting *visiting)
 /* ---- the end of a turn ---- */
 
 /* 0 if a number is not finite, or larger than `most`. */
-static int all_within(int64_t n, const real *x, double most)
+static int all_within(int64_t n, const real *x, real most)
 {
     int good = 1;
-    for (int64_t i = 0; i < n; i++) good &= fabs((double)x[i]) <= most;
+    for (int64_t i = 0; i < n; i++) good &= (x[i] <= most) & (x[i] >= -most);
     return good;
 }
 
@@ -206,8 +205,8 @@ void fed_visiting_check(const fed_visiting *visiting)
     const fed_task *fed = visiting->fed;
     const weft_visit *visit = &visiting->visit;
     int64_t nkept = fed->at.each > 0 ? fed->at.each - 1 : 0;
-    if (!all_within(visit->n, visit->change, visiting->client->options.max_change) ||
-        !all_within(nkept, visit->kept, DBL_MAX))
+    if (!all_within(visit->n, visit->change, (real)visiting->client->options.max_change) ||
+        !all_within(nkept, visit->kept, WEFT_REAL_MAX))
         visiting->out->diverged = 1;
 }
 
@@ -419,39 +418,6 @@ static weft_status train_here(const fed_visiting *visiting, const weft_course *c
     return WEFT_OK;
 }
 
-/* g[n] = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
-static int change_within(const fed_workspace *work, int64_t n, const real *from, real most)
-{
-    const real *w = work->w;
-    real *g = work->g;
-    int good = 1;
-    for (int64_t i = 0; i < n; i++) {
-        g[i] = w[i] - from[i];
-        good &= (g[i] <= most) & (g[i] >= -most);
-    }
-    return good;
-}
-
-/* Trains work.w as FedAvg does, from the weights received; work.g becomes its change.
- * WEFT_STOP. */
-static weft_status train_plain(const fed_visiting *visiting)
-{
-    fed_task *fed = visiting->fed;
-    const fed_workspace *work = &fed->work;
-    const fed_training *options = &visiting->client->options;
-    choose_own(fed, options, &visiting->own,
-               visiting->turn->after ? &visiting->scored : NULL);
-    const real *from = take_own(fed, visiting->turns->from);
-    memcpy(work->w, from, (size_t)work->own.n * sizeof *from);
-    weft_course course = {
-        .w = work->w, .anchor = from, .sgd = options->sgd, .epochs = options->epochs};
-    TRY(train_here(visiting, &course));
-    if (!(visiting->out->diverged > 0))
-        visiting->out->diverged =
-            !change_within(work, work->own.n, from, (real)options->max_change);
-    return WEFT_OK;
-}
-
 /* ---- courses and scores ---- */
 
 /* What a worker told of a course. */
@@ -530,7 +496,19 @@ static weft_status score(const fed_visiting *visiting, const real *w, const fed_
     return WEFT_OK;
 }
 
-/* Does the courses of an algorithm. */
+/* As FedAvg: one course from the weights received, of those that it can change. */
+static int plain_course(fed_visiting *visiting, weft_course *course)
+{
+    weft_visit *visit = &visiting->visit;
+    choose_own(visiting->fed, &visiting->client->options, &visiting->own,
+               visiting->turn->after ? &visiting->scored : NULL);
+    visit->n = visiting->fed->work.own.n;
+    visit->x = take_own(visiting->fed, visit->x);
+    *course = weft_visit_course(visit, visit->x);
+    return 1;
+}
+
+/* Does the courses of the algorithm: visit.change becomes the update. */
 static weft_status follow(fed_visiting *visiting)
 {
     fed_task *fed = visiting->fed;
@@ -541,11 +519,15 @@ static weft_status follow(fed_visiting *visiting)
     for (int i = 0; i < repeats && !(visiting->out->diverged > 0); i++) {
         weft_course course[WEFT_COURSES];
         if (algorithm->own && i > 0) algorithm->own(visit);
-        int n = algorithm->courses(visit, course);
+        int n = algorithm->courses ? algorithm->courses(visit, course)
+                                   : plain_course(visiting, course);
         for (int c = 0; c < n; c++)
             TRY(fed_worker_trains(fed) ? train_by_worker(visiting, &course[c], c == n - 1)
                                        : train_here(visiting, &course[c]));
-        algorithm->end(visit);
+        if (algorithm->end)
+            algorithm->end(visit);
+        else
+            weft_visit_end(visit);
     }
     if (visiting->adapts) algorithm->own(visit);
     fed_visiting_check(visiting);
@@ -563,8 +545,7 @@ static weft_status take_visit(fed_visiting *visiting)
     if (!fed_worker_trains(fed)) TRY(fed_visiting_read(visiting)); /* workers have them */
     const real *model = fed_visiting_model(visiting);
     if (turn->before) TRY(score(visiting, model, NULL, FED_BEFORE));
-    if (turn->train)
-        TRY(fed->algorithm->courses ? follow(visiting) : train_plain(visiting));
+    if (turn->train) TRY(follow(visiting));
     if (!turn->after) return WEFT_OK;
     if (!(visiting->out->diverged > 0))
         return score(visiting, visiting->visit.w, &fed->work.own, FED_AFTER);

@@ -160,19 +160,16 @@ static weft_status take_turns(fed_task *fed, const struct round *round, const re
 /* ---- late clients ---- */
 
 /* With a deadline the score of a configuration is a mean over all available clients that
- * draw it. This includes a client that is late because of its device and the work that its
- * options require: without it each configuration would be scored on the clients that are
- * fast enough for it, that is, on different populations. A late client gets the worst
- * possible score, as does a client that diverged: neither returns weights. Its score before
- * training would be an alternative, but the server has not received it at the deadline, and
- * being late would cost nothing when training improves little. If differences are scored,
- * its score before training is taken as the mean of those that answered.
+ * draw it, late ones too: without these each configuration would be scored on the clients
+ * that are fast enough for it, on different populations. A late client gets the worst
+ * possible score, as does one that diverged: neither returns weights. Its score before
+ * training, taken as the mean of those that answered where differences are scored, would
+ * make being late cost nothing when training improves little.
  *
  * Not counted are clients that are unavailable or drop out, which no option influences, and
- * the surplus of an over-selection, which is only slower than the others. If all clients
- * draw the same configuration, the number of surplus clients does not depend on it. In a
- * mixture a slow configuration has more surplus clients, which does not tell how it would
- * perform if all clients drew it: it then has fewer scores, those of its faster clients. */
+ * the surplus of an over-selection. In a mixture a slow configuration has more of these,
+ * and so fewer scores, those of its faster clients, which does not tell how it would
+ * perform if all clients drew it. */
 static void charge_late(const fed_task *fed, const fed_cohort *cohort)
 {
     double loss = 0, wrong = 0, weighed = 0, count = 0;
@@ -382,7 +379,6 @@ static void write_record(fed_task *fed, const struct round *round, fed_trial_sta
         loss += result->train_loss;
         count += result->train_count;
     }
-    fed_sums_worst(fed, &seen, cohort->n, cohort->told, fed->work.tmp);
     fed_trial_enter(fed, trial, &seen);
     trial->head->train_loss += loss;
     trial->head->train_count += count;

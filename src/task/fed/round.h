@@ -2,8 +2,8 @@
  * change. The task itself does not change between rounds, but for its workspace, fed->work,
  * which has nothing that outlasts a turn but the sums, and fed->told.
  *
- * An update of a client is made by train_plain, train_here and algorithms' `end` (local.c;
- * in lanes `train`, lanes.c; by a worker read_weights, answer.c), weighed by weight_of
+ * An update of a client is made by follow, train_here and algorithms' `end` (local.c; in
+ * lanes `train`, lanes.c; by a worker read_weights, answer.c), weighed by weight_of
  * (round.c), divided by fed_divisor, added by fed_visiting_end (local.c; in lanes `add`),
  * and is applied, as a mean, by move_server (round.c). */
 #ifndef WEFT_TASK_FED_ROUND_H
@@ -323,10 +323,6 @@ double fed_sum_of(const fed_task *fed, const fed_client_result *told, int stage)
 int fed_scores(const fed_task *fed, const weft_job *job, int stage);
 /* Adds the result of one client. */
 void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_result *told);
-/* With fed.score = worst10, leaves of the sums that make the score only those of the tenth
- * of told[n], at least one, with the worst scores; equal ones in their order. */
-void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
-                    const fed_client_result *told, weft_arena *tmp);
 /* Mean score of the clients summed, NAN if there are none, and half of its 95 % interval
  * for all clients; INFINITY: not known. For sums over several rounds it is for the mean,
  * over these, of the scores that all clients would have had, not for the last weights. */
@@ -372,11 +368,11 @@ int fed_answers(const fed_task *fed);
 int fed_is_joint(const fed_task *fed);
 WEFT_CHECKED weft_status fed_judge_all(fed_task *fed, const weft_job *job,
                                        const weft_state *state, weft_result *res);
-/* How good these answers are, into metric[4] and *confusion, which lasts as the task, if
- * scores are of all clients and samples, up to 2^20 ones. EFILE, EDATA. Collective. */
+/* How good these answers are, by weft_scores_judge, if scores are of all clients and
+ * samples, up to 2^20 ones. EFILE, EDATA. Collective. */
 WEFT_CHECKED weft_status fed_judge(fed_task *fed, const weft_job *job,
-                                   const weft_state *state, weft_part part, double *metric,
-                                   const double **confusion);
+                                   const weft_state *state, weft_part part,
+                                   weft_scores *out);
 /* How good are texts of a part that the model writes which each client has before its turn:
  * into the last two columns of members, and their means into score[2]; nothing where the
  * network writes none, and of the train part. EFILE, EDATA. Collective. */
