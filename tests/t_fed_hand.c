@@ -411,6 +411,8 @@ int main(int argc, char **argv)
     test_pooled("error", "personal");
     test_pooled("loss", "global");
     test_pooled("error", "global");
+    test_worst("last");
+    test_worst("eval");
     test_portions();
     test_pieces(0);
     test_pieces(0.5);

@@ -162,7 +162,7 @@ static void test_words(const char *what, const char *config)
     open_run *own = opened(config, "own", NULL);
     real *x = trained(own, NULL, &u);
     weft_winner w = winner_of(own, x, &u);
-    int ordered = !own->r.task->traits.mixes; /* no clients */
+    int ordered = !own->r.task->winner.mixes; /* no clients */
     weft_scores known = scores_of(own, x, WEFT_TEST);
     open_run *more = opened(config, "more", &w.like);
     real *y = trained(more, u.vocab, &v);

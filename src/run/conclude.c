@@ -135,7 +135,7 @@ static weft_status train_again(struct refit *refit, weft_run *run, const weft_sc
 static weft_job winner_job(const weft_run *run, const weft_job_record *record)
 {
     weft_job job = record->job;
-    if (run->task->traits.mixes) {
+    if (run->task->winner.mixes && run->task->winner.mixes(run->task_self)) {
         job.mix.logp = record->res.logp;
         return job;
     }

@@ -103,8 +103,6 @@ typedef struct weft_task_traits {
     int scaled;   /* 1: its models take numbers as they are: run.scale = auto is for it */
     int balances; /* 1: it trains by weights of classes where env->balanced says so */
     int moves;    /* 1: its steps change a job's mixture by job->update */
-    int mixes;    /* 1: a winner that is a mixture is scored under it; else under the winner
-                     of it */
     int defaults; /* 1: a random search begins with the options' defaults */
 } weft_task_traits;
 
@@ -145,6 +143,8 @@ typedef struct weft_task_winner {
      * (weft_env.whole). *res is of the job; metrics NAN: to be estimated. NULL: the task
      * cannot. */
     double (*refit)(const void *self, const weft_result *res);
+    /* 1: a winner that is a mixture is scored under it; 0, NULL: under the winner of it. */
+    int (*mixes)(const void *self);
     /* Minimum of the first metric over the space with at most `resource`, for the regrets
      * in the run file; NAN: not known. NULL: never known. */
     double (*optimum)(const void *self, double resource);

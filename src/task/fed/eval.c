@@ -90,6 +90,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
 {
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
+    int worst = fed->options.score == FED_WORST;
     const fed_group group = evaluated_of(fed, evaluation);
     const int64_t m = group.n;
     const fed_turn turn = {.round = FED_EVALUATION,
@@ -104,6 +105,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
     int64_t *wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most));
     weft_members *members = members_new(fed, evaluation->members, m);
     weft_status st = WEFT_OK;
+    fed_client_result *all = WEFT_NEW(tmp, fed_client_result, worst ? m : 0);
     *out = (fed_score_sums){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += most) {
         int64_t n = m - i < most ? m - i : most;
@@ -116,10 +118,12 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
         st = fed_exchange(fed, fed_take_turns(fed, &turns), wire, 0, &cohort);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
             fed_sums_add(fed, out, &cohort.told[j]);
+            if (worst) all[i + j] = cohort.told[j];
             st = member_add(fed, members, cohort.client[j].client, &cohort.told[j],
                             evaluation->personal);
         }
     }
+    if (st == WEFT_OK) fed_sums_worst(fed, out, worst ? m : 0, all, tmp);
     weft_arena_free(tmp);
     return st;
 }

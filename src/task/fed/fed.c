@@ -57,6 +57,10 @@ static double largest(const weft_axis *axis, double fixed)
 
 static weft_status check_scores(const fed_task *fed)
 {
+    if (fed->options.score == FED_WORST && fed->options.select == FED_BOUND)
+        return weft_fail(WEFT_ECONF,
+                         "fed.select = bound needs an interval, which fed.score = worst10 "
+                         "has not; choose another of both");
     if (fed->options.eval_clients < 0 &&
         (fed->options.select == FED_EVAL || fed->options.eval_every > 0))
         return weft_fail(WEFT_ECONF,
@@ -545,6 +549,14 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
     return st;
 }
 
+/* If clients draw their configuration, they do so in scores of the winner too, from the
+ * mixture after its job. */
+static int fed_mixes(const void *self)
+{
+    (void)self;
+    return 1;
+}
+
 static weft_status fed_score(void *self, const weft_job *job, const weft_state *state,
                              weft_part part, weft_scores *out)
 {
@@ -582,7 +594,6 @@ const weft_task weft_task_fed = {
         {.scaled = 1,
          .data = WEFT_DATA_OPTIONAL,
          .moves = 1,
-         .mixes = 1,
          .balances = 1,
          .defaults = 1,
          .metrics = fed_metrics,
@@ -601,6 +612,7 @@ const weft_task weft_task_fed = {
     .nstate = fed_nstate,
     .winner = {.tensors = fed_tensors,
                .words = fed_word_weights,
+               .mixes = fed_mixes,
                .score = fed_score,
                .predict = fed_predict},
     .start = fed_start,

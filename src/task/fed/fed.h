@@ -101,8 +101,8 @@ weft_closing weft_device_close(const weft_device *device, int m, int n, weft_tur
 
 /* ---- clients ---- */
 
-enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
-enum { FED_ERROR, FED_LOSS, FED_BALANCED, FED_F1, FED_AUC };  /* fed.score */
+enum { FED_WEIGHTED, FED_PLAIN };                                       /* fed.average */
+enum { FED_ERROR, FED_LOSS, FED_WORST, FED_BALANCED, FED_F1, FED_AUC }; /* fed.score */
 enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.score_weights */
 enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */

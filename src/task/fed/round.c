@@ -379,6 +379,7 @@ static void write_record(fed_task *fed, const struct round *round, fed_trial_sta
         loss += result->train_loss;
         count += result->train_count;
     }
+    fed_sums_worst(fed, &seen, cohort->n, cohort->told, fed->work.tmp);
     fed_trial_enter(fed, trial, &seen);
     trial->head->train_loss += loss;
     trial->head->train_count += count;

@@ -323,6 +323,10 @@ double fed_sum_of(const fed_task *fed, const fed_client_result *told, int stage)
 int fed_scores(const fed_task *fed, const weft_job *job, int stage);
 /* Adds the result of one client. */
 void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_result *told);
+/* With fed.score = worst10, leaves of the sums that make the score only those of the tenth
+ * of told[n], at least one, with the worst scores; equal ones in their order. */
+void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
+                    const fed_client_result *told, weft_arena *tmp);
 /* Mean score of the clients summed, NAN if there are none, and half of its 95 % interval
  * for all clients; INFINITY: not known. For sums over several rounds it is for the mean,
  * over these, of the scores that all clients would have had, not for the last weights. */

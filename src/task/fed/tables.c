@@ -21,10 +21,10 @@ const weft_opt fed_task_opts[] = {
         "average", fed_task, options.average, "weighted", "weighted|plain",
         "weights of clients in the average: number of training samples, or equal"),
     WEFT_CHOICE_OPT(
-        "score", fed_task, options.score, "error", "error|loss|balanced|f1|auc",
+        "score", fed_task, options.score, "error", "error|loss|worst10|balanced|f1|auc",
         "score by which configurations are compared: error rate, of equal ones "
-        "the mean loss; mean loss alone; the mean over the classes of their error rates, "
-        "by the "
+        "the mean loss; mean loss alone; the error rate of the tenth of clients "
+        "where it is largest; the mean over the classes of their error rates, by the "
         "validation samples of all clients that are trained; or 1 - macro F1, or 1 - AUC, "
         "of the validation samples of all clients together, by weights before training at "
         "the end of a job. A client that diverged or was late gets the worst: 1, or 2 ln "

@@ -4,6 +4,8 @@
 #include "round.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- state ---- */
@@ -110,6 +112,36 @@ void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_resu
     merge(to, &one);
 }
 
+struct placed {
+    double score;
+    int64_t at;
+};
+
+static int worse_first(const void *left, const void *right)
+{
+    const struct placed *a = left, *b = right;
+    if (a->score > b->score || a->score < b->score) return a->score > b->score ? -1 : 1;
+    return a->at < b->at ? -1 : 1;
+}
+
+void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
+                    const fed_client_result *told, weft_arena *tmp)
+{
+    if (fed->options.score != FED_WORST) return;
+    size_t mark = weft_arena_mark(tmp);
+    struct placed *order = WEFT_NEW(tmp, struct placed, n);
+    fed_score_sums worst = {0};
+    int64_t m = 0;
+    for (int64_t j = 0; j < n; j++)
+        if (told[j].count > 0)
+            order[m++] = (struct placed){sum_of(fed, &told[j]) / told[j].count, j};
+    qsort(order, (size_t)m, sizeof *order, worse_first);
+    for (int64_t i = 0; i < (m + 9) / 10; i++)
+        fed_sums_add(fed, &worst, &told[order[i].at]);
+    memcpy(sums, &worst, offsetof(fed_score_sums, answered));
+    weft_arena_reset(tmp, mark);
+}
+
 weft_interval fed_sums_score(const fed_score_sums *sums, weft_population all)
 {
     if (!(sums->n > 0)) return (weft_interval){NAN, INFINITY};
@@ -176,7 +208,8 @@ void fed_trial_result(const fed_task *fed, const weft_job *job,
     weft_interval pooled = fed_sums_score(&sum, unlimited),
                   last = fed_sums_score(eval, fed->size.all);
     int evaluated = eval->n > 0;
-    double half = (evaluated ? last : pooled).half;
+    double half =
+        fed->options.score == FED_WORST ? INFINITY : (evaluated ? last : pooled).half;
     res->by_error = fed->options.score != FED_LOSS;
     for (int i = 0; i < res->k; i++) res->arm_score[i] /= res->arm_count[i];
     res->note = fed_worker_note(fed);
