@@ -73,7 +73,6 @@ typedef struct weft_dense_column {
     weft_dense_odd odd;
     weft_names name;    /* levels, groups or clients: cells are their numbers */
     weft_names meaning; /* [name.n] of these, or of labels, where alike ones are one */
-    double *cell;       /* [rows] of a column of arrays that is no number; NULL: in value */
 } weft_dense_column;
 
 /* Rows without their zeros: entries first[i] .. first[i+1] are those of row i. */
@@ -96,7 +95,7 @@ typedef struct weft_dense_rows {
     weft_dense_column *at; /* [d]; NULL: libsvm, or images */
     int alike;             /* 1: names that mean the same are one */
     /* cells, one of these */
-    double *value;                    /* [n][d] of CSV files */
+    double *value;                    /* [n][d] of tables with columns */
     weft_dense_sparse sparse;         /* of libsvm */
     struct weft_dense_arrays *arrays; /* NULL: rows of text files */
     int image[3]; /* channels, height, width of rows that are images; 0: a table */
@@ -111,6 +110,12 @@ typedef struct weft_dense_rows {
     const char *lacking;  /* what stands there in the first of these */
     const char *decision; /* on the label, in words; NULL */
 } weft_dense_rows;
+
+/* Cell j of row i of a table with columns. */
+static inline double *weft_dense_cell(const weft_dense_rows *rows, int64_t i, int64_t j)
+{
+    return rows->value + i * rows->d + j;
+}
 
 /* ---- rows as they are read ---- */
 
@@ -358,16 +363,11 @@ WEFT_CHECKED weft_status weft_dense_arrays_open(const weft_dense_named *named,
 /* Makes classes of labels whose rows have a single 1 among zeros, and tells it. */
 void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem);
 void weft_dense_arrays_close(weft_dense_arrays *arrays);
-/* Reads labels and columns that are no numbers of the arrays that are open. EDATA naming
+/* Reads the labels, and all cells of a table, of the arrays that are open. EDATA naming
  * array, row and column. */
 WEFT_CHECKED weft_status weft_read_arrays(const weft_csv *how, const weft_dense_like *like,
                                           weft_dense_rows *rows);
 
-/* Cell j of row i of any table that was read, and its place where it is in memory. */
-double weft_dense_cell(const weft_dense_rows *rows, int64_t i, int64_t j);
-double *weft_dense_place(const weft_dense_rows *rows, int64_t i, int64_t j);
-/* The d cells of row i, in room[d] or where they are. */
-const double *weft_dense_cells(const weft_dense_rows *rows, int64_t i, double *room);
 /* The d numbers of an image, as bytes, which it must have, or doubles. */
 void weft_dense_image(const weft_dense_rows *rows, int64_t i, int bytes, void *x);
 /* 1: images are of bytes. */

@@ -57,12 +57,11 @@ static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
 {
     weft_arena *tmp = weft_arena_new();
     struct seen *seen = weft_arena_alloc(tmp, (size_t)(end - first), sizeof *seen);
-    double *room = WEFT_NEW(tmp, double, rows->d);
     for (int64_t j = first; j < end; j++)
         seen[j - first] =
             (struct seen){.low = INFINITY, .high = -INFINITY, .last = -INFINITY};
     for (int64_t i = 0; i < rows->n; i++) {
-        const double *x = weft_dense_cells(rows, i, room);
+        const double *x = weft_dense_cell(rows, i, 0);
         for (int64_t j = first; j < end; j++)
             if (has_numbers(&column[j])) note_number(&seen[j - first], x[j], tmp);
     }
@@ -95,7 +94,7 @@ static int64_t count_number(const weft_dense_rows *rows, int64_t j, double x, do
     *low = INFINITY;
     *high = -INFINITY;
     for (int64_t i = 0; i < rows->n; i++) {
-        double cell = weft_dense_cell(rows, i, j);
+        double cell = *weft_dense_cell(rows, i, j);
         if (isnan(cell)) continue;
         int same = !(fabs(cell - x) > 0);
         n += same;
@@ -207,11 +206,10 @@ static void fit_numbers(const weft_csv *how, const weft_dense_rows *rows, int64_
                         int64_t end, const int64_t *train, int64_t ntrain,
                         weft_column *column, weft_arena *tmp)
 {
-    double *x = WEFT_NEW(tmp, double, (end - first) * ntrain),
-           *room = WEFT_NEW(tmp, double, rows->d);
+    double *x = WEFT_NEW(tmp, double, (end - first) * ntrain);
     int64_t *n = WEFT_NEW(tmp, int64_t, end - first);
     for (int64_t i = 0; i < ntrain; i++) {
-        const double *cell = weft_dense_cells(rows, train[i], room);
+        const double *cell = weft_dense_cell(rows, train[i], 0);
         for (int64_t j = first; j < end; j++)
             if (!isnan(cell[j])) x[(j - first) * ntrain + n[j - first]++] = cell[j];
     }
@@ -247,7 +245,7 @@ static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
     const weft_names *name = &rows->at[j].name;
     int64_t *number = WEFT_NEW(tmp, int64_t, name->n + 1), n = 0;
     for (int64_t i = 0; i < ntrain; i++) {
-        double cell = weft_dense_cell(rows, train[i], j);
+        double cell = *weft_dense_cell(rows, train[i], j);
         if (isnan(cell))
             to->marks = 1;
         else
@@ -267,7 +265,7 @@ static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
     const char *text = NULL;
     int64_t unknown = 0, first = rows->end[WEFT_TRAIN]; /* of other files */
     for (int64_t i = 0; i < rows->n; i++) {
-        double *cell = weft_dense_place(rows, i, j);
+        double *cell = weft_dense_cell(rows, i, j);
         if (isnan(*cell)) continue;
         const char *own = name->name[(int64_t)*cell];
         *cell = (double)number[(int64_t)*cell];
@@ -290,7 +288,7 @@ static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *trai
         high[k] = -INFINITY;
     }
     for (int64_t i = 0; i < ntrain; i++) {
-        double cell = weft_dense_cell(rows, train[i], j);
+        double cell = *weft_dense_cell(rows, train[i], j);
         if (isnan(cell)) continue;
         weft_date_parts(cell, zone, value);
         for (int k = 0; k < WEFT_DATE_PARTS; k++) {
@@ -439,7 +437,7 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     rows->head = (weft_csv_head){
         .columns = n, .label = like->label, .name = like->named ? name : NULL};
     rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    if (!rows->arrays) rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
+    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
     rows->answer = &rows->at[like->label];
     rows->many = rows->targets = like->target_scale ? like->classes : 0;
     for (int64_t j = 0; j < n; j++) {
@@ -477,7 +475,7 @@ weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *ro
         const char *text = NULL;
         int64_t unknown = 0;
         for (int64_t i = 0; i < rows->n && column->kind == WEFT_COLUMN_CATEGORY; i++) {
-            double *cell = weft_dense_place(rows, i, j);
+            double *cell = weft_dense_cell(rows, i, j);
             if (!(*cell >= (double)column->levels)) continue;
             if (unknown++ == 0) text = rows->at[j].name.name[(int64_t)*cell];
             *cell = -1;

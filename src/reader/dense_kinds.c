@@ -420,7 +420,7 @@ static void note_flags(weft_dense_rows *rows, int several)
 {
     for (int64_t j = 0; j < rows->d; j++)
         for (int64_t i = 0; rows->at[j].kind == WEFT_COLUMN_TARGET && i < rows->n; i++) {
-            double number = weft_dense_cell(rows, i, j);
+            double number = *weft_dense_cell(rows, i, j);
             if (number != 0 && number != 1) return;
         }
     rows->decision =
