@@ -270,8 +270,6 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
                          "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "
                          "numbers that are missing",
                          csv.gaps, source);
-    if (csv.target != WEFT_TARGET_REGRESSION && !like->target_scale)
-        weft_dense_arrays_classes(rows->arrays, rows->mem);
     if (like->columns) weft_dense_like_begin(like, &csv, rows);
     if (!like->columns) {
         rows->many = rows->targets = like->target_scale ? like->classes : 0;

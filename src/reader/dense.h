@@ -119,6 +119,8 @@ static inline double *weft_dense_cell(const weft_dense_rows *rows, int64_t i, in
 
 /* ---- rows as they are read ---- */
 
+/* Room for rows of n columns, of numbers so far. */
+void weft_dense_begin(weft_dense_rows *rows, int64_t n);
 /* Takes note of the first cell that is not as it should be. */
 void weft_dense_note(weft_dense_rows *rows, weft_dense_column *column, const char *path,
                      int64_t line, const char *text);
@@ -197,11 +199,10 @@ void weft_blanks_merge(char *text, size_t *n);
 WEFT_CHECKED weft_status weft_csv_begin(const char *path, const weft_csv *how,
                                         const char *const *field, const char *const *second,
                                         weft_csv_head *head, weft_arena *mem);
-/* What the options say each column is: at[head->columns]. ECONF: there is no such column,
- * or there are two of the name, or it is used twice. */
+/* Makes the columns of rows->head, of which the options say what each is. ECONF: there is
+ * no such column, or there are two of the name, or it is used twice. */
 WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
-                                        const weft_csv_head *head, weft_dense_column *at,
-                                        weft_arena *tmp);
+                                        weft_dense_rows *rows);
 /* Logs which column is the label, and what the first line was taken for. */
 void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head,
                    weft_pack *pack);
@@ -360,8 +361,6 @@ WEFT_CHECKED weft_status weft_dense_arrays_open(const weft_dense_named *named,
                                                 const char *const path[WEFT_NPART],
                                                 int scored, weft_dense_rows *rows,
                                                 weft_pack *pack);
-/* Makes classes of labels whose rows have a single 1 among zeros, and tells it. */
-void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem);
 void weft_dense_arrays_close(weft_dense_arrays *arrays);
 /* Reads the labels, and all cells of a table, of the arrays that are open. EDATA naming
  * array, row and column. */

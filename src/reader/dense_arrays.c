@@ -298,46 +298,6 @@ weft_status weft_dense_arrays_open(const weft_dense_named *named,
     return WEFT_OK;
 }
 
-/* The place of the 1 in each row, the others being 0; NULL: that is not so. */
-static int32_t *places_of(const weft_array *y, weft_arena *mem)
-{
-    int64_t width = weft_array_width(y), n = y->dims[0];
-    if (!y->path || y->nd != 2 || width < 2 || weft_array_texts(y)) return NULL;
-    double *row = WEFT_NEW(mem, double, width);
-    int32_t *place = WEFT_NEW(mem, int32_t, n);
-    for (int64_t i = 0; i < n; i++) {
-        weft_array_numbers(y, i * width, 1, width, row);
-        int ones = 0;
-        for (int64_t k = 0; k < width; k++) {
-            int one = row[k] == 1;
-            if (one) place[i] = (int32_t)k;
-            ones += one;
-            if (!one && !(row[k] == 0)) return NULL;
-        }
-        if (ones != 1) return NULL;
-    }
-    return place;
-}
-
-void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem)
-{
-    int32_t *place[WEFT_NPART];
-    for (int i = 0; i < arrays->n; i++)
-        if ((place[i] = places_of(&arrays->y[i], mem)) == NULL) return;
-    for (int i = 0; i < arrays->n; i++) {
-        weft_array *y = &arrays->y[i];
-        weft_log(WEFT_INFO,
-                 "%s has a single 1 in each row: its column, from 0, is the class; target "
-                 "= regression predicts the numbers",
-                 weft_array_where(y, mem));
-        y->nd = 1;
-        y->dims[1] = 1;
-        y->type = WEFT_EL_I32;
-        y->size = sizeof **place;
-        y->at = (const unsigned char *)place[i];
-    }
-}
-
 void weft_dense_arrays_close(weft_dense_arrays *arrays)
 {
     for (int i = 0; arrays && i < arrays->n; i++) {
@@ -409,6 +369,16 @@ static const weft_array *element_of(const weft_dense_arrays *arrays, int k, int6
     return array;
 }
 
+static weft_status bad_cell(const weft_array *array, int64_t row, int64_t column,
+                            weft_column_kind kind, const char *text, weft_arena *mem)
+{
+    return weft_fail(WEFT_EDATA,
+                     "%s: row %lld, column %lld is '%.40s' where a %s is expected; give "
+                     "one, or remove the row",
+                     weft_array_where(array, mem), (long long)row + 1,
+                     (long long)column + 1, text, weft_column_kind_name[kind]);
+}
+
 /* A table that is read from a pair of arrays. */
 struct reading {
     int k;
@@ -446,15 +416,9 @@ static weft_status read_cell(const struct reading *reading, int64_t i, int64_t j
     if (kind == WEFT_COLUMN_CATEGORY)
         fails = missing && reading->how->missing == WEFT_MISSING_REFUSE;
     if (kind == WEFT_COLUMN_WEIGHT) fails = !(x >= 0 && isfinite(x));
+    const char *shown = texts ? text : weft_arena_text(reading->tmp, "%g", x);
     if (fails)
-        return weft_fail(
-            WEFT_EDATA,
-            "%s: row %lld, column %lld is '%.40s' where a %s is expected; give one, or "
-            "remove the row",
-            weft_array_where(array, rows->mem), (long long)i + 1,
-            (long long)(at % weft_array_width(array)) + 1,
-            texts ? text : weft_arena_text(reading->tmp, "%g", x),
-            weft_column_kind_name[kind]);
+        return bad_cell(array, i, at % weft_array_width(array), kind, shown, rows->mem);
     to->place = rows->arrays->from[j];
     if (answer) weft_dense_answer(rows, to, array->path, i + 1, missing ? "" : text, x);
     to->seen.missing += missing && kind == WEFT_COLUMN_CATEGORY;
@@ -547,13 +511,7 @@ static weft_status set_columns(weft_dense_arrays *arrays, const weft_csv *how,
     named.header = WEFT_HEADER_NO;
     rows->head = (weft_csv_head){.columns = n, .line = 1};
     TRY(weft_csv_begin(path, &named, none, NULL, &rows->head, rows->mem));
-    rows->d = n;
-    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    for (int64_t j = 0; j < n; j++) rows->at[j].name.mem = rows->mem;
-    TRY(weft_csv_kinds(path, &named, &rows->head, rows->at, rows->mem));
-    rows->answer = &rows->at[rows->head.label];
-    rows->many = rows->answer->kind == WEFT_COLUMN_TARGET;
-    return WEFT_OK;
+    return weft_csv_kinds(path, &named, rows);
 }
 
 /* Prepares the columns of a table. */
@@ -563,9 +521,7 @@ static weft_status begin_table(weft_dense_arrays *arrays, const weft_csv *how,
     if (!like->columns) TRY(set_columns(arrays, how, rows));
     arrays->from = WEFT_NEW(rows->mem, int64_t, rows->d);
     for (int64_t j = 0; j < rows->d; j++) arrays->from[j] = j;
-    if (like->columns) TRY(place_like(like, arrays, rows->d, rows->mem));
-    rows->value = WEFT_NEW(rows->mem, double, rows->room * rows->d);
-    return WEFT_OK;
+    return like->columns ? place_like(like, arrays, rows->d, rows->mem) : WEFT_OK;
 }
 
 /* The cells of a pair. */
@@ -606,6 +562,47 @@ static weft_status read_labels(const weft_csv *how, weft_dense_rows *rows, int k
     return WEFT_OK;
 }
 
+/* The place of the 1 in each row, the others being 0; NULL: that is not so. */
+static int32_t *places_of(const weft_array *y, weft_arena *mem)
+{
+    int64_t width = weft_array_width(y), n = y->dims[0];
+    if (!y->path || y->nd != 2 || width < 2 || weft_array_texts(y)) return NULL;
+    double *row = WEFT_NEW(mem, double, width);
+    int32_t *place = WEFT_NEW(mem, int32_t, n);
+    for (int64_t i = 0; i < n; i++) {
+        weft_array_numbers(y, i * width, 1, width, row);
+        int ones = 0;
+        for (int64_t k = 0; k < width; k++) {
+            int one = row[k] == 1;
+            if (one) place[i] = (int32_t)k;
+            ones += one;
+            if (!one && !(row[k] == 0)) return NULL;
+        }
+        if (ones != 1) return NULL;
+    }
+    return place;
+}
+
+/* Makes classes of labels whose rows have a single 1 among zeros, and tells it. */
+static void make_classes(weft_dense_arrays *arrays, weft_arena *mem)
+{
+    int32_t *place[WEFT_NPART];
+    for (int i = 0; i < arrays->n; i++)
+        if ((place[i] = places_of(&arrays->y[i], mem)) == NULL) return;
+    for (int i = 0; i < arrays->n; i++) {
+        weft_array *y = &arrays->y[i];
+        weft_log(WEFT_INFO,
+                 "%s has a single 1 in each row: its column, from 0, is the class; target "
+                 "= regression predicts the numbers",
+                 weft_array_where(y, mem));
+        y->nd = 1;
+        y->dims[1] = 1;
+        y->type = WEFT_EL_I32;
+        y->size = sizeof **place;
+        y->at = (const unsigned char *)place[i];
+    }
+}
+
 static weft_status check_numbers(const weft_dense_arrays *arrays, const weft_array *x,
                                  weft_arena *mem)
 {
@@ -644,6 +641,8 @@ weft_status weft_read_arrays(const weft_csv *how, const weft_dense_like *like,
     weft_dense_arrays *arrays = rows->arrays;
     int images = rows->image[0] > 0;
     weft_arena *tmp = weft_arena_new();
+    if (how->target != WEFT_TARGET_REGRESSION && !like->target_scale)
+        make_classes(arrays, rows->mem);
     weft_status st =
         images ? check_images(arrays, how, rows) : begin_table(arrays, how, like, rows);
     if (images) rows->d = arrays->d;

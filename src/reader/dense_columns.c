@@ -86,58 +86,56 @@ static int is_code(double x)
     return !(fabs(fabs(x) - all) > 0) && all < 1e6;
 }
 
-/* How often the column has x, and *low .. *high of its other numbers. */
-static int64_t count_number(const weft_dense_rows *rows, int64_t j, double x, double *low,
-                            double *high)
+/* A number that may stand for a missing value. */
+struct code {
+    double number;
+    int64_t times;    /* that a column has it */
+    double low, high; /* of its other numbers */
+};
+
+/* 1: the least or greatest number of a column may be such: it is the only negative one, or
+ * at least nearly ten times all others. */
+static int has_code(const weft_dense_rows *rows, int64_t j, const weft_column *column,
+                    struct code *code)
 {
-    int64_t n = 0;
-    *low = INFINITY;
-    *high = -INFINITY;
+    double number = column->low < 0 ? column->low : column->high;
+    if (column->kind != WEFT_COLUMN_NUMBER || column->distinct < 3 || !is_code(number))
+        return 0;
+    *code = (struct code){.number = number, .low = INFINITY, .high = -INFINITY};
     for (int64_t i = 0; i < rows->n; i++) {
         double cell = *weft_dense_cell(rows, i, j);
         if (isnan(cell)) continue;
-        int same = !(fabs(cell - x) > 0);
-        n += same;
-        if (!same) *low = fmin(*low, cell);
-        if (!same) *high = fmax(*high, cell);
+        int same = !(fabs(cell - number) > 0);
+        code->times += same;
+        if (!same) code->low = fmin(code->low, cell);
+        if (!same) code->high = fmax(code->high, cell);
     }
-    return n;
-}
-
-/* 1: the least or greatest number of a column may stand for a missing value: *code, which
- * it has `times` times, is the only negative one, or at least nearly ten times all others.
- */
-static int has_code(const weft_dense_rows *rows, int64_t j, const weft_column *column,
-                    double *code, int64_t *times, double *low, double *high)
-{
-    if (column->kind != WEFT_COLUMN_NUMBER) return 0;
-    *code = column->low < 0 ? column->low : column->high;
-    if (column->distinct < 3 || !is_code(*code)) return 0;
-    *times = count_number(rows, j, *code, low, high);
-    return *times > 1 && *low >= 0 && (*code < 0 || *high <= (*code + 1) / 10);
+    return code->times > 1 && code->low >= 0 &&
+           (number < 0 || code->high <= (number + 1) / 10);
 }
 
 /* Warns of such columns, in one line. */
 static void tell_codes(const weft_dense_rows *rows, const weft_column *column)
 {
-    double code, low, high;
-    int64_t times, more = 0;
-    const char *first = NULL;
+    struct code code, first = {0};
+    int64_t more = 0, at = -1;
     for (int64_t j = 0; j < rows->d; j++) {
-        if (!has_code(rows, j, &column[j], &code, &times, &low, &high)) continue;
-        more += first != NULL;
-        if (!first)
-            first =
-                weft_arena_text(rows->mem,
-                                "column '%s' has %g %lld times and else %g .. %g; if that "
-                                "stands for a missing value, gaps = %g says so",
-                                column[j].name, code, (long long)times, low, high, code);
+        if (!has_code(rows, j, &column[j], &code)) continue;
+        more += at >= 0;
+        if (at >= 0) continue;
+        first = code;
+        at = j;
     }
-    if (first)
-        weft_log(WEFT_WARN, "%s: %s%s", rows->labels.path, first,
-                 more ? weft_arena_text(rows->mem, "; %lld more columns have such a number",
-                                        (long long)more)
-                      : "");
+    if (at >= 0)
+        weft_log(
+            WEFT_WARN,
+            "%s: column '%s' has %g %lld times and else %g .. %g; if that stands for a "
+            "missing value, gaps = %g says so%s",
+            rows->labels.path, column[at].name, first.number, (long long)first.times,
+            first.low, first.high, first.number,
+            more ? weft_arena_text(rows->mem, "; %lld more columns have such a number",
+                                   (long long)more)
+                 : "");
 }
 
 /* Puts the k-th of x[n], from 0, in its place, none greater before it and none less behind
@@ -433,21 +431,17 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     how->unlabelled = n;
     how->categories = how->weight = how->numbers = "";
     how->target = like->target_scale ? WEFT_TARGET_REGRESSION : WEFT_TARGET_CLASSES;
-    rows->d = n;
+    weft_dense_begin(rows, n);
     rows->head = (weft_csv_head){
         .columns = n, .label = like->label, .name = like->named ? name : NULL};
-    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
     rows->answer = &rows->at[like->label];
     rows->many = rows->targets = like->target_scale ? like->classes : 0;
     for (int64_t j = 0; j < n; j++) {
         const weft_column *column = &like->columns->at[j];
         name[j] = column->name;
-        rows->at[j] =
-            (weft_dense_column){.kind = column->kind,
-                                .fixed = 1,
-                                .name = {.mem = rows->mem},
-                                .written = weft_written_of(column->written, rows->mem)};
+        rows->at[j].kind = column->kind;
+        rows->at[j].fixed = 1;
+        rows->at[j].written = weft_written_of(column->written, rows->mem);
         if (column->features == 0 && !weft_is_answer(column->kind) &&
             column->kind != WEFT_COLUMN_CLIENT && column->kind != WEFT_COLUMN_WEIGHT)
             rows->at[j].kind = WEFT_COLUMN_DROPPED;
