@@ -152,6 +152,9 @@ const char *weft_table_label(const char *text, weft_arena *mem);
 void weft_dense_digits(weft_dense_column *column, const char *text, weft_arena *mem);
 /* Before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
+typedef struct weft_marks {
+    int decimal, thousands;
+} weft_marks;
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
 /* What the label is. */
 enum { WEFT_TARGET_AUTO, WEFT_TARGET_CLASSES, WEFT_TARGET_REGRESSION };
@@ -181,11 +184,11 @@ typedef struct weft_csv {
     int header;             /* WEFT_HEADER_... */
     int64_t unlabelled;     /* columns of a table with the label, which need not be there;
                                0: it must */
-    int decimal, thousands; /* WEFT_MARK_... */
-    int dates;              /* WEFT_DATES_... */
-    int64_t line;           /* of the file, before the first of the text */
-    const char *texts;      /* [columns] 1: one is of texts in its first lines; NULL: not
-                               known */
+    weft_marks marks;
+    int dates;         /* WEFT_DATES_... */
+    int64_t line;      /* of the file, before the first of the text */
+    const char *texts; /* [columns] 1: one is of texts in its first lines; NULL: not
+                          known */
 } weft_csv;
 
 /* What separates the columns of text[n]; ' ': blanks, 0: libsvm's. comma 0: no commas. */
@@ -226,7 +229,7 @@ WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n
 /* ---- cells ---- */
 
 /* The number in a cell, 1; or 0: there is none that is finite. */
-int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem);
+int weft_cell_number(const weft_marks *marks, const char *text, double *x, weft_arena *mem);
 /* 1: it stands for a value that is missing, as "", NA, ? do. */
 int weft_cell_missing(const char *text);
 /* 1: it does where a number is expected, as missing, unknown, -- do. */
@@ -248,10 +251,10 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
 /* How the numbers of a column are written that are no plain ones: as dates, or with a unit
  * before or behind them, by marks of their own. */
 typedef struct weft_written {
-    weft_date_order order;  /* WEFT_DATE_NONE: they are no dates */
-    int zone;               /* of the clock that dates without a zone are by, in minutes */
-    const char *unit;       /* NULL: they have none */
-    int decimal, thousands; /* WEFT_MARK_... */
+    weft_date_order order; /* WEFT_DATE_NONE: they are no dates */
+    int zone;              /* of the clock that dates without a zone are by, in minutes */
+    const char *unit;      /* NULL: they have none */
+    weft_marks marks;
 } weft_written;
 
 /* What the texts of a column up to now may be. */

@@ -405,7 +405,7 @@ static weft_status read_cell(const struct reading *reading, int64_t i, int64_t j
     if (named || texts) text = weft_array_text(array, at, reading->tmp);
     if (!texts)
         weft_array_numbers(array, at, 1, 1, &x);
-    else if (!weft_cell_number(reading->how, text, &x, reading->tmp))
+    else if (!weft_cell_number(&reading->how->marks, text, &x, reading->tmp))
         x = NAN;
     int missing = texts ? weft_cell_missing(text) : isnan(x);
     if (answer && array->type < WEFT_EL_F32 && fabs(x) > 0x1p53) {

@@ -185,36 +185,43 @@ static void leave_out(weft_dense_choice why, weft_dense_column *from, weft_colum
     to->levels = 0;
 }
 
+/* Columns while they are learnt. */
+struct fitting {
+    const weft_csv *how;
+    weft_dense_rows *rows;
+    const int64_t *train; /* [ntrain] rows for training */
+    int64_t ntrain;
+    weft_column *at; /* [rows->d] */
+    weft_arena *tmp;
+};
+
 /* What stands for numbers that are missing, also where new rows alone lack some: x[n] are
- * those of the training rows. */
-static void fit_number(const weft_csv *how, weft_dense_column *from, double *x, int64_t n,
-                       int64_t ntrain, weft_column *to)
+ * those of column j in the training rows. */
+static void fit_number(const struct fitting *fitting, int64_t j, double *x, int64_t n)
 {
-    int stays = from->fixed || how->whole;
-    to->marks = n < ntrain;
-    if (n == 0 || (!to->marks && !stays && !vary(x, n))) {
+    weft_dense_column *from = &fitting->rows->at[j];
+    weft_column *to = &fitting->at[j];
+    int stays = from->fixed || fitting->how->whole;
+    to->marks = n < fitting->ntrain;
+    if (n == 0 || (!to->marks && !stays && !vary(x, n)))
         leave_out(n == 0 ? WEFT_DENSE_EMPTY : WEFT_DENSE_SAME, from, to);
-    } else {
+    else
         to->fill = median(x, n);
-    }
 }
 
 /* The same for columns [first, end), which are read at once, row by row. */
-static void fit_numbers(const weft_csv *how, const weft_dense_rows *rows, int64_t first,
-                        int64_t end, const int64_t *train, int64_t ntrain,
-                        weft_column *column, weft_arena *tmp)
+static void fit_numbers(const struct fitting *fitting, int64_t first, int64_t end)
 {
-    double *x = WEFT_NEW(tmp, double, (end - first) * ntrain);
-    int64_t *n = WEFT_NEW(tmp, int64_t, end - first);
+    int64_t ntrain = fitting->ntrain, *n = WEFT_NEW(fitting->tmp, int64_t, end - first);
+    double *x = WEFT_NEW(fitting->tmp, double, (end - first) * ntrain);
     for (int64_t i = 0; i < ntrain; i++) {
-        const double *cell = weft_dense_cell(rows, train[i], 0);
+        const double *cell = weft_dense_cell(fitting->rows, fitting->train[i], 0);
         for (int64_t j = first; j < end; j++)
             if (!isnan(cell[j])) x[(j - first) * ntrain + n[j - first]++] = cell[j];
     }
     for (int64_t j = first; j < end; j++)
-        if (weft_is_number(column[j].kind))
-            fit_number(how, &rows->at[j], x + (j - first) * ntrain, n[j - first], ntrain,
-                       &column[j]);
+        if (weft_is_number(fitting->at[j].kind))
+            fit_number(fitting, j, x + (j - first) * ntrain, n[j - first]);
 }
 
 static int by_level(const void *a, const void *b)
@@ -237,13 +244,14 @@ static void tell_unknown(const weft_dense_rows *rows, int64_t j, const char *tex
 }
 
 /* Levels in the training rows; cells become their numbers. */
-static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
-                         int64_t ntrain, weft_column *to, weft_arena *tmp)
+static void fit_category(const struct fitting *fitting, int64_t j)
 {
+    weft_dense_rows *rows = fitting->rows;
+    weft_column *to = &fitting->at[j];
     const weft_names *name = &rows->at[j].name;
-    int64_t *number = WEFT_NEW(tmp, int64_t, name->n + 1), n = 0;
-    for (int64_t i = 0; i < ntrain; i++) {
-        double cell = *weft_dense_cell(rows, train[i], j);
+    int64_t *number = WEFT_NEW(fitting->tmp, int64_t, name->n + 1), n = 0;
+    for (int64_t i = 0; i < fitting->ntrain; i++) {
+        double cell = *weft_dense_cell(rows, fitting->train[i], j);
         if (isnan(cell))
             to->marks = 1;
         else
@@ -274,9 +282,10 @@ static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
 }
 
 /* The parts of dates that vary in the training rows. */
-static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *train,
-                     int64_t ntrain, weft_column *to)
+static void fit_date(const struct fitting *fitting, int64_t j)
 {
+    const weft_dense_rows *rows = fitting->rows;
+    weft_column *to = &fitting->at[j];
     const double least = 1e-9; /* sines of equal angles differ by rounding */
     double low[WEFT_DATE_PARTS], high[WEFT_DATE_PARTS], value[WEFT_DATE_PARTS];
     int *part = WEFT_NEW(rows->mem, int, WEFT_DATE_PARTS), zone = weft_column_zone(to);
@@ -285,8 +294,8 @@ static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *trai
         low[k] = INFINITY;
         high[k] = -INFINITY;
     }
-    for (int64_t i = 0; i < ntrain; i++) {
-        double cell = *weft_dense_cell(rows, train[i], j);
+    for (int64_t i = 0; i < fitting->ntrain; i++) {
+        double cell = *weft_dense_cell(rows, fitting->train[i], j);
         if (isnan(cell)) continue;
         weft_date_parts(cell, zone, value);
         for (int k = 0; k < WEFT_DATE_PARTS; k++) {
@@ -305,48 +314,47 @@ static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *trai
     }
 }
 
+/* What is known of column j before it is learnt. */
+static weft_column begin_column(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *from = &rows->at[j];
+    int label = from->kind == WEFT_COLUMN_LABEL;
+    return (weft_column){.name = weft_dense_name(rows, j),
+                         .kind = from->kind,
+                         .written = weft_written_text(from->written, rows->mem),
+                         .missing = from->seen.missing,
+                         .distinct = label ? rows->labels.n : from->name.n};
+}
+
 weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const uint8_t *part,
                            int64_t ntrain, weft_columns *columns)
 {
-    enum {
-        AT_ONCE = 1024,
-        AT_ONCE_CELLS = 1 << 24
-    }; /* columns, so that memory stays small */
-    weft_column *at = WEFT_NEW(rows->mem, weft_column, rows->d);
-    *columns = (weft_columns){.n = rows->d, .at = at};
-    for (int64_t j = 0; j < rows->d; j++) {
-        const weft_dense_column *from = &rows->at[j];
-        at[j] = (weft_column){.name = weft_dense_name(rows, j),
-                              .kind = from->kind,
-                              .written = weft_written_text(from->written, rows->mem),
-                              .missing = from->seen.missing,
-                              .distinct = from->name.n};
-        if (from->kind == WEFT_COLUMN_LABEL) at[j].distinct = rows->labels.n;
-    }
-    for (int64_t j = 0; j < rows->d; j += AT_ONCE)
-        look_at(rows, j, rows->d - j < AT_ONCE ? rows->d : j + AT_ONCE, at);
-    if (!rows->arrays) tell_codes(rows, at);
-    int64_t *train = WEFT_NEW(rows->mem, int64_t, ntrain);
+    enum { AT_ONCE = 1024, CELLS = 1 << 24 }; /* so that memory stays small */
+    int64_t d = rows->d, *train = WEFT_NEW(rows->mem, int64_t, ntrain);
+    weft_column *at = WEFT_NEW(rows->mem, weft_column, d);
+    *columns = (weft_columns){.n = d, .at = at};
     for (int64_t i = 0, to = 0; i < rows->n; i++)
         if (part[i] == WEFT_TRAIN) train[to++] = i;
-    weft_arena *tmp = weft_arena_new();
-    int64_t most = AT_ONCE_CELLS / (ntrain + 1) + 1;
+    for (int64_t j = 0; j < d; j++) at[j] = begin_column(rows, j);
+    for (int64_t j = 0; j < d; j += AT_ONCE)
+        look_at(rows, j, d - j < AT_ONCE ? d : j + AT_ONCE, at);
+    if (!rows->arrays) tell_codes(rows, at);
+    struct fitting fitting = {how, rows, train, ntrain, at, weft_arena_new()};
+    int64_t most = CELLS / (ntrain + 1) + 1;
     if (most > AT_ONCE) most = AT_ONCE;
-    for (int64_t j = 0; j < rows->d; j += most) {
-        int64_t end = rows->d - j < most ? rows->d : j + most;
-        fit_numbers(how, rows, j, end, train, ntrain, at, tmp);
-        weft_arena_reset(tmp, 0);
+    for (int64_t j = 0; j < d; j += most) {
+        fit_numbers(&fitting, j, d - j < most ? d : j + most);
+        weft_arena_reset(fitting.tmp, 0);
     }
-    for (int64_t j = 0; j < rows->d; j++) {
-        weft_column *to = &at[j];
-        to->first = columns->features;
-        if (to->kind == WEFT_COLUMN_CATEGORY) fit_category(rows, j, train, ntrain, to, tmp);
-        if (to->kind == WEFT_COLUMN_DATE) fit_date(rows, j, train, ntrain, to);
-        to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
-        columns->features += to->features;
-        weft_arena_reset(tmp, 0);
+    for (int64_t j = 0; j < d; j++) {
+        at[j].first = columns->features;
+        if (at[j].kind == WEFT_COLUMN_CATEGORY) fit_category(&fitting, j);
+        if (at[j].kind == WEFT_COLUMN_DATE) fit_date(&fitting, j);
+        at[j].features = (at[j].kind == WEFT_COLUMN_NUMBER) + at[j].levels + at[j].marks;
+        columns->features += at[j].features;
+        weft_arena_reset(fitting.tmp, 0);
     }
-    weft_arena_free(tmp);
+    weft_arena_free(fitting.tmp);
     return columns->features > 0 ? WEFT_OK : weft_dense_nothing(rows);
 }
 

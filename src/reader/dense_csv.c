@@ -32,7 +32,7 @@ static int has_text(const struct csv *csv)
     double x;
     for (int64_t i = 0; i < csv->nfirst; i++)
         if (*csv->first[i] != '\0' &&
-            !weft_cell_number(csv->how, csv->first[i], &x, csv->source.row))
+            !weft_cell_number(&csv->how->marks, csv->first[i], &x, csv->source.row))
             return 1;
     return 0;
 }
@@ -196,7 +196,7 @@ static int read_number(const struct csv *csv, const weft_dense_column *column,
     if (*text == '\0') return 0;
     if (column->written)
         return weft_written_number(column->written, text, x, csv->source.row);
-    return weft_cell_number(csv->how, text, x, csv->source.row);
+    return weft_cell_number(&csv->how->marks, text, x, csv->source.row);
 }
 
 /* The number in a cell; NAN: it is missing, or a text. */
@@ -241,7 +241,8 @@ static double answer_of(struct csv *csv, weft_dense_column *column, const char *
 static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t line)
 {
     double x;
-    if (*text != '\0' && weft_cell_number(csv->how, text, &x, csv->source.row) && x >= 0)
+    if (*text != '\0' && weft_cell_number(&csv->how->marks, text, &x, csv->source.row) &&
+        x >= 0)
         return x;
     return refuse(csv, i, text, line, "give a number of 0 or more, or remove the line");
 }

@@ -155,8 +155,8 @@ static int is_named(const weft_csv *how, const weft_csv_head *head,
     int numbers = 0;
     double x;
     for (int64_t i = 0; second && i < head->columns; i++) {
-        int above = weft_cell_number(how, field[i], &x, tmp);
-        int below = weft_cell_number(how, second[i], &x, tmp);
+        int above = weft_cell_number(&how->marks, field[i], &x, tmp);
+        int below = weft_cell_number(&how->marks, second[i], &x, tmp);
         if (i != label && !above && below && !weft_cell_missing(field[i])) return 1;
         numbers += i != label && above && below;
     }
@@ -203,7 +203,7 @@ static int is_header(const weft_csv *how, const weft_csv_head *head,
     int numbers = of_numbers(head, field, second);
     if (numbers != ROW) return how->unlabelled ? (head->known ? NAMES : ROW) : numbers;
     for (int64_t i = 0; i < head->columns; i++)
-        if (i != label && !weft_cell_number(how, field[i], &x, tmp))
+        if (i != label && !weft_cell_number(&how->marks, field[i], &x, tmp))
             return is_named(how, head, field, second, label, tmp);
     return 0;
 }
