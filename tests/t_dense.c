@@ -9,7 +9,8 @@
  * this is no number with an exponent or of other than digits. */
 static int agrees(const char *text)
 {
-    static const weft_csv how = {.decimal = WEFT_MARK_POINT, .thousands = WEFT_MARK_NONE};
+    static const weft_csv how = {.marks.decimal = WEFT_MARK_POINT,
+                                 .marks.thousands = WEFT_MARK_NONE};
     char *end;
     double want = strtod(text, &end), x = 0, cell = 0;
     const char *digits = text + (*text == '-' || *text == '+');
@@ -18,7 +19,7 @@ static int agrees(const char *text)
     int plain = !(whole && strlen(digits) - zeros > 15) && /* else see weft_number_lost */
                 *end == '\0' && end != text && isfinite((float)want) &&
                 strpbrk(text, "xXnN") == NULL;
-    int good = !plain || (weft_cell_number(&how, text, &cell, mem) &&
+    int good = !plain || (weft_cell_number(&how.marks, text, &cell, mem) &&
                           memcmp(&cell, &want, sizeof cell) == 0);
     if (weft_number_read(text, '.', &x))
         good = good && plain && memcmp(&x, &want, sizeof x) == 0;

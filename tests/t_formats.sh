@@ -439,7 +439,7 @@ as_table u.h5 x=flat shape=3x8x6
 [ $? = 4 ] && grep -q "u.h5 has images of 1 x 8 x 6, which are none of the 144 numbers" "$tmp/log"
 result $? "other images are told"
 
-reads "numbers of images are predicted" "form bytes .* sample image of 3 x 8 x 6 .* target label, " dense "$tmp/s.h5" x=last \
+reads "numbers of images are predicted" "form bytes .* sample image of 3 x 8 x 6 target label, " dense "$tmp/s.h5" x=last \
     y=heights target=regression
 "$weft" pack dense "$tmp/u.h5" x=last y=heights like="$tmp/t.h5" -o "$tmp/l.h5" >"$tmp/out" 2>"$tmp/log" &&
     "$weft" info "$tmp/l.h5" 2>&1 | tr -s ' \n' ' ' >"$tmp/out" && grep -q "0 train, 0 valid, 60 test" "$tmp/out"

@@ -60,9 +60,9 @@ static void test_numbers(void)
 {
     for (size_t i = 0; i < LEN(cases); i++)
         for (int k = 0; k < PAIRS; k++) {
-            weft_csv how = {.decimal = pair[k][0], .thousands = pair[k][1]};
+            weft_csv how = {.marks.decimal = pair[k][0], .marks.thousands = pair[k][1]};
             double x = 0, want = cases[i].value[k];
-            int is = weft_cell_number(&how, cases[i].text, &x, mem);
+            int is = weft_cell_number(&how.marks, cases[i].text, &x, mem);
             ok(is == !isnan(want) && (!is || !(fabs(x - want) > 0)),
                "'%s' is %g by marks %d", cases[i].text, want, k);
         }
@@ -139,7 +139,7 @@ static char separator_of(const char *text)
 /* 1: the first of two lines has names. */
 static int has_names(const char *const *first, const char *const *second)
 {
-    const weft_csv how = {.label = "last", .thousands = WEFT_MARK_NONE};
+    const weft_csv how = {.label = "last", .marks.thousands = WEFT_MARK_NONE};
     weft_csv_head head = {.line = 1, .columns = 3};
     must(weft_csv_begin("t.csv", &how, first, second, &head, mem));
     return head.name != NULL;
@@ -164,7 +164,7 @@ static const char *column_is(const char *texts, const weft_csv *how, double *x)
     char *rest, *copy = printed("%s", texts);
     const char *first = NULL, *doubt;
     for (char *one = strtok_r(copy, "|", &rest); one; one = strtok_r(NULL, "|", &rest)) {
-        if (weft_cell_number(how, one, x, mem)) {
+        if (weft_cell_number(&how->marks, one, x, mem)) {
             column.seen.numbers++;
             continue;
         }
@@ -205,11 +205,11 @@ static const struct {
     {"1.234 kg|7 kg", {.separator = ','}, "point none kg", 1.234},
     {"1,234 kg|5,678 kg", {.separator = ','}, "point comma kg", 1234},
     {"1,234 kg|5,678 kg", {.separator = ';'}, "?", 0},
-    {"1,234 kg|5,678 kg", {.separator = ';', .decimal = WEFT_MARK_COMMA, .thousands = WEFT_MARK_NONE}, "comma none kg", 1.234},
-    {"1,234 kg|5,678 kg", {.separator = ';', .thousands = WEFT_MARK_COMMA}, "point comma kg", 1234},
+    {"1,234 kg|5,678 kg", {.separator = ';', .marks.decimal = WEFT_MARK_COMMA, .marks.thousands = WEFT_MARK_NONE}, "comma none kg", 1.234},
+    {"1,234 kg|5,678 kg", {.separator = ';', .marks.thousands = WEFT_MARK_COMMA}, "point comma kg", 1234},
     {"1,234 kg|5,67 kg", {.separator = ';'}, "comma none kg", 1.234},
-    {"1 234,5 kg|7 kg", {.separator = ';', .thousands = WEFT_MARK_BLANK}, "", 0},
-    {"1 234.5 kg|7 kg", {.separator = ';', .thousands = WEFT_MARK_BLANK}, "point blank kg", 1234.5},
+    {"1 234,5 kg|7 kg", {.separator = ';', .marks.thousands = WEFT_MARK_BLANK}, "", 0},
+    {"1 234.5 kg|7 kg", {.separator = ';', .marks.thousands = WEFT_MARK_BLANK}, "point blank kg", 1234.5},
     {"5kg|7kg", {.separator = ','}, "point none kg", 5},
     {"5k|7k|900", {.separator = ','}, "", 0},
     {"5kg|7|9", {.separator = ','}, "", 0},
@@ -269,7 +269,7 @@ static void test_columns(void)
 {
     for (size_t i = 0; i < LEN(columns); i++) {
         weft_csv how = columns[i].how;
-        if (how.thousands == 0) how.thousands = WEFT_MARK_NONE;
+        if (how.marks.thousands == 0) how.marks.thousands = WEFT_MARK_NONE;
         double x = NAN;
         const char *is = column_is(columns[i].texts, &how, &x);
         int same = strcmp(is, columns[i].is) == 0;

@@ -61,7 +61,7 @@ static int64_t first_of(const weft_pack *pack, weft_part part)
     return first;
 }
 
-/* Writes targets, weights and groups of a part, and what the targets are called. */
+/* Writes the targets of a part, and what they are shifted and scaled by. */
 static weft_status put_targets(weft_pack *pack, weft_part part)
 {
     static const char about[] = "mean and deviation of the targets in the training rows; a "
@@ -81,31 +81,27 @@ static weft_status put_targets(weft_pack *pack, weft_part part)
                        "numbers to predict of each row [n][targets]", "as in the source");
 }
 
-static weft_status put_weights(weft_pack *pack, weft_part part)
-{
-    if (pack->own->beside.weight == NULL) return WEFT_OK;
-    return weft_pack_put(
-        pack, weft_pack_path(pack, part, "weight"), WEFT_H5_F64,
-        pack->own->layout.rows[part], pack->own->beside.weight + first_of(pack, part),
-        "what each row counts in fits and scores", "1, the mean over the training rows");
-}
-
 void weft_pack_groups(weft_pack *pack, int64_t n, const int32_t *group)
 {
     pack->own->beside.groups = n;
     pack->own->beside.group = group;
 }
 
-static weft_status put_groups(weft_pack *pack, weft_part part)
+static weft_status put_beside(weft_pack *pack, weft_part part)
 {
     weft_packing *own = pack->own;
-    if (own->beside.group == NULL) return WEFT_OK;
+    const weft_pack_beside *beside = &own->beside;
+    int64_t n = own->layout.rows[part], first = first_of(pack, part);
+    if (beside->weight != NULL)
+        TRY(weft_pack_put(pack, weft_pack_path(pack, part, "weight"), WEFT_H5_F64, n,
+                          beside->weight + first, "what each row counts in fits and scores",
+                          "1, the mean over the training rows"));
+    if (beside->group == NULL) return WEFT_OK;
     if (part == WEFT_TRAIN)
-        TRY(weft_h5_put_long(&own->file, "/", "groups", own->beside.groups));
-    return weft_pack_put(pack, weft_pack_path(pack, part, "group"), WEFT_H5_I32,
-                         own->layout.rows[part], own->beside.group + first_of(pack, part),
-                         "group of each row, whose rows are in one part or fold",
-                         "number, below /@groups");
+        TRY(weft_h5_put_long(&own->file, "/", "groups", beside->groups));
+    return weft_pack_put(
+        pack, weft_pack_path(pack, part, "group"), WEFT_H5_I32, n, beside->group + first,
+        "group of each row, whose rows are in one part or fold", "number, below /@groups");
 }
 
 /* ---- rows ---- */
@@ -214,17 +210,6 @@ static weft_status put_labels(weft_pack *pack, weft_part part)
                          pack->own->told.classes, count, "rows of each class", "rows");
 }
 
-/* Classes or targets of a part, weights and groups. */
-static weft_status put_answers(weft_pack *pack, weft_part part)
-{
-    if (pack->own->beside.numbers.n > 0)
-        TRY(put_targets(pack, part));
-    else
-        TRY(put_labels(pack, part));
-    TRY(put_weights(pack, part));
-    return put_groups(pack, part);
-}
-
 /* "seed=0 valid=0.1": the options of the reader. */
 static const char *options_text(const weft_kind *kind, const void *self, weft_arena *mem)
 {
@@ -299,7 +284,10 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
         weft_check(own->layout.d == 0 || (clients && own->held == NULL) ||
                        own->part[i].n == own->layout.rows[i],
                    "reader %s hands over fewer rows than it announced", kind->name);
-        if (!clients && !ends->corpus) TRY(put_answers(pack, (weft_part)i));
+        if (clients || ends->corpus) continue;
+        TRY(own->beside.numbers.n > 0 ? put_targets(pack, (weft_part)i)
+                                      : put_labels(pack, (weft_part)i));
+        TRY(put_beside(pack, (weft_part)i));
     }
     if (own->held != NULL) TRY(weft_pack_deal(pack));
     if (is_owned(pack)) TRY(weft_pack_own(pack));
@@ -340,13 +328,6 @@ static void report(const weft_pack *pack, const char *out, double seconds)
     }
 }
 
-/* Pixels of an image have one unit, so that none is shifted for itself. */
-static int has_image(const weft_packing *own)
-{
-    return own->layout.image[0] > 0 ||
-           (own->federation != NULL && weft_pack_clients_image(own->federation));
-}
-
 /* Reads the source into a new file. *scaling: of the columns, NULL at first; out: that with
  * which the source has to be read once more, in kept; NULL: the file is written. */
 static weft_status pack_once(weft_packing own, const void *self, const char *out,
@@ -363,7 +344,8 @@ static weft_status pack_once(weft_packing own, const void *self, const char *out
         weft_log_set(WEFT_ERROR, 0); /* all was told when it was read */
     if (st == WEFT_OK) st = own.reader->read(self, own.from, &pack);
     weft_log_set(level, 0);
-    if (st == WEFT_OK && own.scaling != NULL && !has_image(&own))
+    /* pixels of an image have one unit, so that none is shifted for itself */
+    if (st == WEFT_OK && own.scaling != NULL && own.layout.image[0] == 0)
         *scaling = weft_scaling_next(own.scaling, kept);
     int whole = st == WEFT_OK && *scaling == NULL;
     if (whole) st = finish(&pack, self, own.from);

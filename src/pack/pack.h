@@ -156,9 +156,6 @@ WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *pack);
 /* Writes what is known of a federation after its last client; releases its memory. */
 WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *pack);
 void weft_pack_clients_drop(weft_pack *pack);
-/* 1: samples are images. */
-int weft_pack_clients_image(const weft_pack_federation *federation);
-
 /* ---- rows of a labelled set dealt to clients ---- */
 
 enum { WEFT_PART_NONE, WEFT_PART_IID, WEFT_PART_DIRICHLET, WEFT_PART_SHARDS };

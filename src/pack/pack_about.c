@@ -62,8 +62,7 @@ void weft_pack_numbered(weft_pack *pack, int n)
 {
     const char **name = WEFT_NEW(pack->mem, const char *, n);
     for (int i = 0; i < n; i++) name[i] = weft_arena_text(pack->mem, "%d", i);
-    pack->own->told.classes = n;
-    pack->own->told.class_name = name;
+    weft_pack_classes(pack, n, name);
 }
 
 static int by_text(const void *a, const void *b)

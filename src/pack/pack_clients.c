@@ -86,6 +86,8 @@ weft_status weft_pack_clients(weft_pack *pack, weft_form form, const weft_client
     pack->own->layout.form = (int)form;
     pack->own->layout.d = all->d;
     pack->own->federation = federation;
+    memcpy(pack->own->layout.image, (const int[]){all->channels, all->height, all->width},
+           sizeof pack->own->layout.image);
     weft_pack_scaled(pack);
     federation->all = *all;
     federation->all.n = 0;
@@ -212,11 +214,6 @@ void weft_pack_order(weft_pack *pack, int64_t n, const int64_t *row)
 int64_t weft_pack_clients_count(const weft_pack *pack)
 {
     return pack->own->federation->all.n;
-}
-
-int weft_pack_clients_image(const weft_pack_federation *federation)
-{
-    return federation->all.channels > 0;
 }
 
 /* ---- the end ---- */

@@ -30,10 +30,8 @@ enum {
 #define SHARE 0.01
 
 struct column {
-    weft_patterns numbers,
-        floats;         /* seen so far but for 0, until there are `most` numbers */
-    uint8_t zero, flat; /* 1: there is a number 0; a float 0 */
-    uint8_t exact;      /* 1: all numbers are floats */
+    weft_patterns numbers; /* seen so far but for 0, until there are `most` of them */
+    uint8_t zero;          /* 1: there is a number 0 */
 };
 
 struct weft_scaling {
@@ -70,7 +68,6 @@ static weft_scaling *new_scaling(int64_t d, weft_arena *mem)
         scaling->low[j] = INFINITY;
         scaling->high[j] = -INFINITY;
         scaling->scale[j] = 1;
-        scaling->column[j].exact = 1;
         scaling->open[j] = j;
     }
     return scaling;
@@ -86,20 +83,6 @@ static uint64_t bits_of(double number)
 static int is_zero(double number)
 {
     return bits_of(number) << 1 == 0; /* or -0 */
-}
-
-/* Takes note of a number of a column, which is not 0, and its float. 1: its sets are full
- * now. */
-static int look(const weft_scaling *scaling, struct column *column, double number,
-                double as)
-{
-    if (!weft_patterns_add(&column->numbers, bits_of(number), scaling->mem)) return 0;
-    column->exact &= as >= number && as <= number;
-    if (is_zero(as))
-        column->flat = 1;
-    else
-        weft_patterns_add(&column->floats, bits_of(as), scaling->mem);
-    return column->numbers.n >= scaling->most;
 }
 
 /* Columns whose sets are full are looked at no more. */
@@ -138,7 +121,9 @@ static void convert_rows(weft_scaling *scaling, int64_t n, const double *x, floa
             if (is_zero(x[*j]))
                 column[*j].zero = 1;
             else
-                full |= look(scaling, &column[*j], x[*j], (double)y[*j]);
+                full |=
+                    weft_patterns_add(&column[*j].numbers, bits_of(x[*j]), scaling->mem) &&
+                    column[*j].numbers.n >= scaling->most;
         }
         if (full) close_full(scaling);
     }
@@ -152,10 +137,26 @@ static int64_t numbers(const weft_scaling *scaling, int64_t j)
     return scaling->column[j].numbers.n + scaling->column[j].zero;
 }
 
-static int64_t merged(const weft_scaling *scaling, int64_t j)
+/* *exact: 1: all are floats. */
+static int64_t merged(const weft_scaling *scaling, int64_t j, int *exact)
 {
     const struct column *column = &scaling->column[j];
-    return numbers(scaling, j) - column->floats.n - (column->zero || column->flat);
+    weft_patterns floats = {0};
+    size_t mark = weft_arena_mark(scaling->mem);
+    int zero = column->zero;
+    *exact = 1;
+    for (int64_t k = 0; k < column->numbers.room; k++) {
+        double x, as;
+        uint64_t bits = column->numbers.key[k] - 1;
+        if (column->numbers.key[k] == 0) continue;
+        memcpy(&x, &bits, sizeof x);
+        as = (double)(float)((x - scaling->shift[j]) / scaling->scale[j]);
+        *exact &= as >= x && as <= x;
+        zero |= is_zero(as);
+        if (!is_zero(as)) weft_patterns_add(&floats, bits_of(as), scaling->mem);
+    }
+    weft_arena_reset(scaling->mem, mark);
+    return numbers(scaling, j) - floats.n - zero;
 }
 
 /* 1: column j is so far from 0 for its spread that it has to be moved. */
@@ -164,8 +165,10 @@ static int is_far(const weft_scaling *scaling, int64_t j)
     double most = fmax(fabs(scaling->low[j]), fabs(scaling->high[j])),
            tiny = FLT_MIN / FLT_EPSILON;
     double times = fmax(most, tiny) / ((scaling->high[j] - scaling->low[j]) / 2);
-    if (scaling->column[j].exact) return 0;
-    return merged(scaling, j) > 0 ? times >= FAR : times >= VERY_FAR && most >= ALL_WHOLE;
+    int exact;
+    int64_t equal = merged(scaling, j, &exact);
+    if (exact) return 0;
+    return equal > 0 ? times >= FAR : times >= VERY_FAR && most >= ALL_WHOLE;
 }
 
 /* The middle of the column, of few digits so that whole numbers stay whole, and the power
@@ -217,10 +220,13 @@ static const char *others(const weft_pack *pack, int64_t n, const char *text)
 void weft_scaling_tell(const weft_pack *pack, const char *out)
 {
     const weft_scaling *scaling = pack->own->scaling;
-    int64_t moved = -1, equal = -1, alike = 0;
+    int64_t moved = -1, equal = -1, alike = 0, most = 0;
+    int exact;
     for (int64_t j = scaling->d - 1; j >= 0; j--) {
         if (scaling->scale[j] != 1 || scaling->shift[j] != 0) moved = j;
-        if ((double)merged(scaling, j) <= SHARE * (double)numbers(scaling, j)) continue;
+        int64_t some = merged(scaling, j, &exact);
+        if ((double)some <= SHARE * (double)numbers(scaling, j)) continue;
+        most = some;
         equal = j;
         alike++;
     }
@@ -236,7 +242,7 @@ void weft_scaling_tell(const weft_pack *pack, const char *out)
                  "%s: %lld of the first %lld different numbers in %s become equal to "
                  "others in 32 bits%s: it reaches from %g to %g; split it into columns, or "
                  "take out what is far from the rest",
-                 out, (long long)merged(scaling, equal), (long long)numbers(scaling, equal),
+                 out, (long long)most, (long long)numbers(scaling, equal),
                  named(pack, equal), others(pack, alike - 1, ", and some in "),
                  scaling->low[equal], scaling->high[equal]);
 }

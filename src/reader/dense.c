@@ -41,9 +41,9 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "header", struct dense, csv.header, "auto", "auto|yes|no",
         "names in the first line of a CSV file; auto: where it has other than numbers"),
-    WEFT_CHOICE_OPT("decimal", struct dense, csv.decimal, "point", "point|comma",
+    WEFT_CHOICE_OPT("decimal", struct dense, csv.marks.decimal, "point", "point|comma",
                     "what stands before the decimals of a CSV file"),
-    WEFT_CHOICE_OPT("thousands", struct dense, csv.thousands, "none",
+    WEFT_CHOICE_OPT("thousands", struct dense, csv.marks.thousands, "none",
                     "point|comma|none|blank",
                     "what stands between groups of three digits there"),
     WEFT_CHOICE_OPT("dates", struct dense, csv.dates, "auto", "auto|dmy|mdy",
@@ -151,7 +151,7 @@ static char separator_of(const struct dense *dense, char named, const char *text
     static const char separator[] = {0, ',', ';', '\t', '|', ' '};
     if (dense->separator != 0) return separator[dense->separator];
     if (named != 0) return named;
-    return weft_table_separator(text, n, dense->csv.decimal != WEFT_MARK_COMMA, tmp);
+    return weft_table_separator(text, n, dense->csv.marks.decimal != WEFT_MARK_COMMA, tmp);
 }
 
 /* A file's text. */
@@ -270,8 +270,6 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
                          "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "
                          "numbers that are missing",
                          csv.gaps, source);
-    if (csv.target != WEFT_TARGET_REGRESSION && !like->target_scale)
-        weft_dense_arrays_classes(rows->arrays, rows->mem);
     if (like->columns) weft_dense_like_begin(like, &csv, rows);
     if (!like->columns) {
         rows->many = rows->targets = like->target_scale ? like->classes : 0;
@@ -285,7 +283,7 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
 static weft_status read_table(const struct dense *dense, const char *const path[WEFT_NPART],
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
-    if (dense->csv.decimal == dense->csv.thousands)
+    if (dense->csv.marks.decimal == dense->csv.marks.thousands)
         return weft_fail(WEFT_ECONF,
                          "decimal and thousands are the same mark; they differ");
     TRY(rows->arrays ? read_arrays(dense, path[WEFT_TRAIN], like, rows)

@@ -73,7 +73,6 @@ typedef struct weft_dense_column {
     weft_dense_odd odd;
     weft_names name;    /* levels, groups or clients: cells are their numbers */
     weft_names meaning; /* [name.n] of these, or of labels, where alike ones are one */
-    double *cell;       /* [rows] of a column of arrays that is no number; NULL: in value */
 } weft_dense_column;
 
 /* Rows without their zeros: entries first[i] .. first[i+1] are those of row i. */
@@ -96,7 +95,7 @@ typedef struct weft_dense_rows {
     weft_dense_column *at; /* [d]; NULL: libsvm, or images */
     int alike;             /* 1: names that mean the same are one */
     /* cells, one of these */
-    double *value;                    /* [n][d] of CSV files */
+    double *value;                    /* [n][d] of tables with columns */
     weft_dense_sparse sparse;         /* of libsvm */
     struct weft_dense_arrays *arrays; /* NULL: rows of text files */
     int image[3]; /* channels, height, width of rows that are images; 0: a table */
@@ -112,8 +111,16 @@ typedef struct weft_dense_rows {
     const char *decision; /* on the label, in words; NULL */
 } weft_dense_rows;
 
+/* Cell j of row i of a table with columns. */
+static inline double *weft_dense_cell(const weft_dense_rows *rows, int64_t i, int64_t j)
+{
+    return rows->value + i * rows->d + j;
+}
+
 /* ---- rows as they are read ---- */
 
+/* Room for rows of n columns, of numbers so far. */
+void weft_dense_begin(weft_dense_rows *rows, int64_t n);
 /* Takes note of the first cell that is not as it should be. */
 void weft_dense_note(weft_dense_rows *rows, weft_dense_column *column, const char *path,
                      int64_t line, const char *text);
@@ -145,6 +152,9 @@ const char *weft_table_label(const char *text, weft_arena *mem);
 void weft_dense_digits(weft_dense_column *column, const char *text, weft_arena *mem);
 /* Before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
+typedef struct weft_marks {
+    int decimal, thousands;
+} weft_marks;
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
 /* What the label is. */
 enum { WEFT_TARGET_AUTO, WEFT_TARGET_CLASSES, WEFT_TARGET_REGRESSION };
@@ -174,11 +184,11 @@ typedef struct weft_csv {
     int header;             /* WEFT_HEADER_... */
     int64_t unlabelled;     /* columns of a table with the label, which need not be there;
                                0: it must */
-    int decimal, thousands; /* WEFT_MARK_... */
-    int dates;              /* WEFT_DATES_... */
-    int64_t line;           /* of the file, before the first of the text */
-    const char *texts;      /* [columns] 1: one is of texts in its first lines; NULL: not
-                               known */
+    weft_marks marks;
+    int dates;         /* WEFT_DATES_... */
+    int64_t line;      /* of the file, before the first of the text */
+    const char *texts; /* [columns] 1: one is of texts in its first lines; NULL: not
+                          known */
 } weft_csv;
 
 /* What separates the columns of text[n]; ' ': blanks, 0: libsvm's. comma 0: no commas. */
@@ -192,11 +202,10 @@ void weft_blanks_merge(char *text, size_t *n);
 WEFT_CHECKED weft_status weft_csv_begin(const char *path, const weft_csv *how,
                                         const char *const *field, const char *const *second,
                                         weft_csv_head *head, weft_arena *mem);
-/* What the options say each column is: at[head->columns]. ECONF: there is no such column,
- * or there are two of the name, or it is used twice. */
+/* Makes the columns of rows->head, of which the options say what each is. ECONF: there is
+ * no such column, or there are two of the name, or it is used twice. */
 WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
-                                        const weft_csv_head *head, weft_dense_column *at,
-                                        weft_arena *tmp);
+                                        weft_dense_rows *rows);
 /* Logs which column is the label, and what the first line was taken for. */
 void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head,
                    weft_pack *pack);
@@ -220,7 +229,7 @@ WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n
 /* ---- cells ---- */
 
 /* The number in a cell, 1; or 0: there is none that is finite. */
-int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem);
+int weft_cell_number(const weft_marks *marks, const char *text, double *x, weft_arena *mem);
 /* 1: it stands for a value that is missing, as "", NA, ? do. */
 int weft_cell_missing(const char *text);
 /* 1: it does where a number is expected, as missing, unknown, -- do. */
@@ -242,10 +251,10 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
 /* How the numbers of a column are written that are no plain ones: as dates, or with a unit
  * before or behind them, by marks of their own. */
 typedef struct weft_written {
-    weft_date_order order;  /* WEFT_DATE_NONE: they are no dates */
-    int zone;               /* of the clock that dates without a zone are by, in minutes */
-    const char *unit;       /* NULL: they have none */
-    int decimal, thousands; /* WEFT_MARK_... */
+    weft_date_order order; /* WEFT_DATE_NONE: they are no dates */
+    int zone;              /* of the clock that dates without a zone are by, in minutes */
+    const char *unit;      /* NULL: they have none */
+    weft_marks marks;
 } weft_written;
 
 /* What the texts of a column up to now may be. */
@@ -355,19 +364,12 @@ WEFT_CHECKED weft_status weft_dense_arrays_open(const weft_dense_named *named,
                                                 const char *const path[WEFT_NPART],
                                                 int scored, weft_dense_rows *rows,
                                                 weft_pack *pack);
-/* Makes classes of labels whose rows have a single 1 among zeros, and tells it. */
-void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem);
 void weft_dense_arrays_close(weft_dense_arrays *arrays);
-/* Reads labels and columns that are no numbers of the arrays that are open. EDATA naming
+/* Reads the labels, and all cells of a table, of the arrays that are open. EDATA naming
  * array, row and column. */
 WEFT_CHECKED weft_status weft_read_arrays(const weft_csv *how, const weft_dense_like *like,
                                           weft_dense_rows *rows);
 
-/* Cell j of row i of any table that was read, and its place where it is in memory. */
-double weft_dense_cell(const weft_dense_rows *rows, int64_t i, int64_t j);
-double *weft_dense_place(const weft_dense_rows *rows, int64_t i, int64_t j);
-/* The d cells of row i, in room[d] or where they are. */
-const double *weft_dense_cells(const weft_dense_rows *rows, int64_t i, double *room);
 /* The d numbers of an image, as bytes, which it must have, or doubles. */
 void weft_dense_image(const weft_dense_rows *rows, int64_t i, int bytes, void *x);
 /* 1: images are of bytes. */

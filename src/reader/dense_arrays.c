@@ -1,6 +1,5 @@
 /* Tables and images in arrays of HDF5: which arrays are the rows and the labels, and their
- * shapes. What is no number is read at once, numbers are read where they are as rows are
- * packed. */
+ * shapes. A table is read at once, images are where they are as they are packed. */
 #include "dense.h"
 #include "weft/base/base.h"
 
@@ -299,46 +298,6 @@ weft_status weft_dense_arrays_open(const weft_dense_named *named,
     return WEFT_OK;
 }
 
-/* The place of the 1 in each row, the others being 0; NULL: that is not so. */
-static int32_t *places_of(const weft_array *y, weft_arena *mem)
-{
-    int64_t width = weft_array_width(y), n = y->dims[0];
-    if (!y->path || y->nd != 2 || width < 2 || weft_array_texts(y)) return NULL;
-    double *row = WEFT_NEW(mem, double, width);
-    int32_t *place = WEFT_NEW(mem, int32_t, n);
-    for (int64_t i = 0; i < n; i++) {
-        weft_array_numbers(y, i * width, 1, width, row);
-        int ones = 0;
-        for (int64_t k = 0; k < width; k++) {
-            int one = row[k] == 1;
-            if (one) place[i] = (int32_t)k;
-            ones += one;
-            if (!one && !(row[k] == 0)) return NULL;
-        }
-        if (ones != 1) return NULL;
-    }
-    return place;
-}
-
-void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem)
-{
-    int32_t *place[WEFT_NPART];
-    for (int i = 0; i < arrays->n; i++)
-        if ((place[i] = places_of(&arrays->y[i], mem)) == NULL) return;
-    for (int i = 0; i < arrays->n; i++) {
-        weft_array *y = &arrays->y[i];
-        weft_log(WEFT_INFO,
-                 "%s has a single 1 in each row: its column, from 0, is the class; target "
-                 "= regression predicts the numbers",
-                 weft_array_where(y, mem));
-        y->nd = 1;
-        y->dims[1] = 1;
-        y->type = WEFT_EL_I32;
-        y->size = sizeof **place;
-        y->at = (const unsigned char *)place[i];
-    }
-}
-
 void weft_dense_arrays_close(weft_dense_arrays *arrays)
 {
     for (int i = 0; arrays && i < arrays->n; i++) {
@@ -347,60 +306,7 @@ void weft_dense_arrays_close(weft_dense_arrays *arrays)
     }
 }
 
-/* ---- cells of any table ---- */
-
-/* The pair of arrays that row i is in. */
-static int pair_of(const weft_dense_arrays *arrays, int64_t i)
-{
-    int k = 0;
-    while (i >= arrays->first[k + 1]) k++;
-    return k;
-}
-
-/* The array of pair k, and the element of it, that column c, of x or behind these of y, of
- * row i of the pair is. */
-static const weft_array *element_of(const weft_dense_arrays *arrays, int k, int64_t i,
-                                    int64_t c, int64_t *at)
-{
-    int of_y = c >= arrays->d;
-    const weft_array *array = of_y ? &arrays->y[k] : &arrays->x[k];
-    *at = of_y ? i * weft_array_width(array) + c - arrays->d : i * arrays->d + c;
-    return array;
-}
-
-double *weft_dense_place(const weft_dense_rows *rows, int64_t i, int64_t j)
-{
-    return rows->at[j].cell ? &rows->at[j].cell[i] : &rows->value[i * rows->d + j];
-}
-
-double weft_dense_cell(const weft_dense_rows *rows, int64_t i, int64_t j)
-{
-    const weft_dense_arrays *arrays = rows->arrays;
-    double x;
-    int64_t at;
-    if (!arrays || rows->at[j].cell) return *weft_dense_place(rows, i, j);
-    int k = pair_of(arrays, i);
-    const weft_array *array =
-        element_of(arrays, k, i - arrays->first[k], arrays->from[j], &at);
-    weft_array_numbers(array, at, 1, 1, &x);
-    return x;
-}
-
-const double *weft_dense_cells(const weft_dense_rows *rows, int64_t i, double *room)
-{
-    const weft_dense_arrays *arrays = rows->arrays;
-    if (!arrays) return rows->value + i * rows->d;
-    int k = pair_of(arrays, i);
-    weft_array_numbers(&arrays->x[k], (i - arrays->first[k]) * arrays->d, 1, arrays->d,
-                       arrays->row);
-    for (int64_t j = 0; j < rows->d; j++) {
-        int64_t from = arrays->from[j];
-        room[j] = rows->at[j].cell                ? rows->at[j].cell[i]
-                  : from >= 0 && from < arrays->d ? arrays->row[from]
-                                                  : NAN;
-    }
-    return room;
-}
+/* ---- images ---- */
 
 int weft_dense_bytes(const weft_dense_rows *rows)
 {
@@ -412,7 +318,8 @@ int weft_dense_bytes(const weft_dense_rows *rows)
 void weft_dense_image(const weft_dense_rows *rows, int64_t i, int bytes, void *x)
 {
     const weft_dense_arrays *arrays = rows->arrays;
-    int k = pair_of(arrays, i);
+    int k = 0;
+    while (i >= arrays->first[k + 1]) k++;
     const weft_array *array = &arrays->x[k];
     int64_t first = (i - arrays->first[k]) * arrays->d, *place = arrays->place;
     if (bytes) {
@@ -443,117 +350,105 @@ static weft_status bad_number(const weft_array *x, int64_t row, int64_t column,
                      value, what);
 }
 
-/* 1: a number of that type may be NaN, beyond floats, or be rounded. */
-static int has_doubts(const weft_array *x)
+/* 1: a number of x is NaN, beyond floats, or may be rounded. */
+static int is_doubtful(const weft_array *x, double value)
 {
-    return x->type >= WEFT_EL_U64;
-}
-
-/* Counts the gaps of each column of x, [d]. EDATA: a number is infinite, or NaN where there
- * are no gaps. */
-static weft_status check_x(const weft_dense_arrays *arrays, const weft_array *x, int gaps,
-                           const char *read, int64_t *missing, weft_arena *mem)
-{
-    double most = x->type < WEFT_EL_F32 ? 0x1p53 : INFINITY;
-    for (int64_t i = 0; has_doubts(x) && i < x->dims[0]; i++) {
-        weft_array_numbers(x, i * arrays->d, 1, arrays->d, arrays->row);
-        for (int64_t c = 0; c < arrays->d; c++) {
-            double value = arrays->row[c];
-            if (isfinite((float)value) && fabs(value) < most) continue;
-            if (!read[c]) continue;
-            if (!isnan(value) || !gaps) return bad_number(x, i, c, value, mem);
-            missing[c]++;
-        }
-    }
-    return WEFT_OK;
+    return !isfinite((float)value) || (x->type < WEFT_EL_F32 && !(fabs(value) < 0x1p53));
 }
 
 /* ---- what is no number ---- */
 
+/* The array of pair k, and the element of it, that column c, of x or behind these of y, of
+ * row i of the pair is. */
+static const weft_array *element_of(const weft_dense_arrays *arrays, int k, int64_t i,
+                                    int64_t c, int64_t *at)
+{
+    int of_y = c >= arrays->d;
+    const weft_array *array = of_y ? &arrays->y[k] : &arrays->x[k];
+    *at = of_y ? i * weft_array_width(array) + c - arrays->d : i * arrays->d + c;
+    return array;
+}
+
 static weft_status bad_cell(const weft_array *array, int64_t row, int64_t column,
-                            const char *kind, const char *text, weft_arena *mem)
+                            weft_column_kind kind, const char *text, weft_arena *mem)
 {
     return weft_fail(WEFT_EDATA,
                      "%s: row %lld, column %lld is '%.40s' where a %s is expected; give "
                      "one, or remove the row",
                      weft_array_where(array, mem), (long long)row + 1,
-                     (long long)column + 1, text, kind);
+                     (long long)column + 1, text, weft_column_kind_name[kind]);
 }
 
-/* A column of the table that is read at once, of a pair of arrays. */
-struct special {
+/* A table that is read from a pair of arrays. */
+struct reading {
     int k;
-    int64_t from; /* as weft_dense_arrays.from */
     const weft_csv *how;
-    weft_dense_column *to;
     weft_dense_rows *rows;
-    weft_arena *tmp;
+    weft_arena *tmp; /* of a row */
 };
 
-/* Its cell in row i of the array. */
-static weft_status read_cell(const struct special *special, int64_t i, double *cell)
+/* The cell of column j, which is no number, in row i of the pair. EDATA. */
+static weft_status read_cell(const struct reading *reading, int64_t i, int64_t j,
+                             double *cell)
 {
-    const weft_dense_arrays *arrays = special->rows->arrays;
-    weft_column_kind kind = special->to->kind;
+    weft_dense_rows *rows = reading->rows;
+    weft_dense_column *to = &rows->at[j];
+    weft_column_kind kind = to->kind;
     int64_t at;
-    const weft_array *array = element_of(arrays, special->k, i, special->from, &at);
-    int named = kind == WEFT_COLUMN_CATEGORY || kind == WEFT_COLUMN_GROUP ||
-                kind == WEFT_COLUMN_CLIENT;
+    const weft_array *array =
+        element_of(rows->arrays, reading->k, i, rows->arrays->from[j], &at);
+    int owner = kind == WEFT_COLUMN_GROUP || kind == WEFT_COLUMN_CLIENT,
+        named = owner || kind == WEFT_COLUMN_CATEGORY, texts = weft_array_texts(array),
+        answer = weft_is_answer(kind);
     const char *text = "0";
     double x = NAN;
-    if (named || weft_array_texts(array)) text = weft_array_text(array, at, special->tmp);
-    if (!weft_array_texts(array))
+    if (named || texts) text = weft_array_text(array, at, reading->tmp);
+    if (!texts)
         weft_array_numbers(array, at, 1, 1, &x);
-    else if (!weft_cell_number(special->how, text, &x, special->tmp))
+    else if (!weft_cell_number(&reading->how->marks, text, &x, reading->tmp))
         x = NAN;
-    int missing = weft_array_texts(array) ? weft_cell_missing(text) : isnan(x);
-    int answer = weft_is_answer(kind);
+    int missing = texts ? weft_cell_missing(text) : isnan(x);
     if (answer && array->type < WEFT_EL_F32 && fabs(x) > 0x1p53) {
-        text = weft_array_text(array, at, special->tmp);
+        text = weft_array_text(array, at, reading->tmp);
         if (weft_number_lost(text)) x = NAN;
     }
-    const char *shown =
-        weft_array_texts(array) ? text : weft_arena_text(special->tmp, "%g", x);
-    int owner = kind == WEFT_COLUMN_GROUP || kind == WEFT_COLUMN_CLIENT;
-    int fails = missing && (owner || !special->how->unlabelled);
+    int fails = missing && (owner || !reading->how->unlabelled);
     if (kind == WEFT_COLUMN_CATEGORY)
-        fails = missing && special->how->missing == WEFT_MISSING_REFUSE;
+        fails = missing && reading->how->missing == WEFT_MISSING_REFUSE;
     if (kind == WEFT_COLUMN_WEIGHT) fails = !(x >= 0 && isfinite(x));
+    const char *shown = texts ? text : weft_arena_text(reading->tmp, "%g", x);
     if (fails)
-        return bad_cell(array, i, at % weft_array_width(array), weft_column_kind_name[kind],
-                        shown, special->rows->mem);
-    if (answer)
-        weft_dense_answer(special->rows, special->to, array->path, i + 1,
-                          missing ? "" : text, x);
-    special->to->seen.missing += missing && kind == WEFT_COLUMN_CATEGORY;
-    *cell = !named    ? x
-            : missing ? NAN
-                      : (double)weft_dense_name_number(special->rows, special->to, text);
+        return bad_cell(array, i, at % weft_array_width(array), kind, shown, rows->mem);
+    to->place = rows->arrays->from[j];
+    if (answer) weft_dense_answer(rows, to, array->path, i + 1, missing ? "" : text, x);
+    to->seen.missing += missing && kind == WEFT_COLUMN_CATEGORY;
+    *cell = x;
+    if (named) *cell = missing ? NAN : (double)weft_dense_name_number(rows, to, text);
     return WEFT_OK;
 }
 
-/* Reads column j, which is no number, of a pair of arrays. */
-static weft_status read_special(weft_dense_rows *rows, const weft_csv *how, int k,
-                                int64_t j)
+/* Row i of the pair. EDATA: a number is infinite, or NaN where there are no gaps. */
+static weft_status read_row(const struct reading *reading, int64_t i)
 {
+    weft_dense_rows *rows = reading->rows;
     const weft_dense_arrays *arrays = rows->arrays;
-    int64_t from = arrays->from[j], n = arrays->first[k + 1] - arrays->first[k];
-    struct special special = {.k = k,
-                              .from = from,
-                              .how = how,
-                              .to = &rows->at[j],
-                              .rows = rows,
-                              .tmp = weft_arena_new()};
-    special.to->place = from;
-    double *cell = rows->at[j].cell + arrays->first[k];
-    weft_status st = WEFT_OK;
-    for (int64_t i = 0; i < n && st == WEFT_OK; i++) {
-        cell[i] = NAN;
-        if (from >= 0) st = read_cell(&special, i, &cell[i]);
-        weft_arena_reset(special.tmp, 0);
+    const weft_array *x = &arrays->x[reading->k];
+    double *to = rows->value + (arrays->first[reading->k] + i) * rows->d;
+    weft_array_numbers(x, i * arrays->d, 1, arrays->d, arrays->row);
+    for (int64_t j = 0; j < rows->d; j++) {
+        int64_t from = arrays->from[j];
+        weft_dense_column *column = &rows->at[j];
+        to[j] = from >= 0 && from < arrays->d ? arrays->row[from] : NAN;
+        if (column->kind == WEFT_COLUMN_DROPPED) continue;
+        if (column->kind != WEFT_COLUMN_NUMBER) {
+            if (from >= 0) TRY(read_cell(reading, i, j, &to[j]));
+        } else if (is_doubtful(x, to[j])) {
+            if (!isnan(to[j]) || reading->how->missing == WEFT_MISSING_REFUSE)
+                return bad_number(x, i, from, to[j], rows->mem);
+            column->seen.missing++;
+        }
     }
-    weft_arena_free(special.tmp);
-    return st;
+    return WEFT_OK;
 }
 
 /* The label of row i of a pair; "": it has none. */
@@ -616,13 +511,7 @@ static weft_status set_columns(weft_dense_arrays *arrays, const weft_csv *how,
     named.header = WEFT_HEADER_NO;
     rows->head = (weft_csv_head){.columns = n, .line = 1};
     TRY(weft_csv_begin(path, &named, none, NULL, &rows->head, rows->mem));
-    rows->d = n;
-    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    for (int64_t j = 0; j < n; j++) rows->at[j].name.mem = rows->mem;
-    TRY(weft_csv_kinds(path, &named, &rows->head, rows->at, rows->mem));
-    rows->answer = &rows->at[rows->head.label];
-    rows->many = rows->answer->kind == WEFT_COLUMN_TARGET;
-    return WEFT_OK;
+    return weft_csv_kinds(path, &named, rows);
 }
 
 /* Prepares the columns of a table. */
@@ -632,30 +521,17 @@ static weft_status begin_table(weft_dense_arrays *arrays, const weft_csv *how,
     if (!like->columns) TRY(set_columns(arrays, how, rows));
     arrays->from = WEFT_NEW(rows->mem, int64_t, rows->d);
     for (int64_t j = 0; j < rows->d; j++) arrays->from[j] = j;
-    if (like->columns) TRY(place_like(like, arrays, rows->d, rows->mem));
-    for (int64_t j = 0; j < rows->d; j++)
-        if (rows->at[j].kind != WEFT_COLUMN_NUMBER &&
-            rows->at[j].kind != WEFT_COLUMN_DROPPED)
-            rows->at[j].cell = WEFT_NEW(rows->mem, double, rows->room);
-    return WEFT_OK;
+    return like->columns ? place_like(like, arrays, rows->d, rows->mem) : WEFT_OK;
 }
 
-/* Numbers of a pair, and its columns that are none. */
+/* The cells of a pair. */
 static weft_status read_table(const weft_csv *how, weft_dense_rows *rows, int k,
                               weft_arena *tmp)
 {
-    const weft_dense_arrays *arrays = rows->arrays;
-    int64_t *missing = WEFT_NEW(tmp, int64_t, arrays->d);
-    char *read = WEFT_NEW(tmp, char, arrays->d);
-    for (int64_t j = 0; j < rows->d; j++)
-        if (rows->at[j].kind == WEFT_COLUMN_NUMBER && arrays->from[j] < arrays->d)
-            read[arrays->from[j]] = 1;
-    TRY(check_x(arrays, &arrays->x[k], how->missing != WEFT_MISSING_REFUSE, read, missing,
-                tmp));
-    for (int64_t j = 0; j < rows->d; j++) {
-        if (rows->at[j].kind == WEFT_COLUMN_NUMBER && arrays->from[j] < arrays->d)
-            rows->at[j].seen.missing += missing[arrays->from[j]];
-        if (rows->at[j].cell) TRY(read_special(rows, how, k, j));
+    const struct reading reading = {k, how, rows, tmp};
+    for (int64_t i = 0; i < rows->arrays->x[k].dims[0]; i++) {
+        TRY(read_row(&reading, i));
+        weft_arena_reset(tmp, 0);
     }
     return WEFT_OK;
 }
@@ -686,12 +562,63 @@ static weft_status read_labels(const weft_csv *how, weft_dense_rows *rows, int k
     return WEFT_OK;
 }
 
+/* The place of the 1 in each row, the others being 0; NULL: that is not so. */
+static int32_t *places_of(const weft_array *y, weft_arena *mem)
+{
+    int64_t width = weft_array_width(y), n = y->dims[0];
+    if (!y->path || y->nd != 2 || width < 2 || weft_array_texts(y)) return NULL;
+    double *row = WEFT_NEW(mem, double, width);
+    int32_t *place = WEFT_NEW(mem, int32_t, n);
+    for (int64_t i = 0; i < n; i++) {
+        weft_array_numbers(y, i * width, 1, width, row);
+        int ones = 0;
+        for (int64_t k = 0; k < width; k++) {
+            int one = row[k] == 1;
+            if (one) place[i] = (int32_t)k;
+            ones += one;
+            if (!one && !(row[k] == 0)) return NULL;
+        }
+        if (ones != 1) return NULL;
+    }
+    return place;
+}
+
+/* Makes classes of labels whose rows have a single 1 among zeros, and tells it. */
+static void make_classes(weft_dense_arrays *arrays, weft_arena *mem)
+{
+    int32_t *place[WEFT_NPART];
+    for (int i = 0; i < arrays->n; i++)
+        if ((place[i] = places_of(&arrays->y[i], mem)) == NULL) return;
+    for (int i = 0; i < arrays->n; i++) {
+        weft_array *y = &arrays->y[i];
+        weft_log(WEFT_INFO,
+                 "%s has a single 1 in each row: its column, from 0, is the class; target "
+                 "= regression predicts the numbers",
+                 weft_array_where(y, mem));
+        y->nd = 1;
+        y->dims[1] = 1;
+        y->type = WEFT_EL_I32;
+        y->size = sizeof **place;
+        y->at = (const unsigned char *)place[i];
+    }
+}
+
+static weft_status check_numbers(const weft_dense_arrays *arrays, const weft_array *x,
+                                 weft_arena *mem)
+{
+    for (int64_t i = 0; x->type >= WEFT_EL_U64 && i < x->dims[0]; i++) {
+        weft_array_numbers(x, i * arrays->d, 1, arrays->d, arrays->row);
+        for (int64_t c = 0; c < arrays->d; c++)
+            if (is_doubtful(x, arrays->row[c]))
+                return bad_number(x, i, c, arrays->row[c], mem);
+    }
+    return WEFT_OK;
+}
+
 /* Images have one label, and no gaps. */
 static weft_status check_images(const weft_dense_arrays *arrays, const weft_csv *how,
-                                weft_dense_rows *rows, weft_arena *tmp)
+                                weft_dense_rows *rows)
 {
-    char *read = WEFT_NEW(tmp, char, arrays->d);
-    memset(read, 1, (size_t)arrays->d);
     if (!rows->answer) rows->answer = WEFT_NEW(rows->mem, weft_dense_column, 1);
     if (!how->unlabelled && !arrays->labelled)
         return weft_fail(WEFT_ECONF,
@@ -704,7 +631,7 @@ static weft_status check_images(const weft_dense_arrays *arrays, const weft_csv 
                          weft_array_where(&arrays->y[0], rows->mem),
                          weft_array_shape(&arrays->y[0], rows->mem));
     for (int k = 0; k < arrays->n; k++)
-        TRY(check_x(arrays, &arrays->x[k], 0, read, NULL, rows->mem));
+        TRY(check_numbers(arrays, &arrays->x[k], rows->mem));
     return WEFT_OK;
 }
 
@@ -714,8 +641,10 @@ weft_status weft_read_arrays(const weft_csv *how, const weft_dense_like *like,
     weft_dense_arrays *arrays = rows->arrays;
     int images = rows->image[0] > 0;
     weft_arena *tmp = weft_arena_new();
-    weft_status st = images ? check_images(arrays, how, rows, tmp)
-                            : begin_table(arrays, how, like, rows);
+    if (how->target != WEFT_TARGET_REGRESSION && !like->target_scale)
+        make_classes(arrays, rows->mem);
+    weft_status st =
+        images ? check_images(arrays, how, rows) : begin_table(arrays, how, like, rows);
     if (images) rows->d = arrays->d;
     for (int k = 0; k < arrays->n && st == WEFT_OK; k++) {
         if (!images) st = read_table(how, rows, k, tmp);

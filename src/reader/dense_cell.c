@@ -98,9 +98,9 @@ static int grouped(const char *text, char mark)
 
 /* The text without marks of thousands, with a decimal point; NULL: it cannot be a number.
  */
-static const char *plain_of(const weft_csv *how, const char *text, weft_arena *mem)
+static const char *plain_of(const weft_marks *marks, const char *text, weft_arena *mem)
 {
-    char thousands = mark_of[how->thousands], decimal = mark_of[how->decimal];
+    char thousands = mark_of[marks->thousands], decimal = mark_of[marks->decimal];
     if (thousands == '\0' && decimal == '.') return text;
     char *plain = weft_arena_text(mem, "%s", text), *to = plain;
     int groups = thousands != '\0' && grouped(text, thousands);
@@ -114,10 +114,10 @@ static const char *plain_of(const weft_csv *how, const char *text, weft_arena *m
     return plain;
 }
 
-int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem)
+int weft_cell_number(const weft_marks *marks, const char *text, double *x, weft_arena *mem)
 {
-    if (weft_number_read(text, mark_of[how->decimal], x)) return 1;
-    const char *plain = plain_of(how, text, mem);
+    if (weft_number_read(text, mark_of[marks->decimal], x)) return 1;
+    const char *plain = plain_of(marks, text, mem);
     return plain != NULL && weft_table_number(plain, x) && isfinite(*x) &&
            !weft_number_lost(plain);
 }
@@ -210,7 +210,7 @@ int weft_gaps_have(const weft_gaps *gaps, const char *text, double x)
 static int is_outline(const char *text, weft_arena *mem)
 {
     double x;
-    const weft_csv points = {.decimal = WEFT_MARK_COMMA, .thousands = WEFT_MARK_POINT};
+    const weft_marks points = {WEFT_MARK_COMMA, WEFT_MARK_POINT};
     const char *first = strchr(text, '.');
     return first && strchr(first + 1, '.') && strspn(text, "0123456789.") == strlen(text) &&
            !weft_cell_number(&points, text, &x, mem);
@@ -219,14 +219,13 @@ static int is_outline(const char *text, weft_arena *mem)
 const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem)
 {
     double x;
-    weft_csv comma = {.decimal = WEFT_MARK_COMMA, .thousands = WEFT_MARK_NONE};
-    weft_csv groups = *how;
-    groups.thousands = how->decimal == WEFT_MARK_POINT ? WEFT_MARK_COMMA : WEFT_MARK_POINT;
-    int by_comma =
-        how->decimal == WEFT_MARK_POINT && weft_cell_number(&comma, text, &x, mem);
+    const weft_marks comma = {WEFT_MARK_COMMA, WEFT_MARK_NONE}, *marks = &how->marks;
+    int point = marks->decimal == WEFT_MARK_POINT;
+    weft_marks groups = {marks->decimal, point ? WEFT_MARK_COMMA : WEFT_MARK_POINT};
+    int by_comma = point && weft_cell_number(&comma, text, &x, mem);
     int by_groups =
-        how->thousands == WEFT_MARK_NONE && weft_cell_number(&groups, text, &x, mem);
-    const char *mark = groups.thousands == WEFT_MARK_COMMA ? "comma" : "point";
+        marks->thousands == WEFT_MARK_NONE && weft_cell_number(&groups, text, &x, mem);
+    const char *mark = point ? "comma" : "point";
     if (weft_cell_missing(text)) return "missing = median fills it in";
     if (by_comma && by_groups)
         return "decimal = comma reads it as a fraction, thousands = comma as a whole "
@@ -336,28 +335,19 @@ static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
 
 /* ---- spellings ---- */
 
-static const struct spelling {
-    int decimal, thousands;
-} spelling[WEFT_SPELLINGS] = {
+static const weft_marks spelling[WEFT_SPELLINGS] = {
     {WEFT_MARK_POINT, WEFT_MARK_NONE},  {WEFT_MARK_POINT, WEFT_MARK_COMMA},
     {WEFT_MARK_POINT, WEFT_MARK_BLANK}, {WEFT_MARK_COMMA, WEFT_MARK_NONE},
     {WEFT_MARK_COMMA, WEFT_MARK_POINT}, {WEFT_MARK_COMMA, WEFT_MARK_BLANK}};
 enum { GROUPS_BY_COMMA = 1, DECIMAL_COMMA = 3 };
 
 /* 1: the options leave that spelling open. */
-static int is_open(const weft_csv *how, int k)
+static int is_open(const weft_marks *marks, int k)
 {
-    if (how->thousands != WEFT_MARK_NONE && spelling[k].thousands != how->thousands)
-        return 0;
-    return spelling[k].decimal == how->decimal ||
-           (how->decimal == WEFT_MARK_POINT && how->thousands == WEFT_MARK_NONE);
-}
-
-static int number_in(int decimal, int thousands, const char *text, double *x,
-                     weft_arena *mem)
-{
-    const weft_csv how = {.decimal = decimal, .thousands = thousands};
-    return weft_cell_number(&how, text, x, mem);
+    int none = marks->thousands == WEFT_MARK_NONE;
+    if (!none && spelling[k].thousands != marks->thousands) return 0;
+    return spelling[k].decimal == marks->decimal ||
+           (marks->decimal == WEFT_MARK_POINT && none);
 }
 
 /* ---- one cell ---- */
@@ -380,7 +370,7 @@ int weft_written_number(const weft_written *written, const char *text, double *x
         if (strcmp(parts.unit, written->unit) != 0) return 0;
         text = parts.number;
     }
-    return number_in(written->decimal, written->thousands, text, x, mem);
+    return weft_cell_number(&written->marks, text, x, mem);
 }
 
 /* ---- what a column is ---- */
@@ -422,9 +412,8 @@ void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *
     hints->unit++;
     hints->close += parts.close;
     for (int k = 0; k < WEFT_SPELLINGS; k++)
-        hints->spelling[k] +=
-            is_open(how, k) &&
-            number_in(spelling[k].decimal, spelling[k].thousands, parts.number, &x, mem);
+        hints->spelling[k] += is_open(&how->marks, k) &&
+                              weft_cell_number(&spelling[k], parts.number, &x, mem);
 }
 
 /* The order of most of the texts; of two that fit equally, days or months first, `known`.
@@ -493,8 +482,7 @@ const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_colu
         if (*doubt || (k = spelling_of(how, column, doubt)) < 0) return NULL;
         written.unit = column->seen.hints->first;
     }
-    written.decimal = spelling[k].decimal;
-    written.thousands = spelling[k].thousands;
+    written.marks = spelling[k];
     weft_written *to = WEFT_NEW(mem, weft_written, 1);
     *to = written;
     return to;
@@ -530,8 +518,8 @@ const char *weft_written_text(const weft_written *written, weft_arena *mem)
     if (written->order != WEFT_DATE_NONE)
         return weft_arena_text(mem, "%s %d", weft_date_order_name[written->order],
                                written->zone);
-    return weft_arena_text(mem, "%s %s %s", mark_name[written->decimal],
-                           mark_name[written->thousands], written->unit);
+    return weft_arena_text(mem, "%s %s %s", mark_name[written->marks.decimal],
+                           mark_name[written->marks.thousands], written->unit);
 }
 
 /* The number of that name among n; -1: there is none. */
@@ -556,8 +544,8 @@ const weft_written *weft_written_of(const char *text, weft_arena *mem)
         return written;
     }
     int marks = (int)(sizeof mark_name / sizeof *mark_name);
-    written->decimal = place_of(mark_name, marks, first);
-    written->thousands = place_of(mark_name, marks, second);
+    written->marks.decimal = place_of(mark_name, marks, first);
+    written->marks.thousands = place_of(mark_name, marks, second);
     written->unit = rest;
-    return written->decimal < 0 || written->thousands < 0 ? NULL : written;
+    return written->marks.decimal < 0 || written->marks.thousands < 0 ? NULL : written;
 }

@@ -57,12 +57,11 @@ static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
 {
     weft_arena *tmp = weft_arena_new();
     struct seen *seen = weft_arena_alloc(tmp, (size_t)(end - first), sizeof *seen);
-    double *room = WEFT_NEW(tmp, double, rows->d);
     for (int64_t j = first; j < end; j++)
         seen[j - first] =
             (struct seen){.low = INFINITY, .high = -INFINITY, .last = -INFINITY};
     for (int64_t i = 0; i < rows->n; i++) {
-        const double *x = weft_dense_cells(rows, i, room);
+        const double *x = weft_dense_cell(rows, i, 0);
         for (int64_t j = first; j < end; j++)
             if (has_numbers(&column[j])) note_number(&seen[j - first], x[j], tmp);
     }
@@ -87,58 +86,56 @@ static int is_code(double x)
     return !(fabs(fabs(x) - all) > 0) && all < 1e6;
 }
 
-/* How often the column has x, and *low .. *high of its other numbers. */
-static int64_t count_number(const weft_dense_rows *rows, int64_t j, double x, double *low,
-                            double *high)
-{
-    int64_t n = 0;
-    *low = INFINITY;
-    *high = -INFINITY;
-    for (int64_t i = 0; i < rows->n; i++) {
-        double cell = weft_dense_cell(rows, i, j);
-        if (isnan(cell)) continue;
-        int same = !(fabs(cell - x) > 0);
-        n += same;
-        if (!same) *low = fmin(*low, cell);
-        if (!same) *high = fmax(*high, cell);
-    }
-    return n;
-}
+/* A number that may stand for a missing value. */
+struct code {
+    double number;
+    int64_t times;    /* that a column has it */
+    double low, high; /* of its other numbers */
+};
 
-/* 1: the least or greatest number of a column may stand for a missing value: *code, which
- * it has `times` times, is the only negative one, or at least nearly ten times all others.
- */
+/* 1: the least or greatest number of a column may be such: it is the only negative one, or
+ * at least nearly ten times all others. */
 static int has_code(const weft_dense_rows *rows, int64_t j, const weft_column *column,
-                    double *code, int64_t *times, double *low, double *high)
+                    struct code *code)
 {
-    if (column->kind != WEFT_COLUMN_NUMBER) return 0;
-    *code = column->low < 0 ? column->low : column->high;
-    if (column->distinct < 3 || !is_code(*code)) return 0;
-    *times = count_number(rows, j, *code, low, high);
-    return *times > 1 && *low >= 0 && (*code < 0 || *high <= (*code + 1) / 10);
+    double number = column->low < 0 ? column->low : column->high;
+    if (column->kind != WEFT_COLUMN_NUMBER || column->distinct < 3 || !is_code(number))
+        return 0;
+    *code = (struct code){.number = number, .low = INFINITY, .high = -INFINITY};
+    for (int64_t i = 0; i < rows->n; i++) {
+        double cell = *weft_dense_cell(rows, i, j);
+        if (isnan(cell)) continue;
+        int same = !(fabs(cell - number) > 0);
+        code->times += same;
+        if (!same) code->low = fmin(code->low, cell);
+        if (!same) code->high = fmax(code->high, cell);
+    }
+    return code->times > 1 && code->low >= 0 &&
+           (number < 0 || code->high <= (number + 1) / 10);
 }
 
 /* Warns of such columns, in one line. */
 static void tell_codes(const weft_dense_rows *rows, const weft_column *column)
 {
-    double code, low, high;
-    int64_t times, more = 0;
-    const char *first = NULL;
+    struct code code, first = {0};
+    int64_t more = 0, at = -1;
     for (int64_t j = 0; j < rows->d; j++) {
-        if (!has_code(rows, j, &column[j], &code, &times, &low, &high)) continue;
-        more += first != NULL;
-        if (!first)
-            first =
-                weft_arena_text(rows->mem,
-                                "column '%s' has %g %lld times and else %g .. %g; if that "
-                                "stands for a missing value, gaps = %g says so",
-                                column[j].name, code, (long long)times, low, high, code);
+        if (!has_code(rows, j, &column[j], &code)) continue;
+        more += at >= 0;
+        if (at >= 0) continue;
+        first = code;
+        at = j;
     }
-    if (first)
-        weft_log(WEFT_WARN, "%s: %s%s", rows->labels.path, first,
-                 more ? weft_arena_text(rows->mem, "; %lld more columns have such a number",
-                                        (long long)more)
-                      : "");
+    if (at >= 0)
+        weft_log(
+            WEFT_WARN,
+            "%s: column '%s' has %g %lld times and else %g .. %g; if that stands for a "
+            "missing value, gaps = %g says so%s",
+            rows->labels.path, column[at].name, first.number, (long long)first.times,
+            first.low, first.high, first.number,
+            more ? weft_arena_text(rows->mem, "; %lld more columns have such a number",
+                                   (long long)more)
+                 : "");
 }
 
 /* Puts the k-th of x[n], from 0, in its place, none greater before it and none less behind
@@ -188,37 +185,43 @@ static void leave_out(weft_dense_choice why, weft_dense_column *from, weft_colum
     to->levels = 0;
 }
 
+/* Columns while they are learnt. */
+struct fitting {
+    const weft_csv *how;
+    weft_dense_rows *rows;
+    const int64_t *train; /* [ntrain] rows for training */
+    int64_t ntrain;
+    weft_column *at; /* [rows->d] */
+    weft_arena *tmp;
+};
+
 /* What stands for numbers that are missing, also where new rows alone lack some: x[n] are
- * those of the training rows. */
-static void fit_number(const weft_csv *how, weft_dense_column *from, double *x, int64_t n,
-                       int64_t ntrain, weft_column *to)
+ * those of column j in the training rows. */
+static void fit_number(const struct fitting *fitting, int64_t j, double *x, int64_t n)
 {
-    int stays = from->fixed || how->whole;
-    to->marks = n < ntrain;
-    if (n == 0 || (!to->marks && !stays && !vary(x, n))) {
+    weft_dense_column *from = &fitting->rows->at[j];
+    weft_column *to = &fitting->at[j];
+    int stays = from->fixed || fitting->how->whole;
+    to->marks = n < fitting->ntrain;
+    if (n == 0 || (!to->marks && !stays && !vary(x, n)))
         leave_out(n == 0 ? WEFT_DENSE_EMPTY : WEFT_DENSE_SAME, from, to);
-    } else {
+    else
         to->fill = median(x, n);
-    }
 }
 
 /* The same for columns [first, end), which are read at once, row by row. */
-static void fit_numbers(const weft_csv *how, const weft_dense_rows *rows, int64_t first,
-                        int64_t end, const int64_t *train, int64_t ntrain,
-                        weft_column *column, weft_arena *tmp)
+static void fit_numbers(const struct fitting *fitting, int64_t first, int64_t end)
 {
-    double *x = WEFT_NEW(tmp, double, (end - first) * ntrain),
-           *room = WEFT_NEW(tmp, double, rows->d);
-    int64_t *n = WEFT_NEW(tmp, int64_t, end - first);
+    int64_t ntrain = fitting->ntrain, *n = WEFT_NEW(fitting->tmp, int64_t, end - first);
+    double *x = WEFT_NEW(fitting->tmp, double, (end - first) * ntrain);
     for (int64_t i = 0; i < ntrain; i++) {
-        const double *cell = weft_dense_cells(rows, train[i], room);
+        const double *cell = weft_dense_cell(fitting->rows, fitting->train[i], 0);
         for (int64_t j = first; j < end; j++)
             if (!isnan(cell[j])) x[(j - first) * ntrain + n[j - first]++] = cell[j];
     }
     for (int64_t j = first; j < end; j++)
-        if (weft_is_number(column[j].kind))
-            fit_number(how, &rows->at[j], x + (j - first) * ntrain, n[j - first], ntrain,
-                       &column[j]);
+        if (weft_is_number(fitting->at[j].kind))
+            fit_number(fitting, j, x + (j - first) * ntrain, n[j - first]);
 }
 
 static int by_level(const void *a, const void *b)
@@ -241,13 +244,14 @@ static void tell_unknown(const weft_dense_rows *rows, int64_t j, const char *tex
 }
 
 /* Levels in the training rows; cells become their numbers. */
-static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
-                         int64_t ntrain, weft_column *to, weft_arena *tmp)
+static void fit_category(const struct fitting *fitting, int64_t j)
 {
+    weft_dense_rows *rows = fitting->rows;
+    weft_column *to = &fitting->at[j];
     const weft_names *name = &rows->at[j].name;
-    int64_t *number = WEFT_NEW(tmp, int64_t, name->n + 1), n = 0;
-    for (int64_t i = 0; i < ntrain; i++) {
-        double cell = weft_dense_cell(rows, train[i], j);
+    int64_t *number = WEFT_NEW(fitting->tmp, int64_t, name->n + 1), n = 0;
+    for (int64_t i = 0; i < fitting->ntrain; i++) {
+        double cell = *weft_dense_cell(rows, fitting->train[i], j);
         if (isnan(cell))
             to->marks = 1;
         else
@@ -267,7 +271,7 @@ static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
     const char *text = NULL;
     int64_t unknown = 0, first = rows->end[WEFT_TRAIN]; /* of other files */
     for (int64_t i = 0; i < rows->n; i++) {
-        double *cell = weft_dense_place(rows, i, j);
+        double *cell = weft_dense_cell(rows, i, j);
         if (isnan(*cell)) continue;
         const char *own = name->name[(int64_t)*cell];
         *cell = (double)number[(int64_t)*cell];
@@ -278,9 +282,10 @@ static void fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
 }
 
 /* The parts of dates that vary in the training rows. */
-static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *train,
-                     int64_t ntrain, weft_column *to)
+static void fit_date(const struct fitting *fitting, int64_t j)
 {
+    const weft_dense_rows *rows = fitting->rows;
+    weft_column *to = &fitting->at[j];
     const double least = 1e-9; /* sines of equal angles differ by rounding */
     double low[WEFT_DATE_PARTS], high[WEFT_DATE_PARTS], value[WEFT_DATE_PARTS];
     int *part = WEFT_NEW(rows->mem, int, WEFT_DATE_PARTS), zone = weft_column_zone(to);
@@ -289,8 +294,8 @@ static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *trai
         low[k] = INFINITY;
         high[k] = -INFINITY;
     }
-    for (int64_t i = 0; i < ntrain; i++) {
-        double cell = weft_dense_cell(rows, train[i], j);
+    for (int64_t i = 0; i < fitting->ntrain; i++) {
+        double cell = *weft_dense_cell(rows, fitting->train[i], j);
         if (isnan(cell)) continue;
         weft_date_parts(cell, zone, value);
         for (int k = 0; k < WEFT_DATE_PARTS; k++) {
@@ -309,48 +314,47 @@ static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *trai
     }
 }
 
+/* What is known of column j before it is learnt. */
+static weft_column begin_column(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *from = &rows->at[j];
+    int label = from->kind == WEFT_COLUMN_LABEL;
+    return (weft_column){.name = weft_dense_name(rows, j),
+                         .kind = from->kind,
+                         .written = weft_written_text(from->written, rows->mem),
+                         .missing = from->seen.missing,
+                         .distinct = label ? rows->labels.n : from->name.n};
+}
+
 weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const uint8_t *part,
                            int64_t ntrain, weft_columns *columns)
 {
-    enum {
-        AT_ONCE = 1024,
-        AT_ONCE_CELLS = 1 << 24
-    }; /* columns, so that memory stays small */
-    weft_column *at = WEFT_NEW(rows->mem, weft_column, rows->d);
-    *columns = (weft_columns){.n = rows->d, .at = at};
-    for (int64_t j = 0; j < rows->d; j++) {
-        const weft_dense_column *from = &rows->at[j];
-        at[j] = (weft_column){.name = weft_dense_name(rows, j),
-                              .kind = from->kind,
-                              .written = weft_written_text(from->written, rows->mem),
-                              .missing = from->seen.missing,
-                              .distinct = from->name.n};
-        if (from->kind == WEFT_COLUMN_LABEL) at[j].distinct = rows->labels.n;
-    }
-    for (int64_t j = 0; j < rows->d; j += AT_ONCE)
-        look_at(rows, j, rows->d - j < AT_ONCE ? rows->d : j + AT_ONCE, at);
-    if (!rows->arrays) tell_codes(rows, at);
-    int64_t *train = WEFT_NEW(rows->mem, int64_t, ntrain);
+    enum { AT_ONCE = 1024, CELLS = 1 << 24 }; /* so that memory stays small */
+    int64_t d = rows->d, *train = WEFT_NEW(rows->mem, int64_t, ntrain);
+    weft_column *at = WEFT_NEW(rows->mem, weft_column, d);
+    *columns = (weft_columns){.n = d, .at = at};
     for (int64_t i = 0, to = 0; i < rows->n; i++)
         if (part[i] == WEFT_TRAIN) train[to++] = i;
-    weft_arena *tmp = weft_arena_new();
-    int64_t most = AT_ONCE_CELLS / (ntrain + 1) + 1;
+    for (int64_t j = 0; j < d; j++) at[j] = begin_column(rows, j);
+    for (int64_t j = 0; j < d; j += AT_ONCE)
+        look_at(rows, j, d - j < AT_ONCE ? d : j + AT_ONCE, at);
+    if (!rows->arrays) tell_codes(rows, at);
+    struct fitting fitting = {how, rows, train, ntrain, at, weft_arena_new()};
+    int64_t most = CELLS / (ntrain + 1) + 1;
     if (most > AT_ONCE) most = AT_ONCE;
-    for (int64_t j = 0; j < rows->d; j += most) {
-        int64_t end = rows->d - j < most ? rows->d : j + most;
-        fit_numbers(how, rows, j, end, train, ntrain, at, tmp);
-        weft_arena_reset(tmp, 0);
+    for (int64_t j = 0; j < d; j += most) {
+        fit_numbers(&fitting, j, d - j < most ? d : j + most);
+        weft_arena_reset(fitting.tmp, 0);
     }
-    for (int64_t j = 0; j < rows->d; j++) {
-        weft_column *to = &at[j];
-        to->first = columns->features;
-        if (to->kind == WEFT_COLUMN_CATEGORY) fit_category(rows, j, train, ntrain, to, tmp);
-        if (to->kind == WEFT_COLUMN_DATE) fit_date(rows, j, train, ntrain, to);
-        to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
-        columns->features += to->features;
-        weft_arena_reset(tmp, 0);
+    for (int64_t j = 0; j < d; j++) {
+        at[j].first = columns->features;
+        if (at[j].kind == WEFT_COLUMN_CATEGORY) fit_category(&fitting, j);
+        if (at[j].kind == WEFT_COLUMN_DATE) fit_date(&fitting, j);
+        at[j].features = (at[j].kind == WEFT_COLUMN_NUMBER) + at[j].levels + at[j].marks;
+        columns->features += at[j].features;
+        weft_arena_reset(fitting.tmp, 0);
     }
-    weft_arena_free(tmp);
+    weft_arena_free(fitting.tmp);
     return columns->features > 0 ? WEFT_OK : weft_dense_nothing(rows);
 }
 
@@ -434,21 +438,17 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     how->unlabelled = n;
     how->categories = how->weight = how->numbers = "";
     how->target = like->target_scale ? WEFT_TARGET_REGRESSION : WEFT_TARGET_CLASSES;
-    rows->d = n;
+    weft_dense_begin(rows, n);
     rows->head = (weft_csv_head){
         .columns = n, .label = like->label, .name = like->named ? name : NULL};
-    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    if (!rows->arrays) rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
     rows->answer = &rows->at[like->label];
     rows->many = rows->targets = like->target_scale ? like->classes : 0;
     for (int64_t j = 0; j < n; j++) {
         const weft_column *column = &like->columns->at[j];
         name[j] = column->name;
-        rows->at[j] =
-            (weft_dense_column){.kind = column->kind,
-                                .fixed = 1,
-                                .name = {.mem = rows->mem},
-                                .written = weft_written_of(column->written, rows->mem)};
+        rows->at[j].kind = column->kind;
+        rows->at[j].fixed = 1;
+        rows->at[j].written = weft_written_of(column->written, rows->mem);
         if (column->features == 0 && !weft_is_answer(column->kind) &&
             column->kind != WEFT_COLUMN_CLIENT && column->kind != WEFT_COLUMN_WEIGHT)
             rows->at[j].kind = WEFT_COLUMN_DROPPED;
@@ -476,7 +476,7 @@ weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *ro
         const char *text = NULL;
         int64_t unknown = 0;
         for (int64_t i = 0; i < rows->n && column->kind == WEFT_COLUMN_CATEGORY; i++) {
-            double *cell = weft_dense_place(rows, i, j);
+            double *cell = weft_dense_cell(rows, i, j);
             if (!(*cell >= (double)column->levels)) continue;
             if (unknown++ == 0) text = rows->at[j].name.name[(int64_t)*cell];
             *cell = -1;

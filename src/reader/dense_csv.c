@@ -32,32 +32,24 @@ static int has_text(const struct csv *csv)
     double x;
     for (int64_t i = 0; i < csv->nfirst; i++)
         if (*csv->first[i] != '\0' &&
-            !weft_cell_number(csv->how, csv->first[i], &x, csv->source.row))
+            !weft_cell_number(&csv->how->marks, csv->first[i], &x, csv->source.row))
             return 1;
     return 0;
 }
 
 /* The columns of the table are those of the first file. */
-static weft_status set_columns(struct csv *csv)
+static weft_status set_columns(const struct csv *csv)
 {
     weft_dense_rows *rows = csv->table;
-    weft_arena *tmp = weft_arena_new();
-    int64_t n = csv->head.columns;
     rows->head = csv->head;
-    rows->d = n;
-    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
-    for (int64_t i = 0; i < n; i++) rows->at[i].name.mem = rows->mem;
-    weft_status st = weft_csv_kinds(csv->source.path, csv->how, &csv->head, rows->at, tmp);
-    for (int64_t i = 0; i < n && csv->how->texts; i++) {
-        rows->at[i].early = csv->how->texts[i] && rows->at[i].kind == WEFT_COLUMN_NUMBER &&
-                            !rows->at[i].fixed;
-        if (rows->at[i].early) rows->at[i].kind = WEFT_COLUMN_CATEGORY;
+    TRY(weft_csv_kinds(csv->source.path, csv->how, rows));
+    for (int64_t i = 0; i < rows->d && csv->how->texts; i++) {
+        weft_dense_column *column = &rows->at[i];
+        column->early =
+            csv->how->texts[i] && column->kind == WEFT_COLUMN_NUMBER && !column->fixed;
+        if (column->early) column->kind = WEFT_COLUMN_CATEGORY;
     }
-    rows->answer = &rows->at[csv->head.label];
-    rows->many = rows->answer->kind == WEFT_COLUMN_TARGET;
-    weft_arena_free(tmp);
-    return st;
+    return WEFT_OK;
 }
 
 /* 1: the files have the same columns in the same order. */
@@ -204,7 +196,7 @@ static int read_number(const struct csv *csv, const weft_dense_column *column,
     if (*text == '\0') return 0;
     if (column->written)
         return weft_written_number(column->written, text, x, csv->source.row);
-    return weft_cell_number(csv->how, text, x, csv->source.row);
+    return weft_cell_number(&csv->how->marks, text, x, csv->source.row);
 }
 
 /* The number in a cell; NAN: it is missing, or a text. */
@@ -249,7 +241,8 @@ static double answer_of(struct csv *csv, weft_dense_column *column, const char *
 static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t line)
 {
     double x;
-    if (*text != '\0' && weft_cell_number(csv->how, text, &x, csv->source.row) && x >= 0)
+    if (*text != '\0' && weft_cell_number(&csv->how->marks, text, &x, csv->source.row) &&
+        x >= 0)
         return x;
     return refuse(csv, i, text, line, "give a number of 0 or more, or remove the line");
 }

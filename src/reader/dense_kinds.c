@@ -135,7 +135,7 @@ static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t
     int64_t numbers = 0, all = 0;
     double x;
     for (int64_t k = 0; k < name->n; k++)
-        some |= number[k] = (char)weft_cell_number(how, name->name[k], &x, tmp);
+        some |= number[k] = (char)weft_cell_number(&how->marks, name->name[k], &x, tmp);
     for (int64_t i = 0; i < rows->n && some; i++) {
         x = rows->value[i * rows->d + j];
         all += !isnan(x);
@@ -420,7 +420,7 @@ static void note_flags(weft_dense_rows *rows, int several)
 {
     for (int64_t j = 0; j < rows->d; j++)
         for (int64_t i = 0; rows->at[j].kind == WEFT_COLUMN_TARGET && i < rows->n; i++) {
-            double number = weft_dense_cell(rows, i, j);
+            double number = *weft_dense_cell(rows, i, j);
             if (number != 0 && number != 1) return;
         }
     rows->decision =
@@ -581,8 +581,8 @@ static void tell_written(const weft_csv *how, const weft_dense_rows *rows, int64
     if (written->order == WEFT_DATE_NONE) {
         weft_pack_decided(pack, "column '%s': %s is taken off; a decimal %s%s", name,
                           written->unit,
-                          written->decimal == WEFT_MARK_COMMA ? "comma" : "point",
-                          groups[written->thousands]);
+                          written->marks.decimal == WEFT_MARK_COMMA ? "comma" : "point",
+                          groups[written->marks.thousands]);
         return;
     }
     const char *why = how->dates == WEFT_DATES_AUTO ? other[written->order] : NULL;

@@ -155,8 +155,8 @@ static int is_named(const weft_csv *how, const weft_csv_head *head,
     int numbers = 0;
     double x;
     for (int64_t i = 0; second && i < head->columns; i++) {
-        int above = weft_cell_number(how, field[i], &x, tmp);
-        int below = weft_cell_number(how, second[i], &x, tmp);
+        int above = weft_cell_number(&how->marks, field[i], &x, tmp);
+        int below = weft_cell_number(&how->marks, second[i], &x, tmp);
         if (i != label && !above && below && !weft_cell_missing(field[i])) return 1;
         numbers += i != label && above && below;
     }
@@ -203,7 +203,7 @@ static int is_header(const weft_csv *how, const weft_csv_head *head,
     int numbers = of_numbers(head, field, second);
     if (numbers != ROW) return how->unlabelled ? (head->known ? NAMES : ROW) : numbers;
     for (int64_t i = 0; i < head->columns; i++)
-        if (i != label && !weft_cell_number(how, field[i], &x, tmp))
+        if (i != label && !weft_cell_number(&how->marks, field[i], &x, tmp))
             return is_named(how, head, field, second, label, tmp);
     return 0;
 }
@@ -313,18 +313,19 @@ static int64_t twin_of(const weft_csv_head *head, int64_t i, const char *name)
 }
 
 /* Sets the kind of the columns in a list with commas. */
-static weft_status set_kind(const char *path, const weft_csv_head *head, const char *option,
-                            const char *list, weft_column_kind to, weft_dense_column *at,
-                            weft_arena *tmp)
+static weft_status set_kind(const char *path, const char *option, const char *list,
+                            weft_column_kind to, weft_dense_rows *rows)
 {
-    char *rest, *copy = weft_arena_text(tmp, "%s", list);
+    const weft_csv_head *head = &rows->head;
+    weft_dense_column *at = rows->at;
+    char *rest, *copy = weft_arena_text(rows->mem, "%s", list);
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         int64_t i = column_of(head, name);
         if (i < 0)
             return weft_fail(WEFT_ECONF, "%s = %s: %s has no column '%s'; it has %lld%s%s",
                              option, list, path, name, (long long)head->columns,
                              head->name ? " with names" : " without names",
-                             nearest(head->columns, head->name, name, tmp));
+                             nearest(head->columns, head->name, name, rows->mem));
         int64_t twin = twin_of(head, i, name);
         if (twin >= 0)
             return weft_fail(WEFT_ECONF,
@@ -341,15 +342,14 @@ static weft_status set_kind(const char *path, const weft_csv_head *head, const c
     return WEFT_OK;
 }
 
-weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv_head *head,
-                           weft_dense_column *at, weft_arena *tmp)
+weft_status weft_csv_kinds(const char *path, const weft_csv *how, weft_dense_rows *rows)
 {
     const struct {
         const char *name, *columns;
         weft_column_kind to;
         int one; /* 1: it is of one column */
     } option[] = {
-        {"label", head->more, WEFT_COLUMN_TARGET, 0},
+        {"label", rows->head.more, WEFT_COLUMN_TARGET, 0},
         {"weight", how->weight, WEFT_COLUMN_WEIGHT, 1},
         {"drop", how->drop, WEFT_COLUMN_DROPPED, 0},
         {"group", how->group, WEFT_COLUMN_GROUP, 1},
@@ -358,17 +358,17 @@ weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv
         {"categories", strcmp(how->categories, "auto") == 0 ? "" : how->categories,
          WEFT_COLUMN_CATEGORY, 0},
     };
-    for (int64_t i = 0; i < head->columns; i++) at[i].kind = WEFT_COLUMN_NUMBER;
-    at[head->label].kind = *head->more != '\0' || how->target == WEFT_TARGET_REGRESSION
-                               ? WEFT_COLUMN_TARGET
-                               : WEFT_COLUMN_LABEL;
+    weft_dense_begin(rows, rows->head.columns);
+    rows->answer = &rows->at[rows->head.label];
+    rows->many = *rows->head.more != '\0' || how->target == WEFT_TARGET_REGRESSION;
+    rows->answer->kind = rows->many ? WEFT_COLUMN_TARGET : WEFT_COLUMN_LABEL;
     for (size_t k = 0; k < sizeof option / sizeof *option; k++) {
         if (option[k].one && strchr(option[k].columns, ','))
             return weft_fail(WEFT_ECONF,
                              "%s = %s names several columns where one is expected; give "
                              "one, or join them into a column in %s",
                              option[k].name, option[k].columns, path);
-        TRY(set_kind(path, head, option[k].name, option[k].columns, option[k].to, at, tmp));
+        TRY(set_kind(path, option[k].name, option[k].columns, option[k].to, rows));
     }
     return WEFT_OK;
 }

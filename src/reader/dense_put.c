@@ -45,7 +45,7 @@ static weft_status split_rows(const weft_split *split, const weft_dense_rows *ro
         return weft_fail(WEFT_ECONF, "group and shares are both given; groups are dealt by "
                                      "chance: leave shares out");
     for (int64_t i = 0; i < rows->n && of >= 0; i++)
-        owner[i] = (int64_t)weft_dense_cell(rows, i, of);
+        owner[i] = (int64_t)*weft_dense_cell(rows, i, of);
     if (of >= 0) all.name = rows->at[of].name.name;
     if (group >= 0) all.groups = rows->at[group].name.n;
     if (client >= 0) all.clients = rows->at[client].name.n;
@@ -65,7 +65,7 @@ static void copy_column(const weft_dense_rows *rows, const int64_t *order, int64
 {
     for (int64_t i = 0; i < rows->n; i++)
         value[i * step] =
-            rows->at ? weft_dense_cell(rows, order[i], j) : rows->number[order[i]];
+            rows->at ? *weft_dense_cell(rows, order[i], j) : rows->number[order[i]];
 }
 
 /* Mean and deviation of target k of the training rows. */
@@ -125,7 +125,7 @@ static void put_groups(const weft_dense_rows *rows, const int64_t *order, int64_
 {
     int32_t *group = WEFT_NEW(pack->mem, int32_t, rows->n);
     for (int64_t i = 0; i < rows->n; i++)
-        group[i] = (int32_t)weft_dense_cell(rows, order[i], j);
+        group[i] = (int32_t)*weft_dense_cell(rows, order[i], j);
     weft_pack_groups(pack, rows->at[j].name.n, group);
 }
 
@@ -179,13 +179,13 @@ static size_t size_of(const struct samples *samples)
     return samples->form == WEFT_BYTES ? 1 : sizeof(double);
 }
 
-/* A row in full; room[rows->d] is scratch. */
-static void copy_row(const struct samples *samples, int64_t row, double *room, void *x)
+/* A row in full. */
+static void copy_row(const struct samples *samples, int64_t row, void *x)
 {
     const weft_dense_rows *rows = samples->rows;
     const weft_dense_sparse *sparse = &rows->sparse;
     if (samples->columns) {
-        weft_columns_features(samples->columns, weft_dense_cells(rows, row, room), x);
+        weft_columns_features(samples->columns, weft_dense_cell(rows, row, 0), x);
     } else if (rows->arrays) {
         weft_dense_image(rows, row, samples->form == WEFT_BYTES, x);
     } else {
@@ -198,7 +198,7 @@ static void copy_row(const struct samples *samples, int64_t row, double *room, v
 
 /* Rows order[n] and their labels; memory behind order[n] is read for more rows. */
 static void copy_rows(const struct samples *samples, const int64_t *order, int64_t n,
-                      double *room, char *x, int32_t *label)
+                      char *x, int32_t *label)
 {
     enum { AHEAD = 8 }; /* rows are anywhere in memory */
     const weft_dense_rows *rows = samples->rows;
@@ -207,7 +207,7 @@ static void copy_rows(const struct samples *samples, const int64_t *order, int64
         if (rows->value && i + AHEAD < n)
             __builtin_prefetch(rows->value + order[i + AHEAD] * rows->d);
         label[i] = rows->label[order[i]];
-        copy_row(samples, order[i], room, x);
+        copy_row(samples, order[i], x);
     }
 }
 
@@ -219,11 +219,10 @@ static weft_status put_rows(const struct samples *samples, const int64_t *order,
     if (block > n) block = n;
     if (block < 1) block = 1;
     char *x = weft_arena_alloc(pack->mem, (size_t)(block * samples->d), size_of(samples));
-    double *room = WEFT_NEW(pack->mem, double, samples->rows->d);
     int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
     for (int64_t start = 0; start < n; start += block) {
         int64_t count = n - start < block ? n - start : block;
-        copy_rows(samples, order + start, count, room, x, label);
+        copy_rows(samples, order + start, count, x, label);
         TRY(weft_pack_rows(pack, count, x, label));
     }
     return WEFT_OK;
@@ -247,9 +246,8 @@ static weft_status put_clients(const struct samples *samples, const struct parts
         int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
         weft_arena *tmp = weft_arena_new();
         char *x = weft_arena_alloc(tmp, (size_t)(n * samples->d), size_of(samples));
-        double *room = WEFT_NEW(tmp, double, samples->rows->d);
         int32_t *label = WEFT_NEW(tmp, int32_t, n);
-        copy_rows(samples, order, n, room, x, label);
+        copy_rows(samples, order, n, x, label);
         order += n;
         weft_status st = weft_pack_client_rows(pack, parts->name[c], count, x, label);
         weft_arena_free(tmp);

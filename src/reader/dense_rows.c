@@ -5,6 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void weft_dense_begin(weft_dense_rows *rows, int64_t n)
+{
+    rows->d = n;
+    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
+    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
+    for (int64_t j = 0; j < n; j++) {
+        rows->at[j].kind = WEFT_COLUMN_NUMBER;
+        rows->at[j].name.mem = rows->mem;
+    }
+}
+
 const char *weft_column_place(int64_t column, const char *name, weft_arena *mem)
 {
     long long number = (long long)column + 1;
@@ -16,8 +27,7 @@ int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
                                const char *text)
 {
     if (!rows->alike) return weft_names_find(&column->name, text);
-    weft_arena *tmp = rows->mem;
-    column->name.mem = column->meaning.mem = tmp;
+    weft_arena *tmp = column->name.mem = column->meaning.mem = rows->mem;
     size_t mark = weft_arena_mark(tmp);
     int64_t number = weft_names_index(&column->meaning, weft_name_meaning(text, tmp));
     weft_arena_reset(tmp, mark);
