@@ -447,12 +447,11 @@ static void tell_weights(const sgd_task *sgd, const sgd_model *model)
                  contexts->alike ? "client" : "direction", all, contexts->pairs);
         return;
     }
-    int size = options->group > 0 ? options->group : options->size;
     weft_log(WEFT_INFO,
              "weights: P M + L M and those not generated = %lld; P = %lld generated, "
-             "M = %d numbers%s, L = %d %s, %lld not generated",
-             all, generated, size, options->group > 0 ? " of a group" : "",
-             contexts->languages, many, contexts->first - generated * size);
+             "M = %d numbers, L = %d %s, %lld not generated",
+             all, generated, options->size, contexts->languages, many,
+             contexts->embedding - generated * options->size);
     if (options->size > contexts->languages && options->embedding == WEFT_CONTEXT_LEARNT)
         weft_log(WEFT_WARN,
                  "context.size = %d is more than the %d %s; the same weights can be "

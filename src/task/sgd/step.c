@@ -181,7 +181,7 @@ static void change_contexts(struct course *course, weft_pace pace, weft_context 
     weft_contexts_spread(contexts, w, at, pieces->out, pieces->part, pieces->parts, &taker,
                          course->dots);
     if (pieces->exchange) weft_join_f64(course->sgd->env.team, course->dots, n);
-    weft_contexts_spread_small(contexts, w, at, course->dots, &taker);
+    weft_contexts_spread_small(contexts, at, course->dots, &taker);
 }
 
 /* All ranks get all of x, the weights or a vector of the optimizer. */
