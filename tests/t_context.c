@@ -68,7 +68,7 @@ static void spread_parts(const weft_contexts *contexts, const real *w, weft_cont
         int64_t from = k ? end[k - 1] : 0;
         weft_contexts_spread(contexts, w, at, dtheta, from, end[k] - from, &taker, dots);
     }
-    weft_contexts_spread_small(contexts, w, at, dots, &taker);
+    weft_contexts_spread_small(contexts, at, dots, &taker);
 }
 
 static void spread(const weft_contexts *contexts, const real *w, weft_context at,
@@ -124,7 +124,7 @@ static void fill(int64_t n, uint64_t key, real *x)
 }
 
 /* d . theta(w + step) - d . theta(w - step) = 2 step . spread(d), as theta is at most of
- * the second degree in two vectors: up to terms of the third where there are groups. */
+ * the second degree in two vectors. */
 static void test_chain(weft_context_options options, int shared, const char *what)
 {
     weft_contexts contexts = contexts_with(options, 4, shared);
@@ -162,7 +162,7 @@ static void test_chain(weft_context_options options, int shared, const char *wha
                            formed);
         weft_contexts_copy(&contexts, c, 0, contexts.theta, 1, up, formed);
     }
-    ok(same(up, w, contexts.first), "copies are all of w");
+    ok(same(up, w, contexts.embedding), "copies are all of w");
 }
 
 /* ---- layouts ---- */
@@ -220,10 +220,10 @@ static void test_one_hot(void)
 }
 
 /* The spread of the generated weights is that of the network's own. */
-static void test_spread(int group)
+static void test_spread(void)
 {
     weft_context_options options = {
-        .tensors = "all", .form = WEFT_CONTEXT_GENERATED, .size = 8, .group = group};
+        .tensors = "all", .form = WEFT_CONTEXT_GENERATED, .size = 8};
     weft_contexts contexts = contexts_with(options, 40, 1);
     real *w = reals(contexts.n), *theta = reals(contexts.theta),
          *own = reals(contexts.theta);
@@ -237,8 +237,7 @@ static void test_spread(int group)
         }
     contexts.net->init(contexts.self, 1, own);
     expected = 120 * sum_of(contexts.theta, own, own);
-    is_near(square / expected, 1, group ? 0.3 : 0.15,
-            "generated weights begin as wide, group %d", group);
+    is_near(square / expected, 1, 0.15, "generated weights begin as wide");
 }
 
 /* ---- new languages ---- */
@@ -303,9 +302,8 @@ int main(void)
     test_gold();
     test_chain(generated, 1, "generated");
     test_chain(
-        (weft_context_options){
-            .tensors = "all", .form = WEFT_CONTEXT_GENERATED, .size = 3, .group = 2},
-        0, "in groups");
+        (weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_GENERATED, .size = 3},
+        0, "generated, a vocabulary each");
     test_chain((weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_EACH}, 0,
                "each");
     test_chain((weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_PAIR}, 0,
@@ -313,7 +311,5 @@ int main(void)
     test_chain((weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_ONE}, 0,
                "one");
     test_one_hot();
-    test_spread(0);
-    test_spread(3);
-    return TESTS(test_trained, test_tensors);
+    return TESTS(test_spread, test_trained, test_tensors);
 }

@@ -81,7 +81,7 @@ weft_ranks weft_ranks_of(const weft_data *data);
  * column column_of[j] of the file (NULL: j). Memory: a copy of this rank's rows. */
 void weft_ranks_take(weft_data *data, const weft_ranks *ranks, const int64_t *column_of);
 
-/* ---- translations.c ---- */
+/* ---- translations.c, the form of sentences ---- */
 
 extern const weft_form_traits data_form_sentences;
 

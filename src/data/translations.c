@@ -175,7 +175,7 @@ static const char *name_vocabulary(const weft_translations *translations, int n,
     return weft_arena_text(mem, "vocabulary %016llx", (unsigned long long)hash);
 }
 
-static int64_t most_pieces(const weft_translations *translations, int from, int end)
+int64_t weft_pieces_most(const weft_translations *translations, int from, int end)
 {
     int64_t most = 0;
     for (int i = from; i < end; i++)
@@ -204,7 +204,7 @@ static weft_status check_languages(const weft_translations *translations, int n,
                          "on; pack it without",
                          translations->path, translations->language[n].name, whose);
     if (strcmp(name_vocabulary(translations, n, translations->mem), name[n]) != 0 ||
-        most_pieces(translations, n, own) > most_pieces(translations, 0, n))
+        weft_pieces_most(translations, n, own) > weft_pieces_most(translations, 0, n))
         return weft_fail(WEFT_EDATA,
                          "%s has other pieces, or more, than the winner of %s was trained "
                          "on; pack it with vocabulary = %s",
@@ -568,19 +568,10 @@ const weft_pair_rows *weft_pair_rows_new(const weft_data *data, int every)
     return &translations->pairs;
 }
 
-/* Words of the largest vocabulary. */
-static int64_t words_of(const weft_translations *of)
-{
-    int64_t words = 0;
-    for (int i = 0; i < of->n; i++)
-        if (of->language[i].bpe->n > words) words = of->language[i].bpe->n;
-    return words;
-}
-
 weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs)
 {
     int64_t n = pairs->first[WEFT_NPART * pairs->of->directions],
-            words = words_of(pairs->of);
+            words = weft_pieces_most(pairs->of, 0, pairs->of->n);
     double sources = 0, targets = 0;
     weft_shape shape = {.form = WEFT_SENTENCES,
                         .d = 1,
@@ -600,7 +591,7 @@ weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs)
 void weft_pair_rows_name(const weft_pair_rows *pairs, int64_t row, int target,
                          uint32_t *named)
 {
-    named[0] = (uint32_t)(words_of(pairs->of) + target);
+    named[0] = (uint32_t)(weft_pieces_most(pairs->of, 0, pairs->of->n) + target);
     memcpy(named + 1, pairs->source[row], (size_t)pairs->sources[row] * sizeof *named);
 }
 

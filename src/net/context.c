@@ -22,10 +22,6 @@ static const weft_opt context_opts[] = {
                   "between them, as `weft info` prints them; others are one for all"),
     WEFT_INT_OPT("size", weft_context_options, size, "8", 1, WEFT_CONTEXT_COLUMNS,
                  "numbers of an embedding", .role = WEFT_SHAPE),
-    WEFT_INT_OPT("group", weft_context_options, group, "0", 0, WEFT_CONTEXT_COLUMNS,
-                 "numbers that each tensor takes from an embedding by a matrix of its own; "
-                 "0: all, as they are",
-                 .role = WEFT_SHAPE),
     WEFT_CHOICE_OPT("embedding", weft_context_options, embedding, "learnt",
                     "learnt|one_hot",
                     "learnt; one_hot: a column of the generator belongs to each language"),
@@ -37,7 +33,6 @@ static const weft_opt context_opts[] = {
 };
 static const weft_when context_when[] = {
     {"size", "form", "generated"},
-    {"group", "form", "generated"},
     {"embedding", "form", "generated"},
     {"train", "form", "generated"},
     {"train", "embedding", "learnt"},
@@ -62,12 +57,10 @@ static int form_of(const weft_contexts *contexts, int role, int named, int share
 
 static int copies_of(const weft_contexts *contexts, int form)
 {
-    int columns =
-        contexts->options.group > 0 ? contexts->options.group : contexts->options.size;
     return form == WEFT_CONTEXT_ONE    ? 1
            : form == WEFT_CONTEXT_EACH ? contexts->languages
            : form == WEFT_CONTEXT_PAIR ? contexts->pairs
-                                       : columns;
+                                       : contexts->options.size;
 }
 
 /* ECONF: no tensor is by context, or none that could know the target language. */
@@ -114,16 +107,9 @@ weft_status weft_contexts_setup(weft_contexts *contexts,
                                                 .at = contexts->n,
                                                 .theta = tensor->at,
                                                 .n = n,
-                                                .copies = copies_of(contexts, form),
-                                                .group = -1};
+                                                .copies = copies_of(contexts, form)};
         contexts->n += n * contexts->part[k].copies;
         if (form == WEFT_CONTEXT_GENERATED) contexts->generated += n;
-    }
-    contexts->first = contexts->n;
-    for (int k = 0; k < contexts->ntensor && options->group > 0; k++) {
-        if (contexts->part[k].form != WEFT_CONTEXT_GENERATED) continue;
-        contexts->part[k].group = contexts->n;
-        contexts->n += (int64_t)options->group * options->size;
     }
     TRY(check_tensors(contexts));
     contexts->embedding = contexts->n;
@@ -144,7 +130,7 @@ static void add_dimension(weft_tensor *tensor, int64_t n)
 
 int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MAX_TENSORS])
 {
-    int n = 0, groups = contexts->first < contexts->embedding;
+    int n = 0;
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         weft_tensor *tensor = &out[n++];
@@ -152,18 +138,11 @@ int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MA
         tensor->at = part->at;
         if (part->form != WEFT_CONTEXT_ONE) add_dimension(tensor, part->copies);
     }
-    const weft_context_options *options = &contexts->options;
-    if (groups) {
-        int64_t each = (int64_t)options->group * options->size;
-        out[n++] = (weft_tensor){"groups",
-                                 contexts->first,
-                                 3,
-                                 {(contexts->embedding - contexts->first) / each,
-                                  options->group, options->size}};
-    }
     if (contexts->embedding < contexts->n)
-        out[n++] = (weft_tensor){
-            "embeddings", contexts->embedding, 2, {contexts->languages, options->size}};
+        out[n++] = (weft_tensor){"embeddings",
+                                 contexts->embedding,
+                                 2,
+                                 {contexts->languages, contexts->options.size}};
     return n;
 }
 
@@ -172,8 +151,7 @@ void weft_contexts_by_language(const weft_contexts *contexts, char by[WEFT_MAX_T
     memset(by, 0, WEFT_MAX_TENSORS);
     for (int k = 0; k < contexts->ntensor; k++)
         by[k] = contexts->part[k].form == WEFT_CONTEXT_EACH;
-    int n = contexts->ntensor + (contexts->first < contexts->embedding); /* groups */
-    by[n] = contexts->embedding < contexts->n;
+    by[contexts->ntensor] = contexts->embedding < contexts->n;
 }
 
 int weft_contexts_copies(const weft_contexts *contexts)
@@ -193,23 +171,13 @@ static int copy_at(const weft_context_part *part, weft_context at)
                                              : at.pair;
 }
 
-static const real *embedding_of(const weft_contexts *contexts, const real *w, int language)
+/* What multiplies the columns of a part: the embedding of its language. */
+static const real *embedding_of(const weft_contexts *contexts,
+                                const weft_context_part *part, const real *w,
+                                weft_context at)
 {
-    return w + contexts->embedding + (int64_t)language * contexts->options.size;
-}
-
-/* factor[copies]: what multiplies the columns, the embedding or P times it. */
-static void factors_of(const weft_contexts *contexts, const weft_context_part *part,
-                       const real *w, weft_context at, real *factor)
-{
-    const real *l = embedding_of(contexts, w, at.language[part->role]);
-    int size = contexts->options.size;
-    for (int c = 0; c < part->copies; c++) {
-        double sum = 0;
-        for (int m = 0; m < size && part->group >= 0; m++)
-            sum += (double)w[part->group + c * size + m] * (double)l[m];
-        factor[c] = part->group < 0 ? l[c] : (real)sum;
-    }
+    return w + contexts->embedding +
+           (int64_t)at.language[part->role] * contexts->options.size;
 }
 
 /* Numbers of theta at a time, which stay in cache: whole blocks. */
@@ -248,16 +216,15 @@ void weft_generate(int columns, int64_t stride, int64_t n, const real *w, const 
 void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
                         int64_t from, int64_t n, real *theta)
 {
-    real factor[WEFT_CONTEXT_COLUMNS];
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         int generated = part->form == WEFT_CONTEXT_GENERATED;
-        if (generated) factors_of(contexts, part, w, at, factor);
+        const real *l = generated ? embedding_of(contexts, part, w, at) : NULL;
         for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some) {
             const real *own = w + part->at + (i - part->theta);
             if (generated) {
                 memset(theta + i, 0, (size_t)some * sizeof *theta);
-                weft_generate(part->copies, part->n, some, own, factor, theta + i);
+                weft_generate(part->copies, part->n, some, own, l, theta + i);
             } else {
                 memcpy(theta + i, own + copy_at(part, at) * part->n,
                        (size_t)some * sizeof *theta);
@@ -351,14 +318,13 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
                           const real *dtheta, int64_t from, int64_t n,
                           const weft_contexts_taker *taker, double *dots)
 {
-    real factor[WEFT_CONTEXT_COLUMNS];
     int learnt = contexts->options.embedding == WEFT_CONTEXT_LEARNT;
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         int generated = part->form == WEFT_CONTEXT_GENERATED;
-        if (generated) factors_of(contexts, part, w, at, factor);
+        const real *l = generated ? embedding_of(contexts, part, w, at) : NULL;
         for (int c = 0; c < part->copies; c++) {
-            real by = generated ? factor[c] : copy_at(part, at) == c;
+            real by = generated ? l[c] : copy_at(part, at) == c;
             if (contexts->alike && by == 0 && !(generated && learnt)) continue;
             for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
                 spread_stretch(part, c, by, i, some, w, dtheta + i, taker, dots);
@@ -367,48 +333,24 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
     }
 }
 
-/* The gradients with respect to P, and in sum[languages][size] to the embeddings; total
- * [copies]: columns times dtheta. */
-static void spread_small(const weft_contexts *contexts, const weft_context_part *part,
-                         const real *w, weft_context at, const double *total, real *g,
-                         double *sum)
-{
-    int size = contexts->options.size;
-    const real *l = embedding_of(contexts, w, at.language[part->role]);
-    double *own = sum + (int64_t)at.language[part->role] * size;
-    for (int c = 0; c < part->copies; c++) {
-        if (part->group < 0) {
-            own[c] += total[c];
-            continue;
-        }
-        for (int m = 0; m < size; m++) {
-            int64_t k = part->group + c * size + m;
-            own[m] += (double)w[k] * total[c];
-            g[k - contexts->first] = (real)(total[c] * (double)l[m]);
-        }
-    }
-}
-
-void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
-                                weft_context at, const double *dots,
-                                const weft_contexts_taker *taker)
+void weft_contexts_spread_small(const weft_contexts *contexts, weft_context at,
+                                const double *dots, const weft_contexts_taker *taker)
 {
     weft_arena *tmp = weft_arena_new();
-    int64_t groups = contexts->embedding - contexts->first,
-            own = contexts->n - contexts->embedding;
-    real *g = WEFT_NEW(tmp, real, groups), *dl = WEFT_NEW(tmp, real, own);
-    double *sum = WEFT_NEW(tmp, double, own);
+    int64_t size = contexts->options.size, n = contexts->n - contexts->embedding;
+    real *dl = WEFT_NEW(tmp, real, n);
+    double *sum = WEFT_NEW(tmp, double, n);
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         double total[WEFT_CONTEXT_COLUMNS] = {0};
         if (part->form != WEFT_CONTEXT_GENERATED) continue;
         for (int64_t b = 0; b < blocks_of(part); b++, dots += part->copies)
             for (int c = 0; c < part->copies; c++) total[c] += dots[c];
-        spread_small(contexts, part, w, at, total, g, sum);
+        for (int c = 0; c < part->copies; c++)
+            sum[at.language[part->role] * size + c] += total[c];
     }
-    for (int64_t i = 0; i < own; i++) dl[i] = (real)sum[i];
-    if (groups > 0) taker->take(taker->self, contexts->first, groups, g);
-    if (has_learnt(contexts)) taker->take(taker->self, contexts->embedding, own, dl);
+    for (int64_t i = 0; i < n; i++) dl[i] = (real)sum[i];
+    if (has_learnt(contexts)) taker->take(taker->self, contexts->embedding, n, dl);
     weft_arena_free(tmp);
 }
 
@@ -465,7 +407,7 @@ void weft_contexts_copy(const weft_contexts *contexts, int c, int64_t from, int6
 
 /* Initial weights of a network for many contexts. */
 #define SPREAD 0.1                 /* embeddings are uniform in +- this */
-#define KEY    ((uint64_t)1 << 33) /* of the random numbers of W, P, embeddings */
+#define KEY    ((uint64_t)1 << 33) /* of the random numbers of W, embeddings */
 
 static void init_uniform(uint64_t seed, int64_t at, double bound, int64_t n, real *w)
 {
@@ -528,8 +470,6 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
     }
     if (options->form == WEFT_CONTEXT_GENERATED) {
         if (learnt) init_generators(contexts, seed, theta, w);
-        init_uniform(seed, contexts->first, sqrt(3.0 / options->size),
-                     contexts->embedding - contexts->first, w + contexts->first);
         for (int64_t i = 0; i < contexts->languages; i++)
             for (int m = 0; m < options->size; m++)
                 w[contexts->embedding + i * options->size + m] = i % options->size == m;

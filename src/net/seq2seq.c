@@ -138,39 +138,33 @@ static void judge_back(const seq2seq_part *part, real *g)
                       scratch->dout, scratch->ld);
 }
 
+/* g NULL: the score alone. */
 static void seq2seq_grad(const void *self, void *work, const real *w,
                          const weft_batch *batch, double dropout, uint64_t key, real *g,
                          weft_score *score)
 {
     const seq2seq_net *seq2seq = self;
-    memset(g, 0, (size_t)seq2seq_offsets_of(seq2seq).all * sizeof *g);
-    if (!batch->again) seq2seq_pack(seq2seq, work, w, 1);
+    if (g) memset(g, 0, (size_t)seq2seq_offsets_of(seq2seq).all * sizeof *g);
+    if (!batch->again) seq2seq_pack(seq2seq, work, w, g != NULL);
     for (int i = 0; i < batch->n;) {
         seq2seq_part part = seq2seq_part_at(seq2seq, work, w, batch, i);
         part.share = (int)lrint(dropout * NET_DROP_SCALE);
         part.key = key;
         seq2seq_encode(&part);
         seq2seq_decode(&part);
-        judge(&part, 1.0 / batch->n, g + part.offsets.bias, score);
+        judge(&part, 1.0 / batch->n, g ? g + part.offsets.bias : NULL, score);
+        i += part.n;
+        if (!g) continue;
         judge_back(&part, g);
         seq2seq_decode_back(&part, g);
         seq2seq_encode_back(&part, g);
-        i += part.n;
     }
 }
 
 static void seq2seq_score(const void *self, void *work, const real *w,
                           const weft_batch *batch, weft_score *score)
 {
-    const seq2seq_net *seq2seq = self;
-    if (!batch->again) seq2seq_pack(seq2seq, work, w, 0);
-    for (int i = 0; i < batch->n;) {
-        seq2seq_part part = seq2seq_part_at(seq2seq, work, w, batch, i);
-        seq2seq_encode(&part);
-        seq2seq_decode(&part);
-        judge(&part, 0, NULL, score);
-        i += part.n;
-    }
+    seq2seq_grad(self, work, w, batch, 0, 0, NULL, score);
 }
 
 /* ---- translation ---- */

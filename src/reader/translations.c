@@ -395,10 +395,7 @@ static weft_status find_known(struct reading *reading, int64_t *pieces)
     if (*how->like != '\0') return read_known(reading, "like", how->like);
     if (is_number) return WEFT_OK;
     TRY(read_known(reading, "vocabulary", how->vocabulary));
-    *pieces = 0;
-    for (int i = 0; i < reading->known.n; i++)
-        if (reading->known.language[i].bpe->n > *pieces)
-            *pieces = reading->known.language[i].bpe->n;
+    *pieces = weft_pieces_most(&reading->known, 0, reading->known.n);
     return WEFT_OK;
 }
 

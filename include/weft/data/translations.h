@@ -116,6 +116,8 @@ const char *weft_direction_name(const weft_translations *translations, int64_t d
 int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
                                 const int32_t *which, weft_arena *tmp);
 
+/* The most pieces that a language of [from, end) has. */
+int64_t weft_pieces_most(const weft_translations *translations, int from, int end);
 /* Writes GROUP/vocab/NAME; packed: compressed. EFILE. */
 WEFT_CHECKED weft_status weft_pieces_put(weft_h5 *file, const char *group, const char *name,
                                          const weft_bpe *bpe, int packed);

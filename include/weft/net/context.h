@@ -7,7 +7,7 @@
  *   pair        a copy for each pair of them;
  *   generated   a matrix W with a column for each number of an embedding: the tensor is
  *               W l, l the embedding of the source or target language by the tensor's
- *               role; with groups W (P l), P a small matrix of the tensor;
+ *               role;
  * of others one copy for all contexts. Tensors of words have one copy where languages share
  * a vocabulary, else one for each language, and for each pair with `pair`. Platanios,
  * Sachan, Neubig, Mitchell, "Contextual Parameter Generation for Universal Neural Machine
@@ -34,7 +34,6 @@ typedef struct weft_context_options {
     const char *tensors; /* that contexts have by themselves, as weft_tensors_choose has
                             them; none with `one` */
     int size;            /* M, numbers of an embedding */
-    int group;           /* M', rows of P; 0: no groups */
     int embedding; /* one hot: the numbers of language i are 0, and 1 at i modulo M; not
                       trained, and W begins as the copies of `each` */
     int train;     /* all of w; or what belongs to languages that are not known alone: their
@@ -55,7 +54,6 @@ typedef struct weft_context_part {
     int64_t at, theta; /* offsets in w and in theta */
     int64_t n;         /* numbers of the tensor */
     int copies;        /* or columns */
-    int64_t group;     /* offset of P[group][size]; -1: none */
 } weft_context_part;
 
 typedef struct weft_contexts {
@@ -72,7 +70,6 @@ typedef struct weft_contexts {
     weft_context_part part[WEFT_MAX_TENSORS];
     int64_t theta;     /* numbers of theta */
     int64_t generated; /* of them, those that are generated: P of the published formulas */
-    int64_t first;     /* offset of what belongs to no tensor: the matrices P, embeddings */
     int64_t embedding; /* offset of [languages][size]; all of w where there are none */
     int64_t n;         /* numbers of w */
 } weft_contexts;
@@ -86,14 +83,14 @@ WEFT_CHECKED weft_status weft_contexts_setup(weft_contexts *contexts,
                                              const weft_net *net, const void *self,
                                              int languages, int pairs, int shared);
 /* The tensors of w, in order and without gaps: those of the network, whose first dimension
- * is that of the copies or columns if there are several, then P, then the embeddings. The
- * last two of five dimensions are one. Returns their number. */
+ * is that of the copies or columns if there are several, then the embeddings. The last
+ * two of five dimensions are one. Returns their number. */
 int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MAX_TENSORS]);
 /* Sets by[..] to 1 for those of them that have a row for each language. */
 void weft_contexts_by_language(const weft_contexts *contexts, char by[WEFT_MAX_TENSORS]);
 /* Initial w[n], a function of the seed: copies as the network's own initial weights, the
  * first by `seed`, the others, unless they are alike, by seeds of their own; embeddings
- * U(-0.1, 0.1); W and P uniform, so that theta has the spread of the network's initial
+ * U(-0.1, 0.1); W uniform, so that theta has the spread of the network's initial
  * weights. */
 void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w);
 /* The most copies, or columns, that a tensor has. */
@@ -132,11 +129,10 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
                           const real *dtheta, int64_t from, int64_t n,
                           const weft_contexts_taker *taker, double *dots);
 int64_t weft_contexts_dots(const weft_contexts *contexts);
-/* Gives that with respect to P and the embeddings, dl = W' dtheta, by the dots of all of
- * theta, summed in their order. */
-void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
-                                weft_context at, const double *dots,
-                                const weft_contexts_taker *taker);
+/* Gives that with respect to the embeddings, dl = W' dtheta, by the dots of all of theta,
+ * summed in their order. */
+void weft_contexts_spread_small(const weft_contexts *contexts, weft_context at,
+                                const double *dots, const weft_contexts_taker *taker);
 /* What belongs to contexts that were never trained, trained[languages] 0, becomes the mean
  * of what the others have: copies and embeddings. Cost O(n) where there are any. */
 void weft_contexts_fill(const weft_contexts *contexts, const char *trained, real *w);

@@ -153,8 +153,8 @@ typedef struct weft_task_winner {
      * WEFT_STOP where it takes long and env->stopped says so. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
                          weft_part part, weft_scores *out);
-    /* The scores of each class, the standardised numbers, or translations, for each row of
-     * a part, under the job's configuration, equal on all ranks; owned by mem. NULL:
+    /* The scores of each class, the standardised numbers, or what is written, for each row
+     * of a part, under the job's configuration, equal on all ranks; owned by mem. NULL:
      * nothing is predicted. ECONF: data of no such rows; EFILE, EDATA. Collective. */
     weft_status (*predict)(void *self, const weft_job *job, const weft_state *state,
                            weft_part part, weft_predictions *out, weft_arena *mem);

@@ -209,18 +209,6 @@ static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
 
 /* ---- batches of one context ---- */
 
-int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows)
-{
-    int64_t contexts = layout_of(sgd).contexts, n = 0;
-    weft_arena *tmp = weft_arena_new();
-    int64_t *count = WEFT_NEW(tmp, int64_t, contexts);
-    for (int64_t i = 0; i < rows->n; i++)
-        count[sgd->source->context_of(sgd, rows->row[i])]++;
-    for (int64_t c = 0; c < contexts; c++) n += (count[c] + batch - 1) / batch;
-    weft_arena_free(tmp);
-    return n;
-}
-
 /* place[n] = the places of the rows by context, in their order; from[contexts + 1] where
  * each begins. */
 static void sort_by_context(const sgd_task *sgd, int64_t n, const int64_t *row,
@@ -232,34 +220,6 @@ static void sort_by_context(const sgd_task *sgd, int64_t n, const int64_t *row,
     for (int64_t i = 0; i < n; i++) place[from[sgd->source->context_of(sgd, row[i])]++] = i;
     memmove(from + 1, from, (size_t)contexts * sizeof *from);
     from[0] = 0;
-}
-
-void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
-                       const weft_rng_row *key, int64_t *order, int64_t *end)
-{
-    int64_t contexts = layout_of(sgd).contexts, n = 0, at = 0;
-    int64_t most = rows->n / batch + contexts;
-    weft_arena *tmp = weft_arena_new();
-    int64_t *shuffled = WEFT_NEW(tmp, int64_t, rows->n),
-            *place = WEFT_NEW(tmp, int64_t, rows->n),
-            *from = WEFT_NEW(tmp, int64_t, contexts + 1),
-            *begin = WEFT_NEW(tmp, int64_t, most), *size = WEFT_NEW(tmp, int64_t, most),
-            *which = WEFT_NEW(tmp, int64_t, most);
-    memcpy(shuffled, order, (size_t)rows->n * sizeof *order);
-    sort_by_context(sgd, rows->n, shuffled, place, from);
-    for (int64_t c = 0; c < contexts; c++)
-        for (int64_t i = from[c]; i < from[c + 1]; i += batch, n++) {
-            begin[n] = i;
-            size[n] = from[c + 1] - i < batch ? from[c + 1] - i : batch;
-            which[n] = n;
-        }
-    weft_shuffle_first(n, n, key, which);
-    for (int64_t b = 0; b < n; b++) {
-        for (int64_t i = 0; i < size[which[b]]; i++)
-            order[at++] = shuffled[place[begin[which[b]] + i]];
-        end[b] = at;
-    }
-    weft_arena_free(tmp);
 }
 
 sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
@@ -282,6 +242,23 @@ sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd
         if (full) blocks.cut[++blocks.n] = i;
     }
     return blocks;
+}
+
+void sgd_context_order(const sgd_task *sgd, const sgd_model *model, int64_t n,
+                       const weft_rng_row *key, int64_t *order, int64_t *end)
+{
+    weft_arena *tmp = weft_arena_new();
+    sgd_rows rows = {n, order};
+    sgd_blocks blocks = sgd_blocks_new(sgd, model, &rows, model->train.batch, tmp);
+    int64_t *which = WEFT_NEW(tmp, int64_t, blocks.n), at = 0;
+    for (int64_t b = 0; b < blocks.n; b++) which[b] = b;
+    weft_shuffle_first(blocks.n, blocks.n, key, which);
+    for (int64_t b = 0; b < blocks.n; b++) {
+        const int64_t *cut = blocks.cut + which[b];
+        for (int64_t i = cut[0]; i < cut[1]; i++) order[at++] = blocks.row[i];
+        end[b] = at;
+    }
+    weft_arena_free(tmp);
 }
 
 /* ---- networks of configurations ---- */
@@ -470,12 +447,11 @@ static void tell_weights(const sgd_task *sgd, const sgd_model *model)
                  contexts->alike ? "client" : "direction", all, contexts->pairs);
         return;
     }
-    int size = options->group > 0 ? options->group : options->size;
     weft_log(WEFT_INFO,
              "weights: P M + L M and those not generated = %lld; P = %lld generated, "
-             "M = %d numbers%s, L = %d %s, %lld not generated",
-             all, generated, size, options->group > 0 ? " of a group" : "",
-             contexts->languages, many, contexts->first - generated * size);
+             "M = %d numbers, L = %d %s, %lld not generated",
+             all, generated, options->size, contexts->languages, many,
+             contexts->embedding - generated * options->size);
     if (options->size > contexts->languages && options->embedding == WEFT_CONTEXT_LEARNT)
         weft_log(WEFT_WARN,
                  "context.size = %d is more than the %d %s; the same weights can be "

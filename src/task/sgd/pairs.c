@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { BLOCK = 64 }; /* rows at once */
-
 static const weft_translations *translations_of(const sgd_task *sgd)
 {
     return weft_translations_of(sgd->env.data);
@@ -192,43 +190,34 @@ static void use_text(const sgd_task *sgd, const struct use *use, int direction, 
 }
 
 /* The rows by direction, in it by length, so that a block's sentences end together. */
-static const weft_length *by_length(const sgd_task *sgd, const sgd_rows *rows,
-                                    weft_arena *tmp)
+static sgd_rows by_length(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                          weft_arena *tmp)
 {
+    sgd_blocks blocks = sgd_blocks_new(sgd, model, rows, rows->n + 1, tmp);
     weft_length *order = WEFT_NEW(tmp, weft_length, rows->n);
-    for (int64_t i = 0, n; i < rows->n; i += n) {
-        int direction = pairs_context_of(sgd, rows->row[i]);
-        for (n = 1; i + n < rows->n; n++)
-            if (pairs_context_of(sgd, rows->row[i + n]) != direction) break;
-        sgd_sort_by_length(sgd, (int)n, rows->row + i, order + i);
+    for (int64_t b = 0; b < blocks.n; b++) {
+        int64_t from = blocks.cut[b], n = blocks.cut[b + 1] - from;
+        sgd_sort_by_length(sgd, (int)n, blocks.row + from, order + from);
     }
-    return order;
+    for (int64_t i = 0; i < rows->n; i++) blocks.row[i] = order[i].at;
+    return (sgd_rows){rows->n, blocks.row};
 }
 
 /* Translates this rank's share of each direction. */
 static void translate_rows(const sgd_task *sgd, const sgd_model *model,
                            const sgd_rows *rows, const real *w, const struct use *use)
 {
-    const weft_team *team = sgd->env.team;
     weft_arena *tmp = weft_arena_new();
-    sgd_work work = sgd_work_new(sgd, model, BLOCK, tmp);
-    int64_t row[BLOCK], turn = 0;
-    uint32_t *word[BLOCK];
-    int length[BLOCK], n;
-    for (int i = 0; i < BLOCK; i++) word[i] = WEFT_NEW(tmp, uint32_t, sgd->shape.longest);
-    const weft_length *order = by_length(sgd, rows, tmp);
-    for (int64_t i = 0; i < rows->n; i += n) {
-        int direction = pairs_context_of(sgd, order[i].at);
-        for (n = 0; n < BLOCK && i + n < rows->n; n++) {
-            row[n] = order[i + n].at;
-            if (pairs_context_of(sgd, row[n]) != direction) break;
-        }
-        if (turn++ % team->size != team->rank) continue;
-        const real *theta = sgd_theta(sgd, model, w, direction, work.theta);
-        weft_batch batch = sgd_batch(sgd, model, &work, n, row, NULL);
-        sgd->net->write(model->self, theta, &batch, word, length);
-        for (int k = 0; k < n; k++)
-            use_text(sgd, use, direction, row[k], length[k], word[k]);
+    uint32_t *word[SGD_BLOCK];
+    int length[SGD_BLOCK];
+    for (int i = 0; i < SGD_BLOCK; i++)
+        word[i] = WEFT_NEW(tmp, uint32_t, sgd->shape.longest);
+    sgd_rows sorted = by_length(sgd, model, rows, tmp);
+    sgd_walk walk = sgd_walk_new(sgd, model, &sorted, w, tmp);
+    while (sgd_walk_next(&walk)) {
+        sgd->net->write(model->self, walk.theta, &walk.batch, word, length);
+        for (int k = 0; k < walk.batch.n; k++)
+            use_text(sgd, use, walk.context, walk.row[k], length[k], word[k]);
     }
     weft_arena_free(tmp);
 }

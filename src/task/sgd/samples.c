@@ -181,11 +181,11 @@ static weft_status check_kind(const sgd_task *sgd)
         return weft_fail(
             WEFT_ECONF, "run.class_weights = balanced weights classes in all "
                         "configurations, and train.balance in some; leave one of them out");
-    if (sgd->shape.form == WEFT_CHARS && balances(sgd))
+    const char *lacks = weft_forms[sgd->shape.form]->unclassed;
+    if (lacks && balances(sgd))
         return weft_fail(WEFT_ECONF,
-                         "%s weights samples by their class, and characters of text have "
-                         "none; leave it out",
-                         balance_key(sgd));
+                         "%s weights samples by their class, and %s; leave it out",
+                         balance_key(sgd), lacks);
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         if (sgd->first[p + 1] == sgd->first[p] &&
             (p == WEFT_TRAIN ||

@@ -6,59 +6,38 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* rows at once */
-
 /* ---- blocks ---- */
 
-const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w,
-                      int context, real *theta)
+sgd_walk sgd_walk_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                      const real *w, weft_arena *tmp)
 {
-    if (!model->contexts) return w;
-    weft_contexts_form(model->contexts, w, sgd->source->context(sgd, context), 0,
-                       model->table.at, theta);
-    return theta;
+    return (sgd_walk){.sgd = sgd,
+                      .model = model,
+                      .w = w,
+                      .theta = w,
+                      .blocks = sgd_blocks_new(sgd, model, rows, SGD_BLOCK, tmp),
+                      .work = sgd_work_new(sgd, model, SGD_BLOCK, tmp),
+                      .at = sgd->env.team->rank - sgd->env.team->size,
+                      .context = -1};
 }
 
-/* A rank's blocks of rows, one after the other: the samples of the present one, and the
- * weights for their context. */
-struct walk {
-    const sgd_task *sgd;
-    const sgd_model *model;
-    const real *w, *theta;
-    sgd_blocks blocks;
-    sgd_work work;
-    int64_t at, end; /* number of the present block; that after the last one */
-    int context;
-    weft_batch batch;
-};
-
-static struct walk walk_new(const sgd_task *sgd, const sgd_model *model,
-                            const sgd_rows *rows, const real *w, weft_arena *tmp)
+int sgd_walk_next(sgd_walk *walk)
 {
-    const weft_team *team = sgd->env.team;
-    struct walk walk = {.sgd = sgd,
-                        .model = model,
-                        .w = w,
-                        .blocks = sgd_blocks_new(sgd, model, rows, BLOCK, tmp),
-                        .work = sgd_work_new(sgd, model, BLOCK, tmp),
-                        .context = -1};
-    walk.at = walk.blocks.n * team->rank / team->size - 1;
-    walk.end = walk.blocks.n * (team->rank + 1) / team->size;
-    return walk;
-}
-
-/* Goes to the next block; 0: there is none. */
-static int next_block(struct walk *walk)
-{
-    if (++walk->at >= walk->end) return 0;
-    int64_t from = walk->blocks.cut[walk->at], n = walk->blocks.cut[walk->at + 1] - from;
-    const int64_t *row = walk->blocks.row + from;
-    int context =
-        walk->model->contexts ? walk->sgd->source->context_of(walk->sgd, row[0]) : 0;
-    walk->batch = sgd_batch(walk->sgd, walk->model, &walk->work, (int)n, row, NULL);
+    const sgd_task *sgd = walk->sgd;
+    const sgd_model *model = walk->model;
+    walk->at += sgd->env.team->size;
+    if (walk->at >= walk->blocks.n) return 0;
+    const int64_t *cut = walk->blocks.cut + walk->at;
+    walk->row = walk->blocks.row + cut[0];
+    int context = model->contexts ? sgd->source->context_of(sgd, walk->row[0]) : 0;
+    walk->batch =
+        sgd_batch(sgd, model, &walk->work, (int)(cut[1] - cut[0]), walk->row, NULL);
     walk->batch.again = context == walk->context;
-    if (!walk->batch.again)
-        walk->theta = sgd_theta(walk->sgd, walk->model, walk->w, context, walk->work.theta);
+    if (model->contexts && !walk->batch.again) {
+        weft_contexts_form(model->contexts, walk->w, sgd->source->context(sgd, context), 0,
+                           model->table.at, walk->work.theta);
+        walk->theta = walk->work.theta;
+    }
     walk->context = context;
     return 1;
 }
@@ -89,10 +68,10 @@ sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *r
                         const real *w)
 {
     weft_arena *tmp = weft_arena_new();
-    struct walk walk = walk_new(sgd, model, rows, w, tmp);
+    sgd_walk walk = sgd_walk_new(sgd, model, rows, w, tmp);
     int64_t n = walk.blocks.n;
     sgd_sums *told = WEFT_NEW(tmp, sgd_sums, n), all = {0};
-    while (next_block(&walk)) {
+    while (sgd_walk_next(&walk)) {
         weft_score score = {0};
         sgd->net->score(model->self, walk.work.net, walk.theta, &walk.batch, &score);
         told[walk.at] =
@@ -128,10 +107,10 @@ static void add_network(const sgd_task *sgd, const sgd_model *model, const sgd_r
 {
     weft_arena *tmp = weft_arena_new();
     int classes = sgd->shape.classes;
-    struct walk walk = walk_new(sgd, model, rows, w, tmp);
-    real *h = WEFT_NEW(tmp, real, (int64_t)BLOCK * sgd->net->width(model->self)),
-         *z = WEFT_NEW(tmp, real, (int64_t)BLOCK * classes);
-    while (next_block(&walk)) {
+    sgd_walk walk = sgd_walk_new(sgd, model, rows, w, tmp);
+    real *h = WEFT_NEW(tmp, real, (int64_t)SGD_BLOCK * sgd->net->width(model->self)),
+         *z = WEFT_NEW(tmp, real, (int64_t)SGD_BLOCK * classes);
+    while (sgd_walk_next(&walk)) {
         const int64_t *place = walk.blocks.place + walk.blocks.cut[walk.at];
         sgd->net->represent(model->self, walk.work.net, walk.theta, &walk.batch, h, z);
         for (int i = 0; i < walk.batch.n; i++)

@@ -239,12 +239,6 @@ extern const weft_kind sgd_train_kind;
 /* Gives clients without training rows the mean of what others have, of w[model->n]. */
 void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_rows *train,
                        real *w);
-/* Batches of a pass over the rows, which have one context each. */
-int64_t sgd_context_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows);
-/* Orders the shuffled rows of a pass by these, in a random order keyed by `key`, too; sets
- * end[..], their ends. Cost O(n + contexts). */
-void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
-                       const weft_rng_row *key, int64_t *order, int64_t *end);
 /* Rows in blocks of at most `most`, of one context each where the model has contexts: block
  * b is row[cut[b]] .. row[cut[b + 1] - 1]; row[i] stands at place[i] in `rows`. */
 typedef struct sgd_blocks {
@@ -252,6 +246,10 @@ typedef struct sgd_blocks {
 } sgd_blocks;
 sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                           int64_t most, weft_arena *mem);
+/* Orders the shuffled rows of a pass by batches of one context each, which are in a random
+ * order keyed by `key`, too, and sets end[..], their ends. Cost O(n + contexts). */
+void sgd_context_order(const sgd_task *sgd, const sgd_model *model, int64_t n,
+                       const weft_rng_row *key, int64_t *order, int64_t *end);
 
 /* The network and the steps of a job, whose configuration was checked at setup. */
 sgd_model sgd_model_of(const sgd_task *sgd, const weft_job *job, weft_arena *mem);
@@ -330,10 +328,24 @@ WEFT_CHECKED weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f,
 
 /* ---- score.c ---- */
 
-/* The weights of the network for a context, in theta[contexts->theta]; w itself where the
- * model has no contexts. */
-const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w,
-                      int context, real *theta);
+/* A rank's blocks of rows, one after the other: the samples of the present one, and the
+ * weights for their context. */
+typedef struct sgd_walk {
+    const sgd_task *sgd;
+    const sgd_model *model;
+    const real *w, *theta;
+    sgd_blocks blocks;
+    sgd_work work;
+    int64_t at;         /* number of the present block */
+    const int64_t *row; /* [batch.n] its rows */
+    int context;
+    weft_batch batch;
+} sgd_walk;
+enum { SGD_BLOCK = 64 }; /* rows of a block, at most */
+sgd_walk sgd_walk_new(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                      const real *w, weft_arena *tmp);
+/* Goes to the rank's next block; 0: there is none. */
+int sgd_walk_next(sgd_walk *walk);
 void sgd_sums_add(sgd_sums *to, const sgd_sums *sums); /* to += sums */
 /* The score that sgd.score names; INFINITY where the loss is not finite. */
 double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums);

@@ -43,8 +43,7 @@ static void shuffle_pass(struct course *course, int64_t pass)
     weft_shuffle_first(n, n, &key, course->order);
     key.c = 1;
     if (course->end)
-        sgd_context_order(course->sgd, course->model->train.batch, &course->fold->train,
-                          &key, course->order, course->end);
+        sgd_context_order(course->sgd, course->model, n, &key, course->order, course->end);
 }
 
 /* Documents: pieces with nearly equal numbers of words, so that ranks take equally long;
@@ -182,7 +181,7 @@ static void change_contexts(struct course *course, weft_pace pace, weft_context 
     weft_contexts_spread(contexts, w, at, pieces->out, pieces->part, pieces->parts, &taker,
                          course->dots);
     if (pieces->exchange) weft_join_f64(course->sgd->env.team, course->dots, n);
-    weft_contexts_spread_small(contexts, w, at, course->dots, &taker);
+    weft_contexts_spread_small(contexts, at, course->dots, &taker);
 }
 
 /* All ranks get all of x, the weights or a vector of the optimizer. */
@@ -295,9 +294,7 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     weft_arena *tmp = weft_arena_new();
     const sgd_fold *fold = &sgd->at[f];
     int64_t batch = model->train.batch < fold->train.n ? model->train.batch : fold->train.n;
-    int64_t passes = model->contexts
-                         ? sgd_context_batches(sgd, model->train.batch, &fold->train)
-                         : (fold->train.n + model->train.batch - 1) / model->train.batch;
+    int64_t passes = sgd_blocks_new(sgd, model, &fold->train, model->train.batch, tmp).n;
     int64_t steps = sgd->opts.steps > 0 ? sgd->opts.steps : passes;
     struct course course = {
         .sgd = sgd,
