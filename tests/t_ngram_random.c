@@ -239,8 +239,5 @@ static void test_literal(void)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    test_frequent();
-    test_mixed();
-    test_literal();
-    return tap_end();
+    return TESTS(test_frequent, test_mixed, test_literal);
 }
