@@ -19,7 +19,7 @@ static double time_of(const char *options, int64_t jobs)
                       .options =
                           printed("trials = 0\njobs = %lld\n%s", (long long)jobs, options),
                       .configs = 1};
-    if (sim_setup(&sim, NULL)) weft_die("%s", weft_error());
+    must(sim_setup(&sim, NULL));
     weft_job *flying = WEFT_NEW(mem, weft_job, WORKERS);
     weft_result res = weft_result_new(1, 0, mem);
     double start = weft_now();

@@ -11,7 +11,6 @@ struct dense {
     int64_t first; /* this rank's rows of x */
     double *x;     /* [total][d] */
     double most;   /* largest magnitude in x */
-    weft_arena *mem;
 };
 
 static void dense_times(const weft_matrix *matrix, int c, const real *w, real *z)
@@ -31,11 +30,11 @@ static void dense_times(const weft_matrix *matrix, int c, const real *w, real *z
 static void dense_trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
     const struct dense *dense = matrix->self;
-    size_t mark = weft_arena_mark(dense->mem);
+    size_t mark = weft_arena_mark(mem);
     double bound = weft_largest(matrix->team, z, (size_t)(c * matrix->n)) * dense->most *
                    (double)matrix->total;
     int scale = weft_fix_scale(bound);
-    int64_t *sum = WEFT_NEW(dense->mem, int64_t, c * matrix->d);
+    int64_t *sum = WEFT_NEW(mem, int64_t, c * matrix->d);
     for (int j = 0; j < c && isfinite(bound); j++)
         for (int64_t k = 0; k < matrix->d; k++)
             for (int64_t b = 0; b < matrix->n; b += WEFT_BLOCK) {
@@ -46,16 +45,15 @@ static void dense_trans(const weft_matrix *matrix, int c, const real *z, double 
                 sum[j * matrix->d + k] += weft_fix(block, scale);
             }
     weft_sum_whole(matrix->team, sum, (size_t)(c * matrix->d), scale, bound, g);
-    weft_arena_reset(dense->mem, mark);
+    weft_arena_reset(mem, mark);
 }
 
 /* Columns of others are not there, so that a model that reads them is found. */
 static void dense_normal(const weft_matrix *matrix, int c, const real *w, const real *h,
                          int own, double *g)
 {
-    const struct dense *dense = matrix->self;
-    size_t mark = weft_arena_mark(dense->mem);
-    real *z = WEFT_NEW(dense->mem, real, c * matrix->n);
+    size_t mark = weft_arena_mark(mem);
+    real *z = WEFT_NEW(mem, real, c * matrix->n);
     dense_times(matrix, c, w, z);
     for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
     dense_trans(matrix, c, z, g);
@@ -63,7 +61,7 @@ static void dense_normal(const weft_matrix *matrix, int c, const real *w, const 
     if (own) weft_deal(matrix->d, matrix->team->rank, matrix->team->size, &first, &count);
     for (int64_t k = 0; k < c * matrix->d; k++)
         if (k % matrix->d < first || k % matrix->d >= first + count) g[k] = NAN;
-    weft_arena_reset(dense->mem, mark);
+    weft_arena_reset(mem, mark);
 }
 
 static void dense_sums(const weft_matrix *matrix, double *sum)
@@ -104,7 +102,6 @@ static weft_matrix dense_new(struct dense *dense, int64_t total, int64_t d)
                           .self = dense};
     weft_deal(total, world.rank, world.size, &dense->first, &matrix.n);
     dense->x = WEFT_NEW(mem, double, total *d);
-    dense->mem = weft_arena_new();
     return matrix;
 }
 

@@ -30,12 +30,10 @@ static inline weft_status set_up(struct stand *stand, const char *options, weft_
     *stand = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     weft_conf_init(&stand->conf, mem);
     TRY(weft_conf_text(&stand->conf, "test", options));
-    TRY(open_task(
-        task, stand->self, &stand->conf, &stand->space,
-        (weft_env){.team = &world, .data = data, .seed = 3, .memory = 1e9, .mem = mem}));
+    TRY(open_on(task, stand->self, &stand->conf, &stand->space, data, 3));
     weft_mix mix = first_configs(&stand->space, 1);
     stand->job = weft_job_new(0, 0, &mix);
-    stand->res = result_of(task, 1, mem);
+    stand->res = result_of(task, 1);
     afresh(stand);
     return WEFT_OK;
 }
@@ -50,9 +48,7 @@ static inline struct stand *stand_up(const char *options, weft_data *data)
 static inline double train(struct stand *stand, double resource)
 {
     stand->job.resource = resource;
-    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res));
     stand->job.index++;
     return stand->res.loss;
 }

@@ -4,6 +4,7 @@
 
 #include <float.h>
 
+#include "in_memory.h"
 #include "measured.h"
 
 enum { N = 400, VALID = 150, D = 9, C = 3, F = 20, K = 3, W = C * (F + 1), SEED = 11 };
@@ -18,21 +19,12 @@ static inline void make_data(weft_data *data)
 {
     for (int i = 0; i < N + VALID; i++) {
         label[i] = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
-        for (int d = 0; d < D; d++) {
-            double z[4];
-            weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
-            weft_rng_normal(&rng, z);
-            value[i][d] = (float)(0.6 * z[0] + (d % C == label[i]));
-        }
+        for (int d = 0; d < D; d++)
+            value[i][d] = (float)(0.6 * normal_of(5, i, d, 0) + (d % C == label[i]));
     }
-    *data = (weft_data){
-        .form = WEFT_REALS, .classes = C, .path = "test", .mem = mem, .team = &world};
-    const int64_t total[2] = {ntrain, VALID};
+    *data = data_of(WEFT_REALS, C);
     for (int p = 0; p < 2; p++) {
-        weft_rows *rows = &data->part[p];
-        rows->total = total[p];
-        rows->d = D;
-        weft_deal(total[p], world.rank, world.size, &rows->first, &rows->n);
+        weft_rows *rows = deal_rows(data, p, p ? VALID : ntrain, D);
         rows->value = value[p * N + rows->first];
         rows->label = label + p * N + rows->first;
     }
@@ -61,17 +53,12 @@ static inline weft_status set_up(struct stand *stand, const char *options, const
     make_data(&stand->data);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
     TRY(read_input(&stand->conf, fixed, options));
-    TRY(open_task(task, stand->self, &stand->conf, &stand->space,
-                  (weft_env){.team = &world,
-                             .data = &stand->data,
-                             .seed = SEED,
-                             .memory = 1e9,
-                             .mem = mem}));
+    TRY(open_on(task, stand->self, &stand->conf, &stand->space, &stand->data, SEED));
     weft_mix mix = first_configs(&stand->space, K);
     for (int i = 0; i < K; i++) mix.logp[i] = log(p[i]);
     stand->job = weft_job_new(TRIAL, 1, &mix);
     stand->job.index = ROUND;
-    stand->res = result_of(task, K, mem);
+    stand->res = result_of(task, K);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
     return WEFT_OK;
 }
@@ -85,9 +72,7 @@ static inline struct stand *stand_up(const char *options, const double *p)
 
 static inline void run(struct stand *stand)
 {
-    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res));
 }
 
 /* The model's weights and intercepts in the state. */

@@ -2,10 +2,10 @@
 #ifndef FOLDS_STAND_H
 #define FOLDS_STAND_H
 
+#include "in_memory.h"
 #include "measured.h"
 #include "results.h"
 #include "scratch.h"
-#include "weft/feature/feature.h"
 
 enum { ROWS = 180, D = 5, F = 20, K = 3, M = F + 1, MOST = ROWS, SEED = 11 };
 
@@ -23,10 +23,7 @@ struct rows {
 
 static double drawn_number(int i, int j)
 {
-    double z[4];
-    weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
-    weft_rng_normal(&rng, z);
-    return z[0];
+    return normal_of(5, i, j, 0);
 }
 
 /* Columns a to e, a number of the row, a weight, a class. */
@@ -48,10 +45,9 @@ static const char *table(void)
 static void open_table(weft_data *data, const char *options)
 {
     const weft_reader *dense;
-    weft_status st = weft_reader_find("dense", &dense);
-    if (st == WEFT_OK) st = pack(dense, table(), "table.h5", options);
-    if (st == WEFT_OK) st = weft_data_open(data, at("table.h5"), &world, mem);
-    must(st);
+    must(weft_reader_find("dense", &dense));
+    must(pack(dense, table(), "table.h5", options));
+    must(weft_data_open(data, at("table.h5"), &world, mem));
 }
 
 /* This rank's rows of a part, from row `at` on. */
@@ -115,15 +111,10 @@ static weft_status set_up(struct stand *stand, const char *packing, const char *
     const char *folds = strstr(options, "fmap.folds=");
     if (folds) stand->folds = atoi(folds + strlen("fmap.folds="));
     TRY(read_input(&stand->conf, usual, options));
-    TRY(open_task(task, stand->self, &stand->conf, &stand->space,
-                  (weft_env){.team = &world,
-                             .data = &stand->data,
-                             .seed = SEED,
-                             .memory = 1e9,
-                             .mem = mem}));
+    TRY(open_on(task, stand->self, &stand->conf, &stand->space, &stand->data, SEED));
     weft_mix mix = first_configs(&stand->space, k);
     stand->job = weft_job_new(0, 1, &mix);
-    stand->res = result_of(task, k, mem);
+    stand->res = result_of(task, k);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
     return WEFT_OK;
 }
@@ -131,9 +122,7 @@ static weft_status set_up(struct stand *stand, const char *packing, const char *
 static void run(struct stand *stand)
 {
     weft_result_begin(&stand->res, &stand->job);
-    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res));
 }
 
 static struct stand *stand_up(const char *packing, const char *options, int k)

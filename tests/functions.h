@@ -325,12 +325,9 @@ static inline void minimizer_run(const struct function *function, const char *op
         int n = 0;
         while (n < workers && weft_search_ask(&minimizer->search, &job[n]) == WEFT_JOB) {
             const double *v = job[n].mix.conf;
-            double z[4];
-            weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
-            weft_rng_normal(&rng, z);
             if (conf) memcpy(conf + (i + n) * dim, v, (size_t)dim * sizeof *v);
             value[n] = function->value(v) - function->minimum;
-            seen[n] = value[n] + function->noise * z[0];
+            seen[n] = value[n] + function->noise * normal_of(seed, (i + n), 0, 0);
             n++;
         }
         weft_check(n > 0, "the search ends after %lld trials", (long long)i);

@@ -32,9 +32,9 @@ static inline double score_of(const weft_task *task, const weft_scores *scores,
 }
 
 /* A result with room for what the task measures. */
-static inline weft_result result_of(const weft_task *task, int k, weft_arena *arena)
+static inline weft_result result_of(const weft_task *task, int k)
 {
-    return weft_result_new(k, weft_metrics_count(task->traits.metrics), arena);
+    return weft_result_new(k, weft_metrics_count(task->traits.metrics), mem);
 }
 
 /* Reads the input `text`, and "SECTION.KEY=VALUE ..." after it. */
@@ -61,6 +61,15 @@ static inline weft_status open_task(const weft_task *task, void *self, weft_conf
     TRY(task->tuned(self, tuned, &n));
     TRY(weft_space_read(space, conf, tuned, n, 1, env.mem));
     return task->setup(self, &env);
+}
+
+/* On data, with all ranks. */
+static inline weft_status open_on(const weft_task *task, void *self, weft_conf *conf,
+                                  weft_space *space, weft_data *data, uint64_t seed)
+{
+    return open_task(
+        task, self, conf, space,
+        (weft_env){.team = &world, .data = data, .seed = seed, .memory = 1e9, .mem = mem});
 }
 
 /* A mixture of the first k configurations, of equal probability. */

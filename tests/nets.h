@@ -165,7 +165,7 @@ static inline struct fixture fixture_new(const weft_net *net, const char *option
 {
     struct fixture fixture = {.net = net, .shape = shape};
     fixture.self = bound(net, options);
-    if (net->setup(fixture.self, &shape)) weft_die("%s", weft_error());
+    must(net->setup(fixture.self, &shape));
     fill_batch(&fixture, n, 0);
     fixture.nw = net->nweight(fixture.self);
     fixture.w = WEFT_NEW(mem, real, fixture.nw);
@@ -396,9 +396,20 @@ static inline void is_refused(const weft_net *net, const char *options, weft_sha
 {
     void *self = bound(net, options);
     weft_status found = net->setup(self, &shape);
-    ok(found == st && strstr(weft_error(), part) && !strchr(weft_error(), '\n'),
+    ok(found == st && says(part) && !strchr(weft_error(), '\n'),
        "%s %s: refused, with '%s'", net->kind.name, options, part);
-    if (found != st || !strstr(weft_error(), part)) note("found: %s", weft_error());
+}
+
+/* The next n numbers of a file. */
+static inline real *read_reals(FILE *file, int64_t n)
+{
+    real *x = WEFT_NEW(mem, real, n);
+    double one;
+    for (int64_t i = 0; i < n; i++) {
+        weft_check(fscanf(file, "%lf", &one) == 1, "only %" PRId64 " numbers", i);
+        x[i] = (real)one;
+    }
+    return x;
 }
 
 #endif

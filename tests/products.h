@@ -2,9 +2,7 @@
 #ifndef WEFT_TEST_PRODUCTS_H
 #define WEFT_TEST_PRODUCTS_H
 
-#include "weft/feature/feature.h"
-
-#include "tap.h"
+#include "in_memory.h"
 
 /* A matrix, its rows of all ranks in double, and vectors to multiply it by. */
 typedef struct product_test {

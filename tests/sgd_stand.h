@@ -71,19 +71,14 @@ static inline void set_up(struct training *training, const char *options)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     *training = (struct training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
-    weft_status st = read_input(conf, usual, options);
-    if (st == WEFT_OK)
-        st = open_task(
-            sgd, training->self, conf, &training->space,
-            (weft_env){
-                .team = &world, .data = &data, .seed = 3, .memory = 1e9, .mem = mem});
-    must(st);
+    must(read_input(conf, usual, options));
+    must(open_on(sgd, training->self, conf, &training->space, &data, 3));
     training->mix = weft_mix_new(1, training->space.dim, mem);
     for (int a = 0; a < training->space.dim; a++)
         training->mix.conf[a] = training->space.axis[a].hi;
     training->job = weft_job_new(0, EPOCHS, &training->mix);
     training->state = weft_state_new(sgd, training->self, &training->job, mem);
-    training->res = result_of(sgd, 1, mem);
+    training->res = result_of(sgd, 1);
     sgd->start(training->self, &training->job, &training->state);
 }
 

@@ -4,6 +4,7 @@
  * RUN: np=1 np=2 np=3 */
 #include "task/fmap/fmap.h"
 
+#include "in_memory.h"
 #include "measured.h"
 #include "results.h"
 
@@ -22,9 +23,7 @@ static uint32_t draw(int64_t i, int64_t j, uint32_t n)
 /* Words of a class are those of its third more often than others. */
 static void take_part(weft_data *data, weft_part part, int64_t from, int64_t n)
 {
-    weft_rows *rows = &data->part[part];
-    rows->total = n;
-    weft_deal(n, world.rank, world.size, &rows->first, &rows->n);
+    weft_rows *rows = deal_rows(data, part, n, 0);
     int32_t *label = WEFT_NEW(mem, int32_t, rows->n);
     int64_t *offset = WEFT_NEW(mem, int64_t, rows->n + 1);
     uint32_t *token = WEFT_NEW(mem, uint32_t, rows->n * LONG);
@@ -80,20 +79,18 @@ static struct stand *stand_up(const char *model, int classes, double memory)
     make_data(&stand->data, classes);
     stand->task = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&stand->conf, mem);
-    weft_status st = weft_conf_text(
+    must(weft_conf_text(
         &stand->conf, "test",
         printed("[fmap]\nfeature = ngram\nmodel = %s\n[ngram]\nbins = 512\n"
                 "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
                 "[space]\nconfigs = %d\n",
-                model, K));
-    if (st == WEFT_OK)
-        st = open_task(task, stand->task, &stand->conf, &stand->space,
-                       (weft_env){.team = &world,
-                                  .data = &stand->data,
-                                  .seed = SEED,
-                                  .memory = memory,
-                                  .mem = mem});
-    must(st);
+                model, K)));
+    must(open_task(task, stand->task, &stand->conf, &stand->space,
+                   (weft_env){.team = &world,
+                              .data = &stand->data,
+                              .seed = SEED,
+                              .memory = memory,
+                              .mem = mem}));
     for (int i = 0; i < K; i++) {
         weft_mix mix = weft_mix_new(1, stand->space.dim, mem);
         stand->job[i] = weft_job_new(i, 1, &mix);
@@ -120,7 +117,7 @@ static uint64_t run(struct stand *stand, int i)
 {
     const weft_job *job = &stand->job[i];
     weft_state state = weft_state_new(task, stand->task, job, mem);
-    weft_result res = result_of(task, 1, mem);
+    weft_result res = result_of(task, 1);
     must(task->step(stand->task, job, 0, &state, NULL, &res));
     return result_hash(&res, weft_state_hash(&state));
 }

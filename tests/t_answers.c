@@ -127,8 +127,7 @@ static void test_balanced(FILE *gold)
 
 static void test_gold(void)
 {
-    FILE *gold = fopen("tests/gold/answers.txt", "r");
-    weft_check(gold, "tests/gold/answers.txt is missing: run tests in the top directory");
+    FILE *gold = gold_of("answers.txt");
     for (int weighted = 0; weighted < 2; weighted++) {
         weft_fitted out;
         const char *what = weighted ? "weighted" : "plain";

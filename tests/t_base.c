@@ -1,6 +1,5 @@
 /* Room base: errors, arenas, random numbers, heaps.
  * RUN: np=1 np=2 */
-#include "says.h"
 #include "tap.h"
 
 #include <Random123/philox.h>

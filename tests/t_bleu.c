@@ -9,18 +9,6 @@
 enum { PAIR_FIELDS = 7, SCORE_FIELDS = 14 };
 static const double tolerance = 1e-9; /* of scores from 0 to 100 */
 
-static int split_line(char *line, char **field)
-{
-    int n = 0;
-    line[strcspn(line, "\n")] = '\0';
-    for (char *next; line != NULL && n < SCORE_FIELDS; line = next) {
-        next = strchr(line, '\t');
-        if (next != NULL) *next++ = '\0';
-        field[n++] = line;
-    }
-    return n;
-}
-
 /* What was counted, and how much of it was right. */
 struct tally {
     weft_bleu bleu; /* of the set */
@@ -70,12 +58,11 @@ static void end_set(struct tally *tally, char **field)
 static void test_gold(void)
 {
     struct tally tally = {.pairs = 0};
-    FILE *gold = fopen("tests/gold/bleu.tsv", "r");
+    FILE *gold = gold_of("bleu.tsv");
     char *line = NULL, *field[SCORE_FIELDS];
     size_t size = 0;
-    weft_check(gold, "tests/gold/bleu.tsv is missing: run tests in the top directory");
     while (getline(&line, &size, gold) > 0) {
-        int n = split_line(line, field), pair = strcmp(field[0], "pair") == 0;
+        int n = split_line(line, field, SCORE_FIELDS), pair = strcmp(field[0], "pair") == 0;
         weft_check(n == (pair ? PAIR_FIELDS : SCORE_FIELDS), "bleu.tsv: %d fields", n);
         if (pair)
             add_pair(&tally, field, mem);

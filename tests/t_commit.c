@@ -127,8 +127,8 @@ static void test_thread(void)
     ok(weft_commit_now(commit) == WEFT_OK && !weft_file_is(obsolete), "but after that");
     set_disk(0, ENOSPC);
     st = weft_commit_now(commit);
-    ok(st == WEFT_EFILE && strstr(weft_error(), at("journal")) &&
-           strstr(weft_error(), "free space") && !strchr(weft_error(), '\n'),
+    ok(st == WEFT_EFILE && says(at("journal")) && says("free space") &&
+           !strchr(weft_error(), '\n'),
        "of a disk that is full it tells in one line");
     set_disk(0, 0);
     ok(weft_commit_soon(commit) == WEFT_EFILE && weft_commit_end(commit) == WEFT_EFILE,
@@ -204,8 +204,7 @@ static void test_search(void)
     ok(run(1, SOME, 0, &sum) == WEFT_OK && sum == whole,
        "the same if the disk hangs for %d jobs", SOME);
     st = run(1, SOME, EIO, &sum);
-    ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume") &&
-           !strchr(weft_error(), '\n'),
+    ok(st == WEFT_EFILE && says("weft resume") && !strchr(weft_error(), '\n'),
        "a disk that fails ends it with one line");
     note("%s", weft_error());
     ok(b.task.steps == SOME || b.task.steps == SOME + 1,

@@ -1,6 +1,5 @@
 /* Room base: options and input files.
  * RUN: np=1 np=2 */
-#include "says.h"
 #include "tap.h"
 
 struct plugin {

@@ -319,14 +319,12 @@ static void test_one_tokenizer(void)
     weft_conf_init(&conf, mem);
     const weft_feature *feature;
     ok(open_hand(ONE_TOKENIZER) == WEFT_OK, "documents split by one tokenizer are opened");
-    weft_check(weft_feature_find("ngram", &feature) == WEFT_OK &&
-                   weft_data_open(&data, at("hand.h5"), &world, mem) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_feature_find("ngram", &feature));
+    must(weft_data_open(&data, at("hand.h5"), &world, mem));
     void *map = weft_arena_alloc(mem, 1, feature->kind.size);
     weft_source rows = weft_data_source(&data);
-    weft_status st = weft_conf_set(&conf, "ngram.bins=64");
-    if (st == WEFT_OK) st = weft_conf_bind(&conf, &feature->kind, map);
-    must(st);
+    must(weft_conf_set(&conf, "ngram.bins=64"));
+    must(weft_conf_bind(&conf, &feature->kind, map));
     fails(feature->setup(map, &rows, 1e9, 2, 1, mem), WEFT_EFILE, "/vocab/remove/hash",
           "hand.h5", "a search over them");
     weft_data_close(&data);

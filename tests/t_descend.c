@@ -75,8 +75,7 @@ static double distance(FILE *in, const char *name, const weft_descent *descent)
 
 static void test_pytorch(void)
 {
-    FILE *in = fopen("tests/gold/descend.txt", "r");
-    weft_check(in, "run the test in the top directory");
+    FILE *in = gold_of("descend.txt");
     for (size_t i = 0; i < LEN(cases); i++) {
         double off = distance(in, cases[i].name, &cases[i].d);
         is_near(off, 0, tolerance, "%s: the steps are PyTorch's", cases[i].name);

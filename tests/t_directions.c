@@ -76,8 +76,7 @@ static struct beside beside_new(const struct toy *toy)
 static weft_samples samples_of(const struct toy *toy, int64_t c, weft_part part)
 {
     weft_samples samples;
-    weft_status st = weft_client_read(toy->data.owners, c, part, &samples, mem);
-    must(st);
+    must(weft_client_read(toy->data.owners, c, part, &samples, mem));
     return samples;
 }
 

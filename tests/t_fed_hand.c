@@ -188,9 +188,8 @@ static void test_portions(void)
 static void test_predictions(const struct toy *toy, struct stand *stand, const double *w)
 {
     weft_predictions said;
-    weft_status st = fed->winner.predict(stand->self, &stand->job, &stand->state,
-                                         WEFT_VALID, &said, mem);
-    must(st);
+    must(fed->winner.predict(stand->self, &stand->job, &stand->state, WEFT_VALID, &said,
+                             mem));
     double off = 0;
     int64_t row = 0;
     for (int c = 0; c < toy->n; c++)
@@ -422,7 +421,5 @@ int main(int argc, char **argv)
         test_mixture("loss", diff);
         test_mixture("error", diff);
     }
-    test_columns();
-    test_cost();
-    return tap_end();
+    return TESTS(test_columns, test_cost);
 }

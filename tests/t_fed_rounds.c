@@ -78,8 +78,7 @@ static int scores(struct stand *stand, weft_part part, double *x)
 {
     weft_scores told;
     weft_job job = job_after(stand);
-    weft_status st = fed->winner.score(stand->self, &job, &stand->state, part, &told);
-    must(st);
+    must(fed->winner.score(stand->self, &job, &stand->state, part, &told));
     int n = put(x, put(x, 0, &told.count, 1), told.metric, 8), columns = 4;
     const weft_members *members = told.members;
     int64_t m = world.rank == 0 && members ? members->n : 0;
@@ -179,8 +178,7 @@ static void test_cases(struct toy *toy, int in_lanes)
 {
     static char line[1 << 16];
     struct played played = {0};
-    FILE *file = fopen("tests/gold/rounds.txt", "r");
-    weft_check(file != NULL, "run the test in the top directory");
+    FILE *file = gold_of("rounds.txt");
     int input = 0;
     while (fgets(line, sizeof line, file)) {
         if (strncmp(line, "case ", 5) == 0) {

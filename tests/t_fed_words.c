@@ -14,10 +14,9 @@ static weft_team self;
 static void open_data(weft_data *data, const char *name, const char *options,
                       weft_team *team)
 {
-    weft_status st = pack(&weft_reader_synthetic, "documents", name,
-                          printed("rows=60 words=12 %s", options));
-    if (st == WEFT_OK) st = weft_data_open(data, at(name), team, mem);
-    must(st);
+    must(pack(&weft_reader_synthetic, "documents", name,
+              printed("rows=60 words=12 %s", options)));
+    must(weft_data_open(data, at(name), team, mem));
 }
 
 /* ---- owners ---- */
@@ -75,9 +74,8 @@ static void test_match(void)
     int64_t n = samples.n;
     memcpy(before, samples.label, (size_t)n * sizeof *before);
     like.class_name = other;
-    weft_check(weft_data_match(&words, &like, "a run") == WEFT_OK &&
-                   weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_data_match(&words, &like, "a run"));
+    must(weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem));
     int same = samples.n == n;
     for (int64_t i = 0; i < n && same; i++) same = samples.label[i] == 1 - before[i];
     ok(same && n > 0, "classes are told by name");
@@ -158,10 +156,8 @@ static weft_score after_steps(const struct alone *alone, const real *w)
     real *own = WEFT_NEW(mem, real, alone->n), *g = WEFT_NEW(mem, real, alone->n);
     for (int64_t c = 0; c < CLIENTS; c++) {
         weft_samples train, valid;
-        weft_check(weft_client_read(words.owners, c, WEFT_TRAIN, &train, mem) == WEFT_OK &&
-                       weft_client_read(words.owners, c, WEFT_VALID, &valid, mem) ==
-                           WEFT_OK,
-                   "%s", weft_error());
+        must(weft_client_read(words.owners, c, WEFT_TRAIN, &train, mem));
+        must(weft_client_read(words.owners, c, WEFT_VALID, &valid, mem));
         weft_batch first = batch_of(&train), then = batch_of(&valid);
         memset(g, 0, (size_t)alone->n * sizeof *g);
         if (first.n > 0) net->grad(alone->self, alone->work, w, &first, 0, 0, g, &ignored);

@@ -2,6 +2,7 @@
  * refuses.
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
+#include "in_memory.h"
 
 /* ---- data ---- */
 
@@ -26,12 +27,8 @@ static weft_data make_data(int64_t n, int64_t d, weft_form form)
         }
         label[i] = (int32_t)floor(fmin(fmax(5 + 4 * y, 0), 9));
     }
-    weft_data data = {
-        .form = form, .classes = 10, .path = "test", .mem = mem, .team = &world};
-    weft_rows *rows = &data.part[WEFT_TRAIN];
-    rows->total = n;
-    rows->d = d;
-    weft_deal(n, world.rank, world.size, &rows->first, &rows->n);
+    weft_data data = data_of(form, 10);
+    weft_rows *rows = deal_rows(&data, WEFT_TRAIN, n, d);
     rows->label = label + rows->first;
     rows->value = form == WEFT_REALS ? value + rows->first * d : NULL;
     rows->byte = form == WEFT_BYTES ? byte + rows->first * d : NULL;
@@ -138,10 +135,7 @@ static void draw_losses(int e, const double *x, const double *truth, double sigm
 {
     double *y = WEFT_NEW(mem, double, 200), b[5];
     for (int i = 0; i < 200; i++) {
-        double z[4];
-        weft_rng4 rng = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
-        weft_rng_normal(&rng, z);
-        y[i] = sigma * z[0];
+        y[i] = sigma * normal_of(7, e, i, 0);
         for (int j = 0; j < 5; j++) y[i] += x[i * 5 + j] * truth[j];
     }
     descend(x, y, 200, 5, 1, 0.4, 0, STEPS, b);

@@ -4,7 +4,6 @@
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 #include "results.h"
-#include "weft/feature/feature.h"
 #include "weft/space/scores.h"
 
 /* ---- the same in doubles ---- */
@@ -12,45 +11,13 @@
 /* Features of all rows of a part by each map, [K][total][F]. */
 static double *features(const struct stand *stand, weft_part part)
 {
-    const weft_feature *rff = &weft_feature_rff;
-    const weft_rows *rows = &stand->data.part[part];
-    size_t cells = (size_t)rows->total * F;
+    size_t cells = (size_t)stand->data.part[part].total * F;
     double *x = WEFT_NEW(mem, double, K *cells);
-    void *own = weft_arena_alloc(mem, 1, rff->kind.size);
-    weft_data data = stand->data;
-    weft_conf conf = stand->conf;
-    weft_source rows_of_all = weft_data_source(&data);
-    weft_status st = weft_conf_bind(&conf, &rff->kind, own);
-    if (st == WEFT_OK) st = rff->setup(own, &rows_of_all, 1e9, 2, SEED, mem);
-    must(st);
-    real *stat = WEFT_NEW(mem, real, rff->nstat(own));
-    real *w = WEFT_NEW(mem, real, F), *z = WEFT_NEW(mem, real, rows->n);
-    for (int a = 0; a < K; a++) {
-        void *arm = weft_arena_alloc(mem, 1, rff->kind.size);
-        memcpy(arm, own, rff->kind.size);
-        weft_space_put(&stand->space, stand->job.mix.conf + a * stand->space.dim,
-                       &rff->kind, arm);
-        const void *one = arm;
-        weft_request request = {.part = WEFT_TRAIN,
-                                .n = data.part[WEFT_TRAIN].n,
-                                .narm = 1,
-                                .arms = &one,
-                                .size = 1,
-                                .seed = SEED};
-        weft_matrix matrix;
-        rff->matrix(own, &request, 1, stat, &matrix, mem);
-        request.part = part;
-        request.n = rows->n;
-        rff->matrix(own, &request, 0, stat, &matrix, mem);
-        for (int k = 0; k < F; k++) {
-            w[k] = 1;
-            matrix.times(&matrix, 1, w, z);
-            w[k] = 0;
-            for (int64_t i = 0; i < rows->n; i++)
-                x[(size_t)a * cells + (size_t)(rows->first + i) * F + k] = (double)z[i];
-        }
-    }
-    weft_sum_f64(&world, x, K * cells, 2.0 * F);
+    for (int a = 0; a < K; a++)
+        memcpy(x + (size_t)a * cells,
+               rff_table(stand->data, part, stand->conf, &stand->space,
+                         stand->job.mix.conf + a * stand->space.dim, SEED),
+               cells * sizeof *x);
     return x;
 }
 

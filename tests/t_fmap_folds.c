@@ -16,42 +16,15 @@ static int outputs_of(const struct stand *stand)
 /* Features of all rows by map a, [n][M], the last one 1. */
 static double *features(struct stand *stand, int a)
 {
-    const weft_feature *rff = &weft_feature_rff;
-    int64_t n = stand->rows.n;
-    double *x = WEFT_NEW(mem, double, n *M);
-    void *own = weft_arena_alloc(mem, 1, rff->kind.size);
-    weft_source source = weft_data_source(&stand->data);
-    weft_status st = weft_conf_bind(&stand->conf, &rff->kind, own);
-    if (st == WEFT_OK) st = rff->setup(own, &source, 1e9, 2, SEED, mem);
-    must(st);
-    void *arm = weft_arena_alloc(mem, 1, rff->kind.size);
-    memcpy(arm, own, rff->kind.size);
-    weft_space_put(&stand->space, stand->job.mix.conf + a * stand->space.dim, &rff->kind,
-                   arm);
-    const void *one = arm;
-    real *stat = WEFT_NEW(mem, real, rff->nstat(own)), *w = WEFT_NEW(mem, real, F);
-    for (int p = WEFT_TRAIN, at = 0; p <= WEFT_VALID; p++) {
-        const weft_rows *rows = &stand->data.part[p];
-        weft_request request = {.part = (weft_part)p,
-                                .n = rows->n,
-                                .narm = 1,
-                                .arms = &one,
-                                .size = 1,
-                                .seed = SEED};
-        weft_matrix matrix;
-        rff->matrix(own, &request, p == WEFT_TRAIN, stat, &matrix, mem);
-        real *z = WEFT_NEW(mem, real, rows->n);
-        for (int j = 0; j < F; j++) {
-            w[j] = 1;
-            matrix.times(&matrix, 1, w, z);
-            w[j] = 0;
-            for (int64_t i = 0; i < rows->n; i++)
-                x[(at + rows->first + i) * M + j] = (double)z[i];
+    double *x = WEFT_NEW(mem, double, stand->rows.n *M), *to = x;
+    for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++) {
+        const double *own = rff_table(stand->data, (weft_part)p, stand->conf, &stand->space,
+                                      stand->job.mix.conf + a * stand->space.dim, SEED);
+        for (int64_t i = 0; i < stand->data.part[p].total; i++, to += M) {
+            memcpy(to, own + i * F, F * sizeof *to);
+            to[F] = 1;
         }
-        at += (int)rows->total;
     }
-    weft_join_f64(&world, x, (size_t)(n * M));
-    for (int64_t i = 0; i < n; i++) x[i * M + F] = 1;
     return x;
 }
 
@@ -325,11 +298,9 @@ static void test_winner(void)
             score_of(task, &scores, "loss") == measured(task, &stand->res, "valid_loss") &&
             scores.count == stand->rows.n,
         "%s", weft_error());
-    weft_check(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST,
-                                  &scores) == WEFT_OK &&
-                   task->winner.predict(stand->self, &stand->job, &stand->state, WEFT_TEST,
-                                        &said, mem) == WEFT_OK,
-               "%s", weft_error());
+    must(task->winner.score(stand->self, &stand->job, &stand->state, WEFT_TEST, &scores));
+    must(task->winner.predict(stand->self, &stand->job, &stand->state, WEFT_TEST, &said,
+                              mem));
     double *mean = WEFT_NEW(mem, double, said.n *said.classes);
     for (int f = 0; f < 3; f++) {
         struct stand alone = *stand;
@@ -338,11 +309,9 @@ static void test_winner(void)
         for (int g = 0; g < 3; g++)
             memcpy(alone.state.x + g * each, stand->state.x + f * each,
                    (size_t)each * sizeof(real));
-        weft_check(task->winner.score(alone.self, &alone.job, &alone.state, WEFT_TEST,
-                                      &own) == WEFT_OK &&
-                       task->winner.predict(alone.self, &alone.job, &alone.state, WEFT_TEST,
-                                            &one, mem) == WEFT_OK,
-                   "%s", weft_error());
+        must(task->winner.score(alone.self, &alone.job, &alone.state, WEFT_TEST, &own));
+        must(task->winner.predict(alone.self, &alone.job, &alone.state, WEFT_TEST, &one,
+                                  mem));
         loss += score_of(task, &own, "loss") / 3;
         for (int64_t i = 0; i < said.n * said.classes; i++) mean[i] += one.score[i] / 3;
     }
@@ -362,9 +331,8 @@ static void test_pieces(void)
                       *const table = "label=k drop=y,n";
     struct stand *whole = WEFT_NEW(mem, struct stand, 1),
                  *parts = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(whole, table, options, 1) == WEFT_OK &&
-                   set_up(parts, table, options, 1) == WEFT_OK,
-               "%s", weft_error());
+    must(set_up(whole, table, options, 1));
+    must(set_up(parts, table, options, 1));
     whole->job.resource = 7;
     run(whole);
     parts->job.resource = 3;

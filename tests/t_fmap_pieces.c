@@ -15,7 +15,7 @@ static struct stand *alone(const char *options, int map)
     stand->job.mix = weft_mix_new(1, stand->space.dim, mem);
     weft_space_config(&stand->space, map, stand->job.mix.conf);
     stand->job.mix.id[0] = map;
-    stand->res = result_of(task, 1, mem);
+    stand->res = result_of(task, 1);
     return stand;
 }
 
@@ -104,8 +104,7 @@ static void refuses(const char *options, const char *word)
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
     struct stand stand = {0};
     weft_status st = set_up(&stand, options, even);
-    ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s is refused, naming %s", options,
-       word);
+    ok(st == WEFT_ECONF && says(word), "%s is refused, naming %s", options, word);
 }
 
 static void test_pieces(void)

@@ -81,9 +81,7 @@ static const char texts[] = "[fmap]\nfeature = ngram\nmodel = logistic\nscore = 
 
 static void open_rows(int document, weft_team *team, weft_data *data)
 {
-    weft_check(weft_data_open(data, at(document ? "texts.h5" : "table.h5"), team, mem) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(weft_data_open(data, at(document ? "texts.h5" : "table.h5"), team, mem));
     for (int tok = 0; tok < WEFT_NTOK && document; tok++)
         must(weft_data_tokens(data, (weft_tokenizer)tok));
 }
@@ -137,10 +135,8 @@ static void pack_rows(int document)
                *train = file_of("train", document, ROWS, 0);
     const char *packing =
         printed("valid_file=%s test_file=%s%s", valid, valid, document ? "" : " label=k");
-    weft_status st = weft_reader_find(document ? "text" : "dense", &reader);
-    if (st == WEFT_OK)
-        st = pack(reader, train, document ? "texts.h5" : "table.h5", packing);
-    must(st);
+    must(weft_reader_find(document ? "text" : "dense", &reader));
+    must(pack(reader, train, document ? "texts.h5" : "table.h5", packing));
 }
 
 /* The task on n of the training rows. */
@@ -150,19 +146,17 @@ static struct stand *stand_up(int document, int64_t n, const char *options)
     open_rows(document, &world, &stand->data);
     if (n < ROWS) leave(&stand->data, document, n);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
-    weft_status st = read_input(&stand->conf, document ? texts : tables, options);
-    if (st == WEFT_OK)
-        st = open_task(task, stand->self, &stand->conf, &stand->space,
-                       (weft_env){.team = &world,
-                                  .data = &stand->data,
-                                  .seed = SEED,
-                                  .memory = 1e9,
-                                  .balanced = strstr(options, "fmap.folds") == NULL,
-                                  .mem = mem});
-    must(st);
+    must(read_input(&stand->conf, document ? texts : tables, options));
+    must(open_task(task, stand->self, &stand->conf, &stand->space,
+                   (weft_env){.team = &world,
+                              .data = &stand->data,
+                              .seed = SEED,
+                              .memory = 1e9,
+                              .balanced = strstr(options, "fmap.folds") == NULL,
+                              .mem = mem}));
     weft_mix mix = first_configs(&stand->space, 1);
     stand->job = weft_job_new(0, 1, &mix);
-    stand->res = result_of(task, 1, mem);
+    stand->res = result_of(task, 1);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
     return stand;
 }
@@ -171,9 +165,7 @@ static void go_on(struct stand *stand, double resource)
 {
     stand->job.resource = resource;
     weft_result_begin(&stand->res, &stand->job);
-    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res));
     stand->job.index++;
 }
 

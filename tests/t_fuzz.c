@@ -14,7 +14,6 @@
 #include "fuzz/files.h"
 #include "fuzz/runs.h"
 #include "fuzz/values.h"
-#include "tap.h"
 
 #include <dirent.h>
 
@@ -56,36 +55,43 @@ static const struct target targets[] = {{"conf", run_conf},
 static void fuzz_begin(int *argc, char ***argv)
 {
     setenv("OMPI_MCA_opal_signal", "", 1); /* signals are libFuzzer's */
-    must(weft_par_start(argc, argv, &fuzz_world));
+    ranks_begin(argc, argv);
     weft_die_hook(NULL);
-    weft_log_set(WEFT_ERROR, 0);
-    const char *memory = "/dev/shm"; /* files that no disk waits for */
-    snprintf(fuzz_dir, sizeof fuzz_dir, "%s/weft-fuzz-XXXXXX",
-             access(memory, W_OK) == 0 ? memory : "/tmp");
-    weft_check(mkdtemp(fuzz_dir) != NULL, "no directory");
+    scratch_in_memory();
+    scratch_new();
 }
 
-static void fuzz_end(void)
+/* With an arena of its own. */
+static void run_target(const struct target *target, struct input in)
 {
-    char text[128];
-    snprintf(text, sizeof text, "rm -rf %s", fuzz_dir);
-    if (system(text) != 0) fprintf(stderr, "# cannot remove %s\n", fuzz_dir);
+    weft_arena *before = mem;
+    mem = weft_arena_new();
+    target->run(in);
+    weft_arena_free(mem);
+    mem = before;
 }
 
 #ifdef WEFT_FUZZ
 
-static const target *chosen_target;
+static const struct target *chosen_target;
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void fuzz_end(void)
+{
+    if (system(printed("rm -rf %s", scratch)) != 0)
+        fprintf(stderr, "# cannot remove %s\n", scratch);
+}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     const char *name = getenv("FUZZ");
-    for (const target *t = targets; t->name && name; t++)
+    for (const struct target *t = targets; t->name && name; t++)
         if (strcmp(t->name, name) == 0) chosen_target = t;
     if (!chosen_target) {
         fprintf(stderr, "FUZZ must be one of:");
-        for (const target *t = targets; t->name; t++) fprintf(stderr, " %s", t->name);
+        for (const struct target *t = targets; t->name; t++)
+            fprintf(stderr, " %s", t->name);
         fprintf(stderr, "\n");
         exit(2);
     }
@@ -96,7 +102,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    chosen_target->run((input){data, n});
+    run_target(chosen_target, (struct input){data, n});
     return 0;
 }
 
@@ -117,7 +123,7 @@ static int replay(const struct target *target, const char *dir)
         uint8_t *data = malloc(bytes > 0 ? bytes : 1); /* no byte more: sanitizers see */
         weft_check(data && weft_file_load(path, data, bytes) == WEFT_OK, "%s",
                    weft_error());
-        target->run((struct input){data, bytes});
+        run_target(target, (struct input){data, bytes});
         free(data);
         n++;
     }
@@ -128,14 +134,11 @@ static int replay(const struct target *target, const char *dir)
 int main(int argc, char **argv)
 {
     fuzz_begin(&argc, &argv);
-    mem = weft_arena_new();
-    world = fuzz_world;
     for (const struct target *target = targets; target->name; target++) {
-        target->run((struct input){NULL, 0});
+        run_target(target, (struct input){NULL, 0});
         int n = replay(target, printed("tests/fuzz/corpus/%s", target->name));
         ok(n > 0, "%s: %d inputs are read or refused", target->name, n);
     }
-    fuzz_end();
     return tap_end();
 }
 

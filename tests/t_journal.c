@@ -275,11 +275,6 @@ int main(void)
 {
     disk_begin();
     weft_check(weft_file_put(at("text"), "hello", 5) == WEFT_OK, "put");
-    test_journal();
-    test_torn();
-    test_flipped();
-    test_short();
-    test_names();
-    test_journal_errors();
-    return tap_end();
+    return TESTS(test_journal, test_torn, test_flipped, test_short, test_names,
+                 test_journal_errors);
 }

@@ -8,8 +8,7 @@ enum { DIM = 4, POINTS = 9, ALL = 14 };
 
 static void test_density(void)
 {
-    FILE *gold = fopen("tests/gold/kde.txt", "r");
-    weft_check(gold != NULL, "tests/gold/kde.txt: run tests in the top directory");
+    FILE *gold = gold_of("kde.txt");
     weft_product product = weft_product_new(DIM, POINTS, mem);
     weft_product_point point[ALL][DIM] = {{{0, 0, 0}}};
     double expected[ALL], off = 0;

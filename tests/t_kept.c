@@ -390,12 +390,6 @@ static void test_full(void)
 int main(void)
 {
     disk_begin();
-    test_rows();
-    test_back();
-    test_kill();
-    test_copies();
-    test_cost();
-    test_damage();
-    test_full();
-    return tap_end();
+    return TESTS(test_rows, test_back, test_kill, test_copies, test_cost, test_damage,
+                 test_full);
 }

@@ -124,9 +124,8 @@ static void write_part(const char *path, weft_part part, int64_t slip)
             size_t mark = weft_arena_mark(tmp);
             weft_samples samples;
             const char *name;
-            weft_check(weft_client_read(clients, c, part, &samples, tmp) == WEFT_OK &&
-                           weft_client_name(clients, c, &name, tmp) == WEFT_OK,
-                       "%s", weft_error());
+            must(weft_client_read(clients, c, part, &samples, tmp));
+            must(weft_client_name(clients, c, &name, tmp));
             if (samples.n == 0) continue;
             if (what == 0) fprintf(to, "%s\"%s\"", comma, name);
             if (what == 1) fprintf(to, "%s%lld", comma, (long long)(samples.n + slip));
@@ -153,10 +152,8 @@ static uint64_t sum_samples(void)
             size_t mark = weft_arena_mark(tmp);
             weft_samples samples;
             const char *name;
-            weft_check(weft_client_read(clients, c, (weft_part)part, &samples, tmp) ==
-                               WEFT_OK &&
-                           weft_client_name(clients, c, &name, tmp) == WEFT_OK,
-                       "%s", weft_error());
+            must(weft_client_read(clients, c, (weft_part)part, &samples, tmp));
+            must(weft_client_name(clients, c, &name, tmp));
             uint64_t who = weft_hash(name, strlen(name), (uint64_t)part);
             for (int64_t i = 0; i < samples.n; i++)
                 sum += weft_hash(samples.text + i * clients->stride, (size_t)clients->d + 1,

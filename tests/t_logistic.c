@@ -43,8 +43,7 @@ static void check(const weft_model *model, const char *loss, double c,
 
 static void test_gold(void)
 {
-    FILE *gold = fopen("tests/gold/logistic.txt", "r");
-    weft_check(gold != NULL, "run the test in the top directory");
+    FILE *gold = gold_of("logistic.txt");
     char loss[16];
     int d, classes, n = 0;
     double c, value;

@@ -59,7 +59,7 @@ static int resumed(uint64_t whole, int64_t *refused)
     uint64_t sum;
     size_t mark = weft_arena_mark(mem);
     weft_status st = run(0, -1, &sum);
-    int named = st == WEFT_EFILE && strstr(weft_error(), at("r."));
+    int named = st == WEFT_EFILE && says(at("r."));
     *refused += named;
     if (st != WEFT_OK && !named) note("status %d: %s", (int)st, weft_error());
     if (st == WEFT_OK && sum != whole) note("another digest");

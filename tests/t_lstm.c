@@ -72,18 +72,15 @@ static void test_init(void)
 
 static void test_gold(void)
 {
-    FILE *gold = fopen("tests/gold/lstm.txt", "r");
-    weft_check(gold, "tests/gold/lstm.txt is missing: run tests in the top directory");
+    FILE *gold = gold_of("lstm.txt");
     for (int every = 0; every < 2; every++) {
         struct fixture problem = problem_new("embedding=3&hidden=9", 11, 7, every, 5);
-        double loss = 0, x = 0;
+        double loss = 0;
         int line = 0, wrong = 0;
-        int64_t n = 0;
         weft_check(fscanf(gold, "%d %lf %d", &line, &loss, &wrong) == 3, "lstm.txt");
-        real *expected = WEFT_NEW(mem, real, problem.nw);
-        for (; n < problem.nw && fscanf(gold, "%lf", &x) == 1; n++) expected[n] = (real)x;
+        const real *expected = read_reals(gold, problem.nw);
         weft_score score = grad(&problem, 0, 0);
-        ok(line == every && n == problem.nw, "lstm.txt holds every = %d", every);
+        ok(line == every, "lstm.txt holds every = %d", every);
         is_near(score.loss / (double)score.count, loss, 1e-6 * loss,
                 "the loss is PyTorch's");
         ok(score.count == (every ? 35 : 5) && score.wrong == wrong,

@@ -39,8 +39,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     (void)unit, (void)row;
     struct toy *toy = self;
     state->x[0] += 1;
-    res->loss = weft_rng_unit(
-        weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)job->trial, (uint64_t)job->index, 0).v[0]);
+    res->loss = uniform_of(1, job->trial, job->index);
     res->cost = job->resource;
     toy->steps++;
     return WEFT_OK;

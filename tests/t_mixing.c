@@ -23,13 +23,10 @@ static weft_space space;
 static void open_space(void)
 {
     static const weft_kind *const kinds[] = {&client_kind};
-    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    weft_conf_init(conf, mem);
-    weft_status st = weft_conf_text(conf, "test",
-                                    "[client]\nlr = log 0.001 .. 1\nmomentum = 0 .. 0.9\n"
-                                    "decay = 0 .. 1\n");
-    if (st == WEFT_OK) st = weft_space_read(&space, conf, kinds, 1, 1, mem);
-    weft_check(st == WEFT_OK && space.dim == NAXIS, "%s", weft_error());
+    must(axes_of(&space,
+                 "[client]\nlr = log 0.001 .. 1\nmomentum = 0 .. 0.9\ndecay = 0 .. 1\n",
+                 kinds, 1, 1));
+    weft_check(space.dim == NAXIS, "%d axes", space.dim);
 }
 
 /* The mixing with options "k=3 floor=0.1"; NULL: refused. */
@@ -227,8 +224,8 @@ static void refused(const weft_mixing *m, const char *options, weft_mixing_env e
                     const char *part)
 {
     void *self = mixing(m, options, env);
-    ok(!self && strstr(weft_error(), part) && !strchr(weft_error(), '\n'),
-       "%s %s: refused, with '%s'", m->kind.name, options, part);
+    ok(!self && says(part) && !strchr(weft_error(), '\n'), "%s %s: refused, with '%s'",
+       m->kind.name, options, part);
 }
 
 static void test_refusals(void)

@@ -2,7 +2,6 @@
  * bounds, and what they depend on.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/space/space.h"
 
 struct client {
     double lr, momentum, weight_decay, mu, dropout;
@@ -127,12 +126,9 @@ static void test_function(const weft_space *space)
 /* Integers on a logarithmic axis move by a factor, to the whole number beyond it. */
 static void test_log_integers(void)
 {
-    weft_conf conf;
     weft_space space;
     const weft_kind *const one[] = {&client_kind};
-    weft_conf_init(&conf, mem);
-    ok(weft_conf_text(&conf, "t.ini", "[client]\nbatch = log 1 .. 100\n") == WEFT_OK &&
-           weft_space_read(&space, &conf, one, 1, 1, mem) == WEFT_OK,
+    ok(axes_of(&space, "[client]\nbatch = log 1 .. 100\n", one, 1, 1) == WEFT_OK,
        "a logarithmic axis of integers");
     double centre = 10;
     double x, least = centre, most = centre;
@@ -149,12 +145,9 @@ static void test_log_integers(void)
 int main(void)
 {
     tap_begin();
-    weft_conf conf;
     weft_space space;
     const weft_kind *const both[] = {&server_kind, &client_kind};
-    weft_conf_init(&conf, mem);
-    ok(weft_conf_text(&conf, "t.ini", boxes) == WEFT_OK &&
-           weft_space_read(&space, &conf, both, 2, 1, mem) == WEFT_OK && space.dim == NAXIS,
+    ok(axes_of(&space, boxes, both, 2, 1) == WEFT_OK && space.dim == NAXIS,
        "the published boxes are read");
     test_reach(&space);
     test_box(&space);

@@ -342,7 +342,7 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
                            weft_shape shape, int n, double loss)
 {
     const weft_net *net;
-    if (weft_net_find(name, &net)) weft_die("%s", weft_error());
+    must(weft_net_find(name, &net));
     struct fixture fixture = fixture_new(net, options, shape, n);
     gold_weights(&fixture);
     weft_score score = grad(&fixture, 0, 0);
@@ -355,8 +355,7 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
 
 static void test_gold(void)
 {
-    FILE *file = fopen("tests/gold/net.txt", "r");
-    weft_check(file != NULL, "run the test in the top directory");
+    FILE *file = gold_of("net.txt");
     char name[16], options[32];
     int c, h, w, classes, n, cases = 0;
     double loss;

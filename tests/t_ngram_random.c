@@ -210,7 +210,5 @@ static void test_mixed(void)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    test_frequent();
-    test_mixed();
-    return tap_end();
+    return TESTS(test_frequent, test_mixed);
 }

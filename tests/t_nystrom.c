@@ -2,7 +2,6 @@
  * kernels, products of the matrix against plain loops in double, the same bits on any
  * number of ranks. Data are a few hundred rows of numbers; every rank takes its share.
  * RUN: np=1 np=2 np=3 */
-#include "weft/data/data.h"
 
 #include "products.h"
 
@@ -22,13 +21,9 @@ static void make_data(weft_data *data)
             double u = weft_rng_unit(rng.v[0]);
             value[i][k] = (float)(k == 0 ? u > 0.9 : k == 1 ? 5 : u * pow(10, k - 3));
         }
-    *data = (weft_data){
-        .form = WEFT_REALS, .classes = CLASSES, .path = "test", .mem = mem, .team = &world};
+    *data = data_of(WEFT_REALS, CLASSES);
     for (int p = 0; p < 2; p++) {
-        weft_rows *rows = &data->part[p];
-        rows->total = N;
-        rows->d = D;
-        weft_deal(N, world.rank, world.size, &rows->first, &rows->n);
+        weft_rows *rows = deal_rows(data, p, N, D);
         rows->value = value[rows->first];
     }
 }
@@ -85,25 +80,6 @@ static double kernel(int kind, double gamma, int linear, const double *x, const 
     return exp(-gamma * apart) + (linear ? product / D : 0);
 }
 
-/* All features of all rows over the team, [total][d], by products with unit vectors, as a
- * fit to `fitted` would keep them. */
-static double *table(const weft_matrix *matrix, const weft_matrix *fitted, int64_t first)
-{
-    size_t cells = (size_t)(matrix->total * matrix->d);
-    double *x = WEFT_NEW(mem, double, cells);
-    real *w = WEFT_NEW(mem, real, matrix->d), *z = WEFT_NEW(mem, real, matrix->n);
-    for (int64_t k = 0; k < matrix->d; k++) {
-        memset(w, 0, (size_t)matrix->d * sizeof *w);
-        w[k] = 1;
-        if (fitted) fitted->finish(fitted, 1, w);
-        matrix->times(matrix, 1, w, z);
-        for (int64_t i = 0; i < matrix->n; i++)
-            x[(first + i) * matrix->d + k] = (double)z[i];
-    }
-    weft_join_f64(&world, x, cells);
-    return x;
-}
-
 /* Scores by weights F^T c are the sums of kernels with the training rows times c. */
 static void check_scores(void *self, const weft_data *data, const weft_matrix *train,
                          real *stat, const double *k, const char *what)
@@ -136,7 +112,7 @@ static uint64_t check_exact(const char *what, int kind, double gamma, int linear
     real *stat = WEFT_NEW(mem, real, weft_feature_nystrom.nstat(self));
     int64_t first = data.part[WEFT_TRAIN].first;
     weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, 1, stat);
-    const double *f = table(&matrix, NULL, first), *x = standardised();
+    const double *f = table_of(&matrix, NULL, first), *x = standardised();
     double *k = WEFT_NEW(mem, double, N *N), worst = 0;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -173,7 +149,7 @@ static void test_few(void)
     real *stat = WEFT_NEW(mem, real, weft_feature_nystrom.nstat(self));
     int64_t first = data.part[WEFT_TRAIN].first;
     weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, 1, stat);
-    const double *f = table(&matrix, NULL, first), *x = standardised();
+    const double *f = table_of(&matrix, NULL, first), *x = standardised();
     double worst = 0, above = 0;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -186,7 +162,7 @@ static void test_few(void)
     is_near(worst, 0, 2e-3, "inner products with landmarks are the kernel");
     ok(above < 1e-4, "no row is longer than its kernel says: by %g", above);
     weft_matrix scored = matrix_of(self, &data, WEFT_VALID, 0, stat);
-    const double *again = table(&scored, &matrix, first);
+    const double *again = table_of(&scored, &matrix, first);
     double differ = 0;
     for (int64_t e = 0; e < N * matrix.d; e++) differ = fmax(differ, fabs(f[e] - again[e]));
     is_near(differ, 0, 1e-4, "rows that are scored have the features of training");
@@ -208,10 +184,7 @@ static void test_singular(void)
     for (int e = 0; e < MANY * TWO; e++)
         x[e] = (float)weft_rng_unit(weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)e, 0, 1).v[0]);
     for (int p = 0; p < 2; p++) {
-        weft_rows *rows = &data.part[p];
-        rows->total = MANY;
-        rows->d = TWO;
-        weft_deal(MANY, world.rank, world.size, &rows->first, &rows->n);
+        weft_rows *rows = deal_rows(&data, p, MANY, TWO);
         rows->value = x + rows->first * TWO;
     }
     void *self = set_up(&data, "landmarks=3300 kernel=gaussian gamma=1e-7", 1e9);
@@ -238,12 +211,12 @@ static void test_refused(void)
     weft_source rows = weft_data_source(&data);
     ok(weft_feature_nystrom.setup(instance("landmarks=300"), &rows, 3e5, 2, 7, mem) ==
                WEFT_ELIMIT &&
-           strstr(weft_error(), "nystrom.landmarks = 300"),
+           says("nystrom.landmarks = 300"),
        "too many landmarks for the memory: %s", weft_error());
     rows.form = WEFT_TOKENS;
     ok(weft_feature_nystrom.setup(instance("landmarks=20"), &rows, 1e9, 2, 7, mem) ==
                WEFT_ECONF &&
-           strstr(weft_error(), "feature = ngram"),
+           says("feature = ngram"),
        "documents are refused: %s", weft_error());
 }
 

@@ -32,6 +32,7 @@ static const weft_kind server_kind = {"server", "s", sizeof(struct settings), se
 struct asked {
     weft_job job;
     struct settings set;
+    int number;
     double total; /* resource of the trial, with that of what it copies */
     double loss;
 };
@@ -42,7 +43,7 @@ struct sim {
     struct asked asked[JOBS];
     int n;
     double spent;
-    double (*loss)(const struct asked *asked, int number);
+    double (*loss)(const struct asked *);
 };
 
 static double (*errors)(const struct asked *); /* NULL: losses are told alone */
@@ -55,7 +56,7 @@ static void tell(struct sim *sim, int i)
     double arm[WEFT_ARM_COLUMNS];
     weft_result res = weft_result_in(1, arm);
     weft_result_begin(&res, &asked->job);
-    asked->loss = res.loss = sim->loss(asked, i);
+    asked->loss = res.loss = sim->loss(asked);
     double mean = asked->loss;
     if (errors) {
         res.by_error = res.nmetric = 1;
@@ -69,7 +70,7 @@ static void tell(struct sim *sim, int i)
 }
 
 /* Runs a search whose jobs are told in batches, the last first. */
-static struct sim *run(const char *text, double (*loss)(const struct asked *, int))
+static struct sim *run(const char *text, double (*loss)(const struct asked *))
 {
     static const weft_kind *const kinds[] = {&client_kind, &server_kind};
     struct sim *sim = WEFT_NEW(mem, struct sim, 1);
@@ -77,11 +78,10 @@ static struct sim *run(const char *text, double (*loss)(const struct asked *, in
     sim->loss = loss;
     candidates = 0;
     weft_conf_init(&conf, mem);
-    weft_check(weft_conf_text(&conf, "t.ini", text) == WEFT_OK &&
-                   weft_space_read(&sim->space, &conf, kinds, 2, 7, mem) == WEFT_OK &&
-                   search_bind(&sim->search, &weft_tuner_one, &conf) == WEFT_OK &&
-                   weft_search_setup(&sim->search, &sim->space, 3, mem) == WEFT_OK,
-               "%s", weft_error());
+    must(weft_conf_text(&conf, "t.ini", text));
+    must(weft_space_read(&sim->space, &conf, kinds, 2, 7, mem));
+    must(search_bind(&sim->search, &weft_tuner_one, &conf));
+    must(weft_search_setup(&sim->search, &sim->space, 3, mem));
     double total[JOBS] = {0};
     for (int open = 0;;) {
         struct asked *asked = &sim->asked[sim->n];
@@ -94,7 +94,7 @@ static struct sim *run(const char *text, double (*loss)(const struct asked *, in
             continue;
         }
         weft_job *job = &asked->job;
-        job->id = sim->n++;
+        job->id = asked->number = sim->n++;
         weft_check(sim->n < JOBS, "too many jobs");
         weft_space_put(&sim->space, job->mix.conf, &client_kind, &asked->set);
         weft_space_put(&sim->space, job->mix.conf, &server_kind, &asked->set);
@@ -105,6 +105,7 @@ static struct sim *run(const char *text, double (*loss)(const struct asked *, in
     }
 }
 
+static const char *const wide = "[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\n";
 static const char *const rates = "[client]\nlr = log 1e-5 .. 1000\n"
                                  "[one]\nresource = 500\nexplore = 0.2\nfinalists = 1\n";
 
@@ -128,34 +129,29 @@ static double progress(const struct asked *asked)
     return -1e-6 * asked->total;
 }
 
-static double near(const struct asked *asked, int number)
+static double near(const struct asked *asked)
 {
-    (void)number;
     return off(asked, 0.8) + progress(asked);
 }
 
-static double far(const struct asked *asked, int number)
+static double far(const struct asked *asked)
 {
-    (void)number;
     return off(asked, 6.4) + progress(asked);
 }
 
-static double low(const struct asked *asked, int number)
+static double low(const struct asked *asked)
 {
-    (void)number;
     return off(asked, 1e-4) + progress(asked);
 }
 
 /* Less than a fiftieth apart: the smaller the rate, the better. */
-static double plateau(const struct asked *asked, int number)
+static double plateau(const struct asked *asked)
 {
-    (void)number;
     return 2.3 + 0.02 * log2(asked->set.lr / 0.1) + progress(asked);
 }
 
-static double equal(const struct asked *asked, int number)
+static double equal(const struct asked *asked)
 {
-    (void)number;
     return 0.5 + progress(asked);
 }
 
@@ -199,17 +195,15 @@ static void test_rates(void)
 }
 
 /* The rate that is best at first breaks after more. */
-static double turns(const struct asked *asked, int number)
+static double turns(const struct asked *asked)
 {
-    (void)number;
     if (asked->total > 10 && asked->set.lr > 0.5) return 9;
     return off(asked, 0.8) + progress(asked);
 }
 
 static void test_finals(void)
 {
-    const char *text = "[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\n";
-    struct sim *sim = run(text, turns);
+    struct sim *sim = run(wide, turns);
     const struct asked *finals = sim->asked + 6;
     is_near(finals[0].set.lr, 0.8, 1e-12, "finalists: the best");
     is_near(finals[1].set.lr, 0.1, 1e-12, "and the defaults");
@@ -224,7 +218,7 @@ static void test_finals(void)
     is_near((double)sim->asked[9].job.trial, 2, 0, "in one part it is the same trial");
     is_near((double)sim->asked[9].job.index, 2, 0, "that goes on");
     is_near(sim->asked[9].total, 410, 0, "to its end");
-    sim = run(text, low);
+    sim = run(wide, low);
     is_near((double)sim->asked[6].job.index, 1, 0, "six candidates are the most");
     is_near((double)sim->asked[8].job.from, 5, 0, "defaults that are worse leave no third");
 }
@@ -250,15 +244,13 @@ static double wavering(const struct asked *asked)
 }
 
 /* Large rates have less loss at once, and no other later. */
-static double breaks_down(const struct asked *asked, int number)
+static double breaks_down(const struct asked *asked)
 {
-    (void)number;
     return asked->set.lr > 0.1 ? 2.3 + progress(asked) : 2.5 - 1e-3 * asked->total;
 }
 
-static double starts_badly(const struct asked *asked, int number)
+static double starts_badly(const struct asked *asked)
 {
-    (void)number;
     return asked->set.lr > 0.05 ? INFINITY : off(asked, 0.025) + 1 + progress(asked);
 }
 
@@ -271,7 +263,7 @@ static void test_errors(void)
     sim = run(rates, near);
     is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
             "not over larger ones whose loss is less");
-    sim = run("[client]\nlr = log 1e-5 .. 1000\n[one]\nresource = 500\n", breaks_down);
+    sim = run(wide, breaks_down);
     is_near(sim->asked[sim->n - 1].set.lr, 0.1, 1e-12,
             "but over those whose loss then stands");
     errors = falls;
@@ -291,27 +283,24 @@ static void test_errors(void)
 
 /* ---- other axes ---- */
 
-static double both(const struct asked *asked, int number)
+static double both(const struct asked *asked)
 {
-    (void)number;
     return off(asked, 0.8) + fabs(asked->set.momentum - 0.9) +
            fabs(asked->set.batch - 16.0) / 100 + progress(asked);
 }
 
-static double lowest(const struct asked *asked, int number)
+static double lowest(const struct asked *asked)
 {
-    (void)number;
     return asked->set.lr + asked->set.batch / 1e3;
 }
 
-static double highest(const struct asked *asked, int number)
+static double highest(const struct asked *asked)
 {
-    (void)number;
     return 1 - asked->set.lr + asked->set.batch / 1e3;
 }
 
 /* 1: rates stay between 0.05 and 0.2, and some are `end`. */
-static int stays_within(double (*loss)(const struct asked *, int), double end)
+static int stays_within(double (*loss)(const struct asked *), double end)
 {
     const struct sim *sim = run("[client]\nlr = log 0.05 .. 0.2\nbatch = 1 .. 99\n[one]\n"
                                 "resource = 1000\nexplore = 0.4\neach = 10\nothers = 100\n"
@@ -369,83 +358,80 @@ static void test_others(void)
 
 /* The third part of the best candidate diverges, and so does every later one of its rate.
  */
-static double breaks(const struct asked *asked, int number)
+static double breaks(const struct asked *asked)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 1;
-    if (number > 7 && asked->set.lr > 0.6) return INFINITY;
-    return 1 - number / 100.0;
+    if (asked->number > 7 && asked->set.lr > 0.6) return INFINITY;
+    return 1 - asked->number / 100.0;
 }
 
 /* It loses more than the margin, within the intervals of both losses, 0.01 each. */
-static double wavers(const struct asked *asked, int number)
+static double wavers(const struct asked *asked)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 0.51;
-    return number % 2 ? 0.519 : 0.5;
+    return asked->number % 2 ? 0.519 : 0.5;
 }
 
 /* Beyond the intervals, if they are small, but within the margin, 2 % of a loss. */
-static double sways(const struct asked *asked, int number)
+static double sways(const struct asked *asked)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 0.51;
-    return number % 2 ? 0.508 : 0.5;
+    return asked->number % 2 ? 0.508 : 0.5;
 }
 
 /* Which part this is, from 0 on; -1: a candidate, all of which are told before. */
-static int part_of(const struct asked *asked, int number)
+static int part_of(const struct asked *asked)
 {
     candidates += asked->job.from < 0;
-    return asked->job.from < 0 ? -1 : number - candidates;
+    return asked->job.from < 0 ? -1 : asked->number - candidates;
 }
 
 /* Its second part rises a little, the third much, the fourth less than the second. */
-static double staggers(const struct asked *asked, int number)
+static double staggers(const struct asked *asked)
 {
     static const double loss[] = {0.5, 0.509, 0.6, 0.505};
-    int part = part_of(asked, number);
+    int part = part_of(asked);
     if (part < 0) return off(asked, 0.8) + 1;
     return part < 4 ? loss[part] : 0.4;
 }
 
 /* The best rate and the next one are a factor of 2 apart, but that below is worse than that
  * above. The second part stalls, so that the rate is halved, and the third diverges. */
-static double stumbles(const struct asked *asked, int number)
+static double stumbles(const struct asked *asked)
 {
-    int part = part_of(asked, number);
+    int part = part_of(asked);
     if (part < 0) return off(asked, 0.8) + 1 + 0.5 * (fabs(asked->set.lr - 0.4) < 1e-9);
     return part == 2 ? INFINITY : part < 2 ? 0.5 : 0.4;
 }
 
 /* The third part rises, where there is no rate. */
-static double slips(const struct asked *asked, int number)
+static double slips(const struct asked *asked)
 {
-    int part = part_of(asked, number);
+    int part = part_of(asked);
     if (part < 0) return fabs(asked->set.momentum - 0.6) + 1;
     return part == 2 ? 0.6 : 0.5 - 0.01 * part;
 }
 
-static double rises(const struct asked *asked, int number)
+static double rises(const struct asked *asked)
 {
     if (asked->job.from < 0) return off(asked, 0.8) + 1;
-    return number == 8 ? 0.525 : 0.5;
+    return asked->number == 8 ? 0.525 : 0.5;
 }
 
-static double hopeless(const struct asked *asked, int number)
+static double hopeless(const struct asked *asked)
 {
     (void)asked;
-    (void)number;
     return INFINITY;
 }
 
 /* All parts end alike; of some only the mean loss goes on. */
-static double stalls(const struct asked *asked, int number)
+static double stalls(const struct asked *asked)
 {
-    (void)number;
     return asked->job.from < 0 ? off(asked, 0.8) + 1 : 0.5;
 }
 
-static double goes_on(const struct asked *asked, int number)
+static double goes_on(const struct asked *asked)
 {
-    (void)number;
     return asked->job.from < 0 ? off(asked, 0.8) + 1 : 0.5 + progress(asked);
 }
 

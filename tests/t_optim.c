@@ -60,8 +60,8 @@ static double distance(FILE *in, const char *name, const weft_sgd *sgd)
 
 static void test_pytorch(void)
 {
-    FILE *in = fopen("tests/gold/optim.txt", "r");
-    for (size_t c = 0; in && c < LEN(cases); c++) {
+    FILE *in = gold_of("optim.txt");
+    for (size_t c = 0; c < LEN(cases); c++) {
         double worst = distance(in, cases[c].name, &cases[c].sgd);
         is_near(worst, 0, tolerance, "five steps of SGD are PyTorch's: %s", cases[c].name);
     }

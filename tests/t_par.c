@@ -10,7 +10,7 @@
 
 static double unit(uint64_t a, uint64_t b)
 {
-    return weft_rng_unit(weft_rng_at(1, WEFT_RNG_TEST, a, b, 0).v[0]);
+    return uniform_of(1, a, b);
 }
 
 static void test_deal(void)
@@ -183,7 +183,7 @@ static void test_parts_both(void)
     test_parts(&world, "in shared memory");
     weft_team own;
     weft_team_split(&world, world.size > 1 ? 2 : 1, &own);
-    test_parts(&own, "in shared memory of a &world");
+    test_parts(&own, "in shared memory of a team");
     test_shared(&own, own.size > 1);
     weft_team_free(&own);
     setenv("WEFT_SUMS_BY_MESSAGE", "1", 1);

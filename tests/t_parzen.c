@@ -211,8 +211,7 @@ static void test_levels(void)
         weft_parzen_levels(3, 3, sums, whole, p);
         for (int c = 0; c < 3; c++) log_p[c] = log(p[c]);
         for (uint64_t i = 0; i < DRAWS; i++)
-            n[weft_parzen_pick(
-                3, p, weft_rng_unit(weft_rng_at(6, WEFT_RNG_TEST, i, 0, 0).v[0]))]++;
+            n[weft_parzen_pick(3, p, uniform_of(6, i, 0))]++;
         double found = chi_square(3, n, log_p), most = 9.210; /* 1 %, 2 degrees */
         ok(found < most, "levels are drawn by their shares: chi-square %.3g", found);
     }

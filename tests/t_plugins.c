@@ -2,10 +2,9 @@
  * one matrix, fits that improve, the same bits on any number of ranks. Each runs with its
  * default options on small data of every form that it takes.
  * RUN: np=1 np=3 */
-#include "weft/data/data.h"
 #include "weft/model/model.h"
 
-#include "tap.h"
+#include "in_memory.h"
 
 enum { N = 300, VALID = 90, D = 6, LENGTH = 12, WORDS = 60, CLASSES = 3 };
 
@@ -56,17 +55,12 @@ static void make_words(weft_data *data)
 static weft_data make_data(weft_form form, int classes)
 {
     make_samples(classes);
-    weft_data data = {
-        .form = form, .classes = classes, .path = "test", .mem = mem, .team = &world};
+    weft_data data = data_of(form, classes);
     make_words(&data);
-    const int64_t total[2] = {N, VALID};
     for (int p = 0; p < 2; p++) {
-        weft_rows *rows = &data.part[p];
-        rows->total = total[p];
-        weft_deal(total[p], world.rank, world.size, &rows->first, &rows->n);
+        weft_rows *rows = deal_rows(&data, p, p ? VALID : N, form == WEFT_TOKENS ? 0 : D);
         int64_t at = p * N + rows->first;
         rows->label = label + at;
-        rows->d = form == WEFT_TOKENS ? 0 : D;
         rows->byte = form == WEFT_BYTES ? byte[at] : NULL;
         rows->value = form == WEFT_REALS ? number[at] : NULL;
         for (int k = 0; k < WEFT_NTOK && form == WEFT_TOKENS; k++) {
@@ -269,8 +263,7 @@ static void test_feature(const weft_feature *feature, double *least)
             const char *what =
                 printed("%s of %s, %d classes", feature->kind.name, name[form[e]], classes);
             if (st != WEFT_OK) {
-                ok(strstr(weft_error(), data.path) != NULL, "%s: refused, naming the data",
-                   what);
+                ok(says(data.path), "%s: refused, naming the data", what);
                 weft_arena_reset(mem, mark);
                 continue;
             }

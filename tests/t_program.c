@@ -70,7 +70,7 @@ static weft_status set_up(struct stand *stand, const char *how)
                              .dir = scratch,
                              .failed = at("failed"),
                              .stopped = is_stopped}));
-    stand->res = result_of(task, 1, mem);
+    stand->res = result_of(task, 1);
     weft_mix mix = weft_mix_new(1, 1, mem);
     stand->job = weft_job_new(0, 0, &mix);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);

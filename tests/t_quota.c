@@ -87,7 +87,7 @@ static int goes_on(uint64_t whole)
     uint64_t sum;
     weft_status st = run(0, -1, &sum);
     if (st == WEFT_OK) return sum == whole;
-    int good = st == WEFT_EFILE && strstr(weft_error(), at("r."));
+    int good = st == WEFT_EFILE && says(at("r."));
     if (!good) note("resumed: status %d: %s", (int)st, weft_error());
     return good;
 }

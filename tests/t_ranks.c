@@ -3,7 +3,7 @@
  * the numbers are stored.
  * RUN: np=1 np=2 np=3 */
 #include "data/data.h"
-#include "tap.h"
+#include "in_memory.h"
 
 enum { D = 4, OTHERS = 50 };
 
@@ -34,10 +34,7 @@ static weft_data made(int64_t n, double shift, double scale)
     data.shift = shifts;
     data.scale = scales;
     for (int p = 0; p < 2; p++) {
-        weft_rows *rows = &data.part[p];
-        rows->total = p ? OTHERS : n;
-        rows->d = D;
-        weft_deal(rows->total, world.rank, world.size, &rows->first, &rows->n);
+        weft_rows *rows = deal_rows(&data, p, p ? OTHERS : n, D);
         float *value = WEFT_NEW(mem, float, rows->n *D);
         for (int64_t i = 0; i < rows->n; i++) {
             double row[D];
@@ -100,8 +97,7 @@ static void test_order(void)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    FILE *gold = fopen("tests/gold/quantile.txt", "r");
-    weft_check(gold != NULL, "run tests in the top directory");
+    FILE *gold = gold_of("quantile.txt");
     test(gold, 1500);
     test(gold, 40);
     fclose(gold);

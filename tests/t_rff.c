@@ -2,7 +2,6 @@
  * against plain loops in double, the same bits on any number of ranks. Data are a few
  * hundred small random images; every rank takes its rows of them.
  * RUN: np=1 np=2 np=3 */
-#include "weft/data/data.h"
 
 #include "products.h"
 
@@ -43,14 +42,9 @@ static void make_data(weft_data *data, weft_form form)
                 (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(rng.v[0]) - 0.5));
             all_values[i][k] = (float)all_bytes[i][k] / 255;
         }
-    *data = (weft_data){
-        .form = form, .classes = CLASSES, .path = "test", .mem = mem, .team = &world};
-    const int64_t total[2] = {N, VALID};
+    *data = data_of(form, CLASSES);
     for (int p = 0; p < 2; p++) {
-        weft_rows *rows = &data->part[p];
-        rows->total = total[p];
-        rows->d = D;
-        weft_deal(total[p], world.rank, world.size, &rows->first, &rows->n);
+        weft_rows *rows = deal_rows(data, p, p ? VALID : N, D);
         int64_t at = p * N + rows->first;
         if (form == WEFT_BYTES)
             rows->byte = all_bytes[at];
@@ -91,23 +85,6 @@ static weft_matrix matrix_of(void *self, const weft_data *data, weft_part part,
     weft_matrix matrix;
     weft_feature_rff.matrix(self, &request, fit, stat, &matrix, mem);
     return matrix;
-}
-
-/* All features of all rows over the team, [total][d], by products with unit vectors. */
-static double *table(const weft_matrix *matrix, int64_t first)
-{
-    size_t cells = (size_t)(matrix->total * matrix->d);
-    double *x = WEFT_NEW(mem, double, cells);
-    real *w = WEFT_NEW(mem, real, matrix->d), *z = WEFT_NEW(mem, real, matrix->n);
-    for (int64_t k = 0; k < matrix->d; k++) {
-        w[k] = 1;
-        matrix->times(matrix, 1, w, z);
-        w[k] = 0;
-        for (int64_t i = 0; i < matrix->n; i++)
-            x[(first + i) * matrix->d + k] = (double)z[i];
-    }
-    weft_sum_f64(&world, x, cells, 2 * (double)matrix->total);
-    return x;
 }
 
 /* ---- kernels ---- */
@@ -217,7 +194,7 @@ static uint64_t hash(uint64_t key, const void *x, size_t bytes)
 static uint64_t check_products(const weft_matrix *matrix, int64_t first, const char *what)
 {
     size_t mark = weft_arena_mark(mem);
-    const double *x = table(matrix, first);
+    const double *x = table_of(matrix, NULL, first);
     product_test test = product_test_new(matrix, x, first, CLASSES, what);
     check_times(&test, first);
     uint64_t key = check_gram(&test, check_sums(&test, check_trans(&test, 0)));
@@ -343,9 +320,7 @@ static void test_wide(void)
     enum { ROWS = 8, WIDE = 300000 };
     weft_data data;
     make_data(&data, WEFT_BYTES);
-    weft_rows *rows = &data.part[WEFT_TRAIN];
-    rows->total = ROWS;
-    weft_deal(ROWS, world.rank, world.size, &rows->first, &rows->n);
+    deal_rows(&data, WEFT_TRAIN, ROWS, D);
     void *self = set_up(&data, printed("features=%d", WIDE), 1e9);
     const void *a = arm(self, GAUSSIAN, 0.05, NONE);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
@@ -361,8 +336,8 @@ static void test_wide(void)
 static uint64_t bits_of(const weft_matrix *matrix, int64_t first)
 {
     size_t mark = weft_arena_mark(mem);
-    uint64_t key =
-        hash(0, table(matrix, first), (size_t)(matrix->total * matrix->d) * sizeof(double));
+    uint64_t key = hash(0, table_of(matrix, NULL, first),
+                        (size_t)(matrix->total * matrix->d) * sizeof(double));
     weft_arena_reset(mem, mark);
     return key;
 }
@@ -431,7 +406,8 @@ static void test_nested(void)
     const void *a = arm(self, LAPLACIAN, 0.02, STANDARD);
     weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
     weft_matrix half = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 0.5, 1, stat);
-    const double *big = table(&matrix, first), *small = table(&half, first);
+    const double *big = table_of(&matrix, NULL, first),
+                 *small = table_of(&half, NULL, first);
     double scale = sqrt((double)matrix.d / (double)half.d);
     double worst = 0;
     for (int64_t k = 0; k < N * half.d; k++)

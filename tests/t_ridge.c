@@ -95,13 +95,7 @@ static const weft_model *const model = &weft_model_ridge;
 
 static void *ridge_new(const char *options)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    void *self = weft_arena_alloc(mem, 1, model->kind.size);
-    char *text = printed("[ridge]\n%s\n", options);
-    if (weft_conf_text(&conf, "t_ridge", text) || weft_conf_bind(&conf, &model->kind, self))
-        weft_die("%s", weft_error());
-    return self;
+    return bound_with(&model->kind, options, '\n');
 }
 
 static weft_answers answers_of(const struct problem *problem)
@@ -170,9 +164,6 @@ static void test_closed(void)
     struct problem two = problem_new(900, 70, 2);
     check(&two, "two classes by cg", tight, 0.5);
     check(&two, "two classes by cholesky", direct, 0.5);
-    weft_arena_free(tall.m->mem);
-    weft_arena_free(wide.m->mem);
-    weft_arena_free(two.m->mem);
 }
 
 /* Columns 3 constant, 5 equal to 4, 6 minus twice 4. */
@@ -203,7 +194,6 @@ static void test_degenerate(void)
     ok(!out.diverged && out.residual == 0 && w[3 * d] == 1 && w[3 * d + 1] == -1 &&
            w[0] == 0,
        "where all labels are equal the intercepts say it all");
-    weft_arena_free(problem.m->mem);
 }
 
 /* The intercept takes up what is added to a column. */
@@ -222,7 +212,6 @@ static void test_intercept(void)
     ok(worst < 1e-5, "a shift of a column leaves the weights alone");
     is_near(shifted[3 * d], w[3 * d] - 4 * w[2], 1e-5,
             "and moves the intercept by its weight");
-    weft_arena_free(problem.m->mem);
 }
 
 static void test_start(void)
@@ -254,7 +243,6 @@ static void test_start(void)
     ok(out.iterations < first.iterations && out.residual > first.residual,
        "with slack, a fit ends sooner");
     digest(weft_hash(cold, (size_t)n * sizeof *cold, 0));
-    weft_arena_free(problem.m->mem);
 }
 
 /* Default options; bits do not depend on ranks. */
@@ -276,7 +264,6 @@ static void test_ranks(void)
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
     digest(weft_hash(&out.residual, sizeof out.residual, 0));
-    weft_arena_free(problem.m->mem);
 }
 
 /* The state of a fit of `iterations` iterations, some of them in another piece. */
@@ -321,7 +308,6 @@ static void test_wide(void)
            memcmp(w, v, (size_t)n * sizeof *w) == 0,
        "two pieces have the bits of the whole");
     digest(weft_hash(whole, (size_t)size * sizeof *whole, 0));
-    weft_arena_free(problem.m->mem);
 }
 
 /* Lines of tests/gold/ridge.txt: class, weights, intercept. */
@@ -333,8 +319,7 @@ static void test_gold(void)
          *b = WEFT_NEW(mem, real, nweight(&problem));
     fit(&problem, tight, a);
     fit(&problem, direct, b);
-    FILE *gold = fopen("tests/gold/ridge.txt", "r");
-    weft_check(gold, "tests/gold/ridge.txt is missing: run tests in the top directory");
+    FILE *gold = gold_of("ridge.txt");
     double worst = 0, x;
     int64_t n = 0;
     for (; n < nweight(&problem) && fscanf(gold, "%lf", &x) == 1; n++) {
@@ -345,7 +330,6 @@ static void test_gold(void)
     fclose(gold);
     ok(n == nweight(&problem) && worst < 1e-5,
        "both solvers agree with scikit-learn to 1e-5");
-    weft_arena_free(problem.m->mem);
 }
 
 /* What a factor takes is known before it is made, by the smaller of the two systems. */
@@ -360,8 +344,8 @@ static void test_memory(void)
     is_near(bytes, 9e8 * sizeof(real) / world.size + 16 * 512 * 3e4, 1,
             "the factor of the dual system is of the rows' order");
     weft_status st = model->memory(factor, &matrix, 1e8, &small);
-    ok(st == WEFT_ELIMIT && strstr(weft_error(), "100000 features") &&
-           strstr(weft_error(), "run.memory") && strstr(weft_error(), "ridge.solver = cg"),
+    ok(st == WEFT_ELIMIT && says("100000 features") && says("run.memory") &&
+           says("ridge.solver = cg"),
        "a factor that does not fit is refused");
 }
 

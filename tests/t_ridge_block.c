@@ -9,10 +9,7 @@ enum { C = 9, DEALT = 17000, SMALL = 1500 };
 
 static double normal(int j, int64_t k)
 {
-    double z[4];
-    weft_rng4 rng = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)j, (uint64_t)k, 0);
-    weft_rng_normal(&rng, z);
-    return z[0];
+    return normal_of(3, j, k, 0);
 }
 
 static double *block_new(int64_t d)

@@ -182,8 +182,7 @@ static double play_round(FILE *in, struct gold *gold, weft_mix_update_state *dri
 
 static void test_gold(void)
 {
-    FILE *in = fopen("tests/gold/fedex.txt", "r");
-    weft_check(in != NULL, "run the test in the top directory");
+    FILE *in = gold_of("fedex.txt");
     int n = 0;
     for (struct gold gold = {.rounds = 0}; read_head(in, &gold); n++) {
         weft_mix_update_state drift = {0};

@@ -269,19 +269,16 @@ static void test_refusals(void)
                 st == WEFT_STOP ? (int)bench.sched.queue.record[1].job.trial : -1);
     end_run(&bench.sched, 0);
     st = prepare(&bench, &weft_tuner_ws_sha, path, 1);
-    ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume"),
-       "an unfinished run is not overwritten");
+    ok(st == WEFT_EFILE && says("weft resume"), "an unfinished run is not overwritten");
     end_run(&bench.sched, 0);
     st = run_to(&bench, &weft_tuner_random, path, 0, -1);
-    ok(st == WEFT_EFILE && strstr(weft_error(), "not the one"),
-       "a journal of other jobs is refused");
+    ok(st == WEFT_EFILE && says("not the one"), "a journal of other jobs is refused");
     end_run(&bench.sched, 0);
     const char *journal = at("x.d/journal");
     if (world.rank == 0) change_numbers(journal);
     st = prepare(&bench, &weft_tuner_ws_sha, path, 0);
     ok(st == WEFT_EFILE &&
-           strstr(weft_error(),
-                  sizeof(real) == 4 ? "built with REAL=double" : "built with REAL=float"),
+           says(sizeof(real) == 4 ? "built with REAL=double" : "built with REAL=float"),
        "a run of numbers of another size is refused");
     end_run(&bench.sched, 0);
     if (world.rank == 0) change_numbers(journal);
@@ -301,8 +298,7 @@ static void test_full(void)
     rlim_t whole = set_limit(RLIMIT_FSIZE, 1000);
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     set_limit(RLIMIT_FSIZE, whole);
-    ok(st == WEFT_EFILE && strstr(weft_error(), "free space") &&
-           strstr(weft_error(), "then go on with `weft resume "),
+    ok(st == WEFT_EFILE && says("free space") && says("then go on with `weft resume "),
        "a full disk is told, with how to go on");
     end_run(&bench.sched, 0);
     st = run_to(&bench, &weft_tuner_ws_sha, path, 0, -1);

@@ -69,9 +69,7 @@ static const int64_t *lines_of(int part)
 {
     int64_t *line = WEFT_NEW(mem, int64_t, tr.lines[part]);
     const char *name = printed("/line/%s", weft_part_name[part]);
-    weft_check(weft_h5_read_rows(tr.file, name, WEFT_H5_I64, 1, 0, tr.lines[part], line) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(weft_h5_read_rows(tr.file, name, WEFT_H5_I64, 1, 0, tr.lines[part], line));
     for (int64_t i = 0; i < tr.lines[part]; i++) line[i] -= 2;
     return line;
 }

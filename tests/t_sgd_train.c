@@ -38,9 +38,7 @@ static void test_pooled(void)
     is_near(together.res.loss, classes / rows, 1e-14,
             "a measure of all predictions is the mean over the folds");
     weft_scores test;
-    weft_check(sgd->winner.score(all.self, &all.job, &all.state, WEFT_TEST, &test) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(sgd->winner.score(all.self, &all.job, &all.state, WEFT_TEST, &test));
     is_near(test.count, TEST, 0, "rows of the test count once, not by each network");
     ok(fabs(plain[3] - of(&all, "fold_error")) > 1e-6,
        "which is not the mean of the folds' errors: %.5g, not %.5g", of(&all, "fold_error"),

@@ -1,6 +1,7 @@
 /* Successive halving: which trials are eliminated and when, total resource, winner; and
  * jobs with the mixings FedEx and multiplicative weights.
  * RUN: np=1 */
+#include "scratch.h"
 #include "tuner_case.h"
 
 /* "27x89 9x177 3x268 1x800": trials that came so far in each rung. */
@@ -73,7 +74,7 @@ static void refused(const weft_tuner *tuner, int k, const char *axes, const char
                     const char *word)
 {
     weft_status st = setup(tuner, k, axes, options);
-    ok(st == WEFT_ECONF && strstr(weft_error(), word), "refused: %s", weft_error());
+    ok(st == WEFT_ECONF && says(word), "refused: %s", weft_error());
 }
 
 static void test_refused(void)
@@ -286,15 +287,9 @@ static void test_mw_rules(void)
 /* Settings that people chose: a list, trained one by one or as the centres of mixtures. */
 static void test_list(void)
 {
-    char path[TEMPORARY];
-    temporary(path);
-    int fd = mkstemp(path);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-    weft_check(out && fputs("server.y\tclient.x\n1\t0.5\n0.25\t0.75\n", out) >= 0 &&
-                   fclose(out) == 0,
-               "cannot write %s", path);
     tuner_case example = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
-    example.axes = printed("[space]\nsource = list\nfile = %s\n", path);
+    example.axes = printed("[space]\nsource = list\nfile = %s\n",
+                           write_text("list", "server.y\tclient.x\n1\t0.5\n0.25\t0.75\n"));
     job_log l = all_jobs(&example);
     const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;
     ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&
@@ -309,12 +304,12 @@ static void test_list(void)
         moved += fabs(conf[1] - .5) > .1;
     }
     ok(good && moved > 0, "or with neighbours in the box of the range beside the list");
-    unlink(path);
 }
 
 int main(void)
 {
     tap_begin();
+    scratch_new();
     return TESTS(test_schedules, test_refused, test_usual, test_elimination, test_winner,
                  test_fedex, test_rules, test_mw_rules, test_list);
 }

@@ -1,6 +1,6 @@
 /* Search spaces: ranges, random draws, grids, lists of configurations, and their errors.
  * RUN: np=1 */
-#include "says.h"
+#include "scratch.h"
 #include "two_kinds.h"
 
 static const char full[] = "[space]\n"
@@ -230,15 +230,12 @@ static void test_bad_ranges(void)
     refused(many, "at most 64 values", "65 values are refused");
 }
 
-static char list_path[TEMPORARY];
-
 static weft_status read_list(weft_space *space, const char *rows, const char *more)
 {
-    FILE *file = fopen(list_path, "w");
-    weft_check(file && fputs(rows, file) >= 0 && fclose(file) == 0, "cannot write %s",
-               list_path);
-    return read_space(space,
-                      printed("[space]\nsource = list\nfile = %s\n%s", list_path, more), 1);
+    return read_space(
+        space,
+        printed("[space]\nsource = list\nfile = %s\n%s", write_text("list", rows), more),
+        1);
 }
 
 static void test_list(void)
@@ -410,22 +407,8 @@ static void test_defaults(void)
 int main(void)
 {
     tap_begin();
-    temporary(list_path);
-    int fd = mkstemp(list_path);
-    weft_check(fd >= 0 && close(fd) == 0, "no temporary file");
-    test_axes();
-    test_used();
-    test_random();
-    test_defaults();
-    test_log_integers();
-    test_fixed_axis();
-    test_grid();
-    test_crowded_grid();
-    test_bad_ranges();
-    test_list();
-    test_list_sections();
-    test_bad_lists();
-    test_put();
-    unlink(list_path);
-    return tap_end();
+    scratch_new();
+    return TESTS(test_axes, test_used, test_random, test_defaults, test_log_integers,
+                 test_fixed_axis, test_grid, test_crowded_grid, test_bad_ranges, test_list,
+                 test_list_sections, test_bad_lists, test_put);
 }

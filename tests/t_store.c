@@ -185,10 +185,10 @@ static void test_broken(void)
     fails(weft_h5_open(&file, at("none.h5"), mem), "none.h5", "No such file",
           "a missing file");
     fails(weft_h5_open(&file, scratch, mem), scratch, "directory", "a directory");
-    weft_check(weft_file_put(at("text.h5"), "hello", 5) == WEFT_OK, "put");
+    must(weft_file_put(at("text.h5"), "hello", 5));
     fails(weft_h5_open(&file, at("text.h5"), mem), "text.h5", "not an HDF5 file",
           "a text file");
-    weft_check(weft_file_put(at("empty.h5"), "", 0) == WEFT_OK, "put");
+    must(weft_file_put(at("empty.h5"), "", 0));
     fails(weft_h5_open(&file, at("empty.h5"), mem), "empty.h5", "0 bytes", "an empty file");
     copy(whole, part, size / 2);
     fails(weft_h5_open(&file, part, mem), "part.h5", "truncated", "a truncated file");
@@ -230,13 +230,11 @@ static void test_announced(void)
     int64_t n, dims[WEFT_H5_DIMS];
     int nd;
     const char **text;
-    weft_check(
-        weft_h5_create(&file, at("many.h5"), mem) == WEFT_OK &&
-            weft_h5_make(&file, "/x", WEFT_H5_F64, 1, &many, "many", "1") == WEFT_OK &&
-            weft_h5_make(&file, "/t", WEFT_H5_TEXT, 1, &many, "many", "1") == WEFT_OK &&
-            weft_h5_commit(&file) == WEFT_OK &&
-            weft_h5_open(&file, at("many.h5"), mem) == WEFT_OK,
-        "%s", weft_error());
+    must(weft_h5_create(&file, at("many.h5"), mem));
+    must(weft_h5_make(&file, "/x", WEFT_H5_F64, 1, &many, "many", "1"));
+    must(weft_h5_make(&file, "/t", WEFT_H5_TEXT, 1, &many, "many", "1"));
+    must(weft_h5_commit(&file));
+    must(weft_h5_open(&file, at("many.h5"), mem));
     fails(weft_h5_shape(&file, "/x", &nd, dims), "/x of", "more than the file can hold",
           "a dataset of 2^50 numbers in a small file");
     fails(weft_h5_read_texts(&file, "/t", &text, &n), "/t of",
@@ -296,8 +294,7 @@ static void test_full(void)
     const char *path = at("kept.h5");
     weft_h5 file;
     int64_t before = entries();
-    weft_status st = weft_h5_create(&file, path, mem);
-    weft_check(st == WEFT_OK, "create");
+    must(weft_h5_create(&file, path, mem));
     set_limit(RLIMIT_FSIZE, 100000);
     fails(weft_h5_put(&file, "/x", WEFT_H5_F64, 1, &n, x, 0, "too much", "none"), "/x",
           "too large", "a dataset on a full disk");
@@ -305,11 +302,10 @@ static void test_full(void)
     set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
     ok(entries() == before, "and leaves no file");
 
-    st = weft_h5_create(&file, path, mem);
-    if (st == WEFT_OK) st = weft_h5_make(&file, "/x", WEFT_H5_F64, 1, &n, "late", "none");
-    weft_check(st == WEFT_OK, "make");
+    must(weft_h5_create(&file, path, mem));
+    must(weft_h5_make(&file, "/x", WEFT_H5_F64, 1, &n, "late", "none"));
     set_limit(RLIMIT_FSIZE, 1000);
-    st = weft_h5_put_attr(&file, "/", "key", "value");
+    weft_status st = weft_h5_put_attr(&file, "/", "key", "value");
     if (st == WEFT_OK)
         st = weft_h5_commit(&file);
     else
@@ -357,13 +353,11 @@ static void test_floats_for_whole_numbers(void)
     int32_t number[2];
     double back[2] = {0};
     weft_h5 file;
-    weft_check(
-        weft_h5_create(&file, at("floats.h5"), mem) == WEFT_OK &&
-            weft_h5_put(&file, "/x", WEFT_H5_F64, 1, &n, x, 0, "x", "1") == WEFT_OK &&
-            weft_h5_put(&file, "/n", WEFT_H5_I32, 1, &n, whole, 0, "n", "1") == WEFT_OK &&
-            weft_h5_commit(&file) == WEFT_OK &&
-            weft_h5_open(&file, at("floats.h5"), mem) == WEFT_OK,
-        "%s", weft_error());
+    must(weft_h5_create(&file, at("floats.h5"), mem));
+    must(weft_h5_put(&file, "/x", WEFT_H5_F64, 1, &n, x, 0, "x", "1"));
+    must(weft_h5_put(&file, "/n", WEFT_H5_I32, 1, &n, whole, 0, "n", "1"));
+    must(weft_h5_commit(&file));
+    must(weft_h5_open(&file, at("floats.h5"), mem));
     fails(weft_h5_read_rows(&file, "/x", WEFT_H5_I32, 1, 0, 2, number), "/x of",
           "not of whole numbers", "floats where whole numbers are expected");
     ok(weft_h5_read_rows(&file, "/n", WEFT_H5_F64, 1, 0, 2, back) == WEFT_OK &&
@@ -403,12 +397,10 @@ static void put_kept(const char *path, const char *name)
     static const int32_t x[4] = {1, 2, 3, 4};
     int64_t n = 4;
     weft_h5 file;
-    weft_status st = weft_h5_create(&file, path, mem);
-    if (st == WEFT_OK)
-        st = weft_h5_put(&file, "/kept/x", WEFT_H5_I32, 1, &n, x, 0, "x", "1");
-    if (st == WEFT_OK) st = weft_h5_put(&file, name, WEFT_H5_I32, 1, &n, x, 0, "x", "1");
-    if (st == WEFT_OK) st = weft_h5_commit(&file);
-    weft_check(st == WEFT_OK, "%s", path);
+    must(weft_h5_create(&file, path, mem));
+    must(weft_h5_put(&file, "/kept/x", WEFT_H5_I32, 1, &n, x, 0, "x", "1"));
+    must(weft_h5_put(&file, name, WEFT_H5_I32, 1, &n, x, 0, "x", "1"));
+    must(weft_h5_commit(&file));
 }
 
 static void test_elsewhere(void)
@@ -445,19 +437,7 @@ static void test_elsewhere(void)
 int main(void)
 {
     disk_begin();
-    test_types();
-    test_rows();
-    test_growing();
-    test_texts();
-    test_names();
-    test_broken();
-    test_floats_for_whole_numbers();
-    test_open_elsewhere();
-    test_announced();
-    test_kept();
-    test_read_only();
-    test_full();
-    test_file();
-    test_elsewhere();
-    return tap_end();
+    return TESTS(test_types, test_rows, test_growing, test_texts, test_names, test_broken,
+                 test_floats_for_whole_numbers, test_open_elsewhere, test_announced,
+                 test_kept, test_read_only, test_full, test_file, test_elsewhere);
 }

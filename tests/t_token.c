@@ -184,8 +184,7 @@ static void test_gold(void)
     const uint32_t *table = crc_table();
     char *room = WEFT_NEW(mem, char, ROOM), *line = NULL;
     size_t size = 0;
-    FILE *gold = fopen("tests/gold/tokens.tsv", "r");
-    weft_check(gold, "tests/gold/tokens.tsv is missing: run tests in the top directory");
+    FILE *gold = gold_of("tokens.tsv");
     while (getline(&line, &size, gold) > 0) {
         struct field field[MAX_FIELDS];
         int k = 0, n = split_line(line, field);
@@ -362,9 +361,7 @@ static void test_imdb(void)
     struct check check = {.mem = mem};
     const uint32_t *table = crc_table();
     for (int k = 0; k < PYTHON; k++) check.sum[k].table = table;
-    check.gold = fopen("tests/gold/imdb_tokens.tsv", "r");
-    weft_check(check.gold,
-               "tests/gold/imdb_tokens.tsv is missing: run tests in the top directory");
+    check.gold = gold_of("imdb_tokens.tsv");
     each_review(printed("%s/aclImdb", data), check_review, &check);
     fclose(check.gold);
     for (int k = 0; k < PYTHON; k++) {

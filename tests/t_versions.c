@@ -18,12 +18,11 @@ static void write_journal(const char *name, const char *head)
     int64_t n;
     const char *dir = at(name);
     mkdir(dir, 0777);
-    weft_status st = weft_journal_open(&journal, printed("%s/journal", dir), &rec, &n, mem);
-    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_CONF, "[run]\n", 7);
-    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_ABOUT, head, strlen(head) + 1);
-    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_TABLES, "[metrics]\n", 11);
-    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_JOB, "another form", 12);
-    must(st);
+    must(weft_journal_open(&journal, printed("%s/journal", dir), &rec, &n, mem));
+    must(weft_journal_add(&journal, TAG_CONF, "[run]\n", 7));
+    must(weft_journal_add(&journal, TAG_ABOUT, head, strlen(head) + 1));
+    must(weft_journal_add(&journal, TAG_TABLES, "[metrics]\n", 11));
+    must(weft_journal_add(&journal, TAG_JOB, "another form", 12));
     weft_journal_close(&journal);
 }
 

@@ -1,8 +1,7 @@
 /* Axes that exist only for certain values of others: draws, grids, lists, neighbours, and
  * error messages.
  * RUN: np=1 */
-#include "tap.h"
-#include "weft/space/space.h"
+#include "scratch.h"
 
 struct map {
     int kind, order, stop, groups, s1, s2;
@@ -40,10 +39,7 @@ static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static weft_status read_space(weft_space *space, const char *text)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    TRY(weft_conf_text(&conf, "t.ini", text));
-    return weft_space_read(space, &conf, kinds, 2, 1, mem);
+    return axes_of(space, text, kinds, 2, 1);
 }
 
 /* Axes: s2, kind, order, groups, alpha, model.C. */
@@ -138,8 +134,7 @@ static void test_grid(void)
 
     const char *wide = "[space]\nsource = grid\nlevels = 1000\n[map]\nkind = bag | tfidf\n"
                        "alpha = log 1 .. 2 when kind = tfidf\nwidth = 0 .. 1\n";
-    ok(read_space(&space, wide) == WEFT_ELIMIT &&
-           strstr(weft_error(), "lower space.levels"),
+    ok(read_space(&space, wide) == WEFT_ELIMIT && says("lower space.levels"),
        "a grid that is too large is refused");
 }
 
@@ -194,27 +189,10 @@ static void test_settle(void)
 
 /* ---- lists ---- */
 
-static const char *list_of(const char *text)
-{
-    static char path[] = "/tmp/t_when_XXXXXX";
-    static int made;
-    if (!made) {
-        int fd = mkstemp(path);
-        weft_check(fd >= 0, "no temporary file");
-        close(fd);
-        made = 1;
-    }
-    FILE *file = fopen(path, "w");
-    weft_check(file != NULL, "cannot write %s", path);
-    fputs(text, file);
-    fclose(file);
-    return path;
-}
-
 static weft_status read_list(weft_space *space, const char *rows, const char *more)
 {
-    return read_space(
-        space, printed("[space]\nsource = list\nfile = %s\n%s", list_of(rows), more));
+    return read_space(space, printed("[space]\nsource = list\nfile = %s\n%s",
+                                     write_text("list", rows), more));
 }
 
 static void test_list(void)
@@ -232,12 +210,11 @@ static void test_list(void)
     weft_space_perturb(&space, space.list + 2, 1, 1, 3, x);
     ok(x[0] > 0 || isnan(x[1]), "and are kept by neighbours");
     ok(read_list(&space, "kind\torder\nbag\t1\ntfidf\t2\n", when) == WEFT_ECONF &&
-           strstr(weft_error(), "configuration 0 has a value of map.order"),
+           says("configuration 0 has a value of map.order"),
        "a value that they exclude is refused: %s", weft_error());
     ok(read_list(&space, "kind\torder\nbag\t-\ntfidf\t-\n", when) == WEFT_ECONF &&
-           strstr(weft_error(), "configuration 1 has no value of map.order"),
+           says("configuration 1 has no value of map.order"),
        "and a missing one: %s", weft_error());
-    unlink(list_of(""));
 }
 
 /* ---- options, words, mistakes ---- */
@@ -289,7 +266,7 @@ static void refused(const char *text, const char *word, const char *statement)
 {
     weft_space space;
     weft_status st = read_space(&space, text);
-    ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s: %s", statement, weft_error());
+    ok(st == WEFT_ECONF && says(word), "%s: %s", statement, weft_error());
 }
 
 static void test_mistakes(void)
@@ -318,6 +295,7 @@ static void test_mistakes(void)
 int main(void)
 {
     tap_begin();
+    scratch_new();
     return TESTS(test_draws, test_order, test_grid, test_near, test_settle, test_list,
                  test_put, test_fixed, test_mistakes);
 }

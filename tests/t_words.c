@@ -40,10 +40,8 @@ static void make(const char *name, int clients, const char *train, const char *v
     const char *path = write_text(printed("%s.txt", name), train);
     const char *own[] = {write_text(printed("%s.valid", name), valid),
                          write_text(printed("%s.test", name), test)};
-    weft_status st =
-        pack(&weft_reader_text, path, printed("%s.h5", name),
-             printed("clients=%d valid_file=%s test_file=%s", clients, own[0], own[1]));
-    must(st);
+    must(pack(&weft_reader_text, path, printed("%s.h5", name),
+              printed("clients=%d valid_file=%s test_file=%s", clients, own[0], own[1])));
 }
 
 /* `own` is what the winner is trained on; `more` has words besides. `long` and `short` have
@@ -94,9 +92,7 @@ static weft_scores scores_of(open_run *o, real *x, weft_part part)
 {
     weft_state state = {.x = x};
     weft_scores s;
-    weft_check(o->r.task->winner.score(o->r.task_self, &o->job, &state, part, &s) ==
-                   WEFT_OK,
-               "%s", weft_error());
+    must(o->r.task->winner.score(o->r.task_self, &o->job, &state, part, &s));
     return s;
 }
 

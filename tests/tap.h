@@ -21,6 +21,7 @@
 #include "weft/base/random.h"
 #include "weft/par/par.h"
 #include "weft/registry.h"
+#include "weft/space/space.h"
 
 /* A sanitizer keeps what is freed. */
 #if defined(__has_feature)
@@ -132,6 +133,24 @@ static inline double worse(double a, double b)
     return isnan(a) || b <= a ? a : b;
 }
 
+/* 1: the last message has that part; what else it says is shown. */
+static inline int says(const char *part)
+{
+    if (strstr(weft_error(), part)) return 1;
+    fprintf(stderr, "# message: %s\n", weft_error());
+    return 0;
+}
+
+/* A file of tests/gold. */
+static inline FILE *gold_of(const char *name)
+{
+    char path[100];
+    snprintf(path, sizeof path, "tests/gold/%s", name);
+    FILE *file = fopen(path, "r");
+    weft_check(file, "%s is missing: run tests in the top directory", path);
+    return file;
+}
+
 /* A comment, of rank 0. */
 __attribute__((format(printf, 1, 2))) static inline void note(const char *fmt, ...)
 {
@@ -175,6 +194,20 @@ static weft_arena *mem;         /* of the test */
 static weft_team world;         /* all its ranks */
 static char scratch[TEMPORARY]; /* its directory, or empty */
 
+/* Random numbers, functions of these: uniform in [0, 1), and normal. */
+static inline double uniform_of(uint64_t key, int64_t i, int64_t j)
+{
+    return weft_rng_unit(weft_rng_at(key, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0).v[0]);
+}
+
+static inline double normal_of(uint64_t key, int64_t i, int64_t j, int64_t k)
+{
+    double z[4];
+    weft_rng4 rng = weft_rng_at(key, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, (uint64_t)k);
+    weft_rng_normal(&rng, z);
+    return z[0];
+}
+
 /* A text in the arena, printf-like. */
 #define printed(...) weft_arena_text(mem, __VA_ARGS__)
 
@@ -195,6 +228,16 @@ static inline void *bound_with(const weft_kind *kind, const char *options, char 
     char *input = printed("[%s]\n%s\n", kind->name, options);
     for (char *to = input; (to = strchr(to, between)) != NULL; to++) *to = '\n';
     return bound_by(kind, input);
+}
+
+/* The axes that the text of an input file gives these plug-ins. */
+static inline weft_status axes_of(weft_space *space, const char *input,
+                                  const weft_kind *const *kinds, int n, uint64_t seed)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    TRY(weft_conf_text(&conf, "t.ini", input));
+    return weft_space_read(space, &conf, kinds, n, seed, mem);
 }
 
 /* Without MPI. */

@@ -50,10 +50,7 @@ static inline void make_sample(int64_t i, int c, double *x, int32_t *label)
 {
     *label = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
     for (int d = 0; d < D; d++) {
-        double z[4];
-        weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
-        weft_rng_normal(&rng, z);
-        x[d] = (float)(z[0] + (d == *label ? 1.5 : 0) + 0.1 * (c % 4));
+        x[d] = (float)(normal_of(5, i, d, 0) + (d == *label ? 1.5 : 0) + 0.1 * (c % 4));
     }
 }
 
@@ -136,7 +133,7 @@ static inline weft_status stand_up(struct stand *stand, struct toy *toy,
     stand->mix = first_configs(&stand->space, k);
     stand->job = weft_job_new(0, 0, &stand->mix);
     stand->state = weft_state_new(fed, stand->self, &stand->job, mem);
-    stand->res = result_of(fed, k, mem);
+    stand->res = result_of(fed, k);
     fed->start(stand->self, &stand->job, &stand->state);
     return WEFT_OK;
 }
@@ -180,8 +177,8 @@ static inline void stand_refused(struct toy *toy, const char *options, const cha
 {
     struct stand stand;
     weft_status st = stand_up(&stand, toy, options, 1);
-    ok(st != WEFT_OK && strstr(weft_error(), word) && !strchr(weft_error(), '\n'), "%s: %s",
-       word, weft_error());
+    ok(st != WEFT_OK && says(word) && !strchr(weft_error(), '\n'), "%s: %s", word,
+       weft_error());
 }
 
 /* Of all that a stand has. */

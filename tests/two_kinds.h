@@ -2,8 +2,6 @@
 #ifndef WEFT_TEST_TWO_KINDS_H
 #define WEFT_TEST_TWO_KINDS_H
 
-#include "weft/space/space.h"
-
 #include "tap.h"
 
 struct map {
@@ -44,10 +42,7 @@ static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static inline weft_status read_space(weft_space *space, const char *text, uint64_t seed)
 {
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    TRY(weft_conf_text(&conf, "t.ini", text));
-    return weft_space_read(space, &conf, kinds, 2, seed, mem);
+    return axes_of(space, text, kinds, 2, seed);
 }
 
 #endif

@@ -9,7 +9,7 @@ enum { MAX_L = WEFT_MAX_LANES };
 
 static real random_at(uint64_t i, uint64_t j)
 {
-    return (real)(2 * weft_rng_unit(weft_rng_at(9, WEFT_RNG_TEST, i, j, 0).v[0]) - 1);
+    return (real)(2 * uniform_of(9, i, j) - 1);
 }
 
 static real *randoms(uint64_t key, int64_t n)

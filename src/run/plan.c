@@ -250,7 +250,7 @@ static void drive(weft_run *run, struct plan *plan)
     weft_flights flights;
     int waits = weft_search_waits(&run->search);
     plan->order.wall = run->opts.clock;
-    plan->order.costly = waits && run->opts.target <= 0;
+    plan->order.costly = waits && run->opts.limits.target <= 0;
     weft_flights_setup(&flights, waits ? 0 : run->opts.workers, run->opts.overhead,
                        plan->order.mem);
     weft_asked asked = ask_all(run, &flights, plan);

@@ -6,19 +6,15 @@
 #include "fuzz.h"
 #include "report/report.h"
 #include "store/h5.h"
-#include "weft/base/random.h"
 #include "weft/data/translations.h"
 #include "weft/pack/pack.h"
-#include "weft/registry.h"
 #include "weft/run/run.h"
 #include "weft/store/file.h"
-
-#include <stdio.h>
 
 /* A whole file, and a number that what is read of it gives. */
 struct whole {
     const char *name;
-    weft_status (*read)(const char *path, uint64_t *sum, weft_arena *mem);
+    weft_status (*read)(const char *path, uint64_t *sum);
     uint8_t *at; /* [n] */
     size_t n;
     size_t body; /* bytes before the checksums */
@@ -38,8 +34,7 @@ static uint64_t add_rows(const weft_rows *rows, uint64_t sum)
                        : sum;
 }
 
-static weft_status add_client(const weft_data *data, int64_t c, uint64_t *sum,
-                              weft_arena *mem)
+static weft_status add_client(const weft_data *data, int64_t c, uint64_t *sum)
 {
     for (int p = 0; p < WEFT_NPART; p++) {
         weft_samples samples = {0};
@@ -55,7 +50,7 @@ static weft_status add_client(const weft_data *data, int64_t c, uint64_t *sum,
     return weft_client_sound(data->clients);
 }
 
-static weft_status add_owners(weft_data *data, uint64_t *sum, weft_arena *mem)
+static weft_status add_owners(weft_data *data, uint64_t *sum)
 {
     TRY(weft_data_own_words(data, WEFT_TOK_SPLIT));
     for (int64_t c = 0; c < data->owners->n; c++)
@@ -71,11 +66,11 @@ static weft_status add_owners(weft_data *data, uint64_t *sum, weft_arena *mem)
     return weft_client_sound(data->owners);
 }
 
-static weft_status add_data(weft_data *data, uint64_t *sum, weft_arena *mem)
+static weft_status add_data(weft_data *data, uint64_t *sum)
 {
     int64_t clients = data->clients ? data->clients->n : 0;
-    for (int64_t c = 0; c < clients; c++) TRY(add_client(data, c, sum, mem));
-    if (data->owners) TRY(add_owners(data, sum, mem));
+    for (int64_t c = 0; c < clients; c++) TRY(add_client(data, c, sum));
+    if (data->owners) TRY(add_owners(data, sum));
     for (int p = 0; p < WEFT_NPART && !clients; p++) {
         if (data->form == WEFT_TOKENS) TRY(weft_data_tokens(data, (weft_tokenizer)p));
         *sum = add_rows(&data->part[p], *sum);
@@ -84,18 +79,18 @@ static weft_status add_data(weft_data *data, uint64_t *sum, weft_arena *mem)
     return weft_h5_verify(&data->file);
 }
 
-static weft_status read_data(const char *path, uint64_t *sum, weft_arena *mem)
+static weft_status read_data(const char *path, uint64_t *sum)
 {
     weft_data data;
     *sum = 0;
-    TRY(weft_data_open(&data, path, &fuzz_world, mem));
-    weft_status st = add_data(&data, sum, mem);
+    TRY(weft_data_open(&data, path, &world, mem));
+    weft_status st = add_data(&data, sum);
     weft_data_close(&data);
     return st;
 }
 
 /* Texts, and what their tokens decode to. */
-static uint64_t add_language(const weft_language *language, uint64_t sum, weft_arena *mem)
+static uint64_t add_language(const weft_language *language, uint64_t sum)
 {
     for (int p = 0; p < WEFT_NPART; p++) {
         const weft_sentences *own = &language->part[p];
@@ -111,14 +106,14 @@ static uint64_t add_language(const weft_language *language, uint64_t sum, weft_a
     return sum;
 }
 
-static weft_status read_sentences(const char *path, uint64_t *sum, weft_arena *mem)
+static weft_status read_sentences(const char *path, uint64_t *sum)
 {
     weft_data data;
     *sum = 0;
-    TRY(weft_data_open(&data, path, &fuzz_world, mem));
+    TRY(weft_data_open(&data, path, &world, mem));
     const weft_translations *translations = weft_translations_of(&data);
     for (int i = 0; translations && i < translations->n; i++)
-        *sum = add_language(&translations->language[i], *sum, mem);
+        *sum = add_language(&translations->language[i], *sum);
     for (int64_t d = 0; translations && d < translations->directions; d++)
         *sum += (uint64_t)weft_translations_pairs(translations, WEFT_TRAIN,
                                                   translations->direction[d], mem)
@@ -129,7 +124,7 @@ static weft_status read_sentences(const char *path, uint64_t *sum, weft_arena *m
     return st;
 }
 
-static weft_status read_run(const char *path, uint64_t *sum, weft_arena *mem)
+static weft_status read_run(const char *path, uint64_t *sum)
 {
     weft_summary summary;
     TRY(weft_summary_read(&summary, path, mem));
@@ -154,20 +149,18 @@ static struct whole wholes[] = {{.name = "images.h5", .read = read_data},
 enum { IMAGES, DOCUMENTS, FEDERATION, SENTENCES, SEARCHED };
 
 static void synthesize(const char *name, const char *kind, const char *size,
-                       const char *clients, weft_arena *mem)
+                       const char *clients)
 {
     void *self;
     weft_partition over;
     const char *const word[] = {size, clients};
     const weft_reader *reader = &weft_reader_synthetic;
-    weft_check(
-        weft_pack_options(reader, clients ? 2 : 1, word, &self, &over, mem) == WEFT_OK &&
-            weft_pack_file(reader, self, &over, kind, fuzz_path(name, mem), mem) == WEFT_OK,
-        "%s", weft_error());
+    must(weft_pack_options(reader, clients ? 2 : 1, word, &self, &over, mem));
+    must(weft_pack_file(reader, self, &over, kind, at(name), mem));
 }
 
 /* Sixty lines of three languages. */
-static void translate(const char *name, weft_arena *mem)
+static void translate(const char *name)
 {
     enum { LINES = 60, BYTES = 64 };
     void *self;
@@ -180,70 +173,61 @@ static void translate(const char *name, weft_arena *mem)
         n += (size_t)sprintf(text + n, "x%d %s\t%s, \xc3\xa4%d\t%s\n", i % 9,
                              i % 2 ? "yes" : "(no)", i % 3 ? "ja" : "nein", i,
                              i % 4 ? "oui oui" : "");
-    const char *source =
-        fuzz_file("sentences.tsv", (struct input){(uint8_t *)text, n}, mem);
-    weft_check(weft_pack_options(reader, 3, word, &self, &over, mem) == WEFT_OK &&
-                   weft_pack_file(reader, self, &over, source, fuzz_path(name, mem), mem) ==
-                       WEFT_OK,
-               "%s", weft_error());
+    const char *source = fuzz_file("sentences.tsv", (struct input){(uint8_t *)text, n});
+    must(weft_pack_options(reader, 3, word, &self, &over, mem));
+    must(weft_pack_file(reader, self, &over, source, at(name), mem));
 }
 
-static void search(const char *name, weft_arena *mem)
+static void search(const char *name)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
-    const char *text = weft_arena_text(
-        mem,
+    const char *text = printed(
         "[run]\ndata = %s\noutput = %s\ntuner = random\n[space]\nconfigs = 2\n[fmap]\n"
         "feature = rff\nmodel = ridge\n[rff]\nfeatures = 8\ngamma = log 1e-3 .. 1\n",
-        fuzz_path(wholes[IMAGES].name, mem), fuzz_path(name, mem));
-    weft_check(weft_conf_text(&conf, "fuzz.ini", text) == WEFT_OK &&
-                   weft_run_tune(&conf, 1, &fuzz_world) == WEFT_OK,
-               "%s", weft_error());
+        at(wholes[IMAGES].name), at(name));
+    must(weft_conf_text(&conf, "fuzz.ini", text));
+    must(weft_run_tune(&conf, 1, &world));
 }
 
 /* Makes the files, once, and keeps their bytes. */
 static void make_wholes(void)
 {
-    weft_arena *mem = weft_arena_new();
-    synthesize(wholes[IMAGES].name, "images", "rows=40", NULL, mem);
-    synthesize(wholes[DOCUMENTS].name, "documents", "rows=30", "clients=3", mem);
-    synthesize(wholes[FEDERATION].name, "federated=stored", "clients=5", NULL, mem);
-    translate(wholes[SENTENCES].name, mem);
-    search(wholes[SEARCHED].name, mem);
+    synthesize(wholes[IMAGES].name, "images", "rows=40", NULL);
+    synthesize(wholes[DOCUMENTS].name, "documents", "rows=30", "clients=3");
+    synthesize(wholes[FEDERATION].name, "federated=stored", "clients=5", NULL);
+    translate(wholes[SENTENCES].name);
+    search(wholes[SEARCHED].name);
     for (int i = 0; i < WEFT_COUNT(wholes); i++) {
         struct whole *whole = &wholes[i];
-        const char *path = fuzz_path(whole->name, mem);
+        const char *path = at(whole->name);
         struct stat info;
         weft_check(stat(path, &info) == 0, "%s", path);
         whole->n = (size_t)info.st_size;
         whole->at = malloc(whole->n);
         weft_check(whole->at && weft_file_load(path, whole->at, whole->n) == WEFT_OK &&
-                       whole->read(path, &whole->sum, mem) == WEFT_OK,
+                       whole->read(path, &whole->sum) == WEFT_OK,
                    "%s", weft_error());
         weft_seal *seal;
         weft_check(weft_seal_open(path, &seal, mem) == WEFT_OK && seal, "no checksums");
         whole->body = (size_t)seal->bytes;
     }
-    weft_arena_free(mem);
 }
 
 static void run_file(int which, struct input in)
 {
     if (!wholes[0].at) make_wholes();
     const struct whole *whole = &wholes[which];
-    weft_arena *mem = weft_arena_new();
     uint8_t *bytes = WEFT_NEW(mem, uint8_t, whole->n);
     memcpy(bytes, whole->at, whole->n);
     fuzz_change(&in, bytes, whole->n);
     int same = memcmp(bytes, whole->at, whole->n) == 0;
-    const char *path = fuzz_file("changed.h5", (struct input){bytes, whole->n}, mem);
+    const char *path = fuzz_file("changed.h5", (struct input){bytes, whole->n});
     uint64_t sum;
-    weft_status st = whole->read(path, &sum, mem);
+    weft_status st = whole->read(path, &sum);
     fuzz_told(st);
     weft_check(st == WEFT_OK ? sum == whole->sum : !same, "%s: %s", whole->name,
                st == WEFT_OK ? "the change is not found" : weft_error());
-    weft_arena_free(mem);
 }
 
 static void run_h5_images(struct input in)

@@ -4,15 +4,11 @@
 #ifndef WEFT_FUZZ_H
 #define WEFT_FUZZ_H
 
+#include "../tap.h"
 #include "result/result.h"
-#include "weft/par/team.h"
 
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct input {
     const uint8_t *at;
@@ -23,9 +19,6 @@ struct target {
     const char *name;
     void (*run)(struct input in);
 };
-
-static char fuzz_dir[64]; /* of the files */
-static weft_team fuzz_world;
 
 /* ---- arenas that are used again (ld --wrap): most of an execution would be calloc ---- */
 
@@ -76,22 +69,16 @@ static inline struct input piece(struct input *in, int mark)
     return head;
 }
 
-static inline const char *text_of(struct input in, weft_arena *mem)
+static inline const char *text_of(struct input in)
 {
-    return weft_arena_text(mem, "%.*s", (int)in.n, (const char *)in.at);
-}
-
-static inline const char *fuzz_path(const char *name, weft_arena *mem)
-{
-    return weft_arena_text(mem, "%s/%s", fuzz_dir, name);
+    return printed("%.*s", (int)in.n, (const char *)in.at);
 }
 
 /* Makes an empty file, and the directories above it. */
 static inline int make_file(char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    for (char *c = path + strlen(fuzz_dir) + 1; fd < 0 && (c = strchr(c, '/'));
-         *c++ = '/') {
+    for (char *c = path + strlen(scratch) + 1; fd < 0 && (c = strchr(c, '/')); *c++ = '/') {
         *c = '\0';
         mkdir(path, 0777);
     }
@@ -124,9 +111,9 @@ static inline int kept_file(const char *name, char *path, off_t *size)
 }
 
 /* Makes a file of these bytes. */
-static inline const char *fuzz_file(const char *name, struct input in, weft_arena *mem)
+static inline const char *fuzz_file(const char *name, struct input in)
 {
-    char *path = weft_arena_text(mem, "%s/%s", fuzz_dir, name);
+    char *path = printed("%s/%s", scratch, name);
     off_t size;
     int fd = kept_file(name, path, &size);
     weft_check(fd >= 0 && (in.n == 0 || pwrite(fd, in.at, in.n, 0) == (ssize_t)in.n) &&
@@ -136,15 +123,14 @@ static inline const char *fuzz_file(const char *name, struct input in, weft_aren
 }
 
 /* Files one after the other, a byte 0x1e between two; an empty one is not there. */
-static inline void fuzz_files(struct input in, const char *const *name, int n,
-                              weft_arena *mem)
+static inline void fuzz_files(struct input in, const char *const *name, int n)
 {
     for (int i = 0; i < n; i++) {
         struct input file = piece(&in, 0x1e);
         if (file.n > 0)
-            fuzz_file(name[i], file, mem);
+            fuzz_file(name[i], file);
         else
-            unlink(fuzz_path(name[i], mem));
+            unlink(at(name[i]));
     }
 }
 

@@ -6,10 +6,8 @@
 #include "fuzz.h"
 #include "task/command/command.h"
 #include "task/fed/fed.h"
-#include "weft/base/random.h"
 #include "weft/data/data.h"
 #include "weft/pack/pack.h"
-#include "weft/registry.h"
 
 /* ---- HDF5 files that are written nowhere (ld --wrap) ---- */
 
@@ -48,8 +46,8 @@ static inline size_t numbers(int nd, const int64_t *dims)
         return WEFT_OK;                                                                    \
     }
 
-WRAP(weft_h5_create, (weft_h5 * f, const char *path, weft_arena *mem), (f, path, mem),
-     (*f = (weft_h5){.path = weft_arena_text(mem, "%s", path), .mem = mem, .view = -1}))
+WRAP(weft_h5_create, (weft_h5 * f, const char *path, weft_arena *own), (f, path, own),
+     (*f = (weft_h5){.path = weft_arena_text(own, "%s", path), .mem = own, .view = -1}))
 WRAP(weft_h5_commit, (weft_h5 * f), (f), (void)f)
 WRAP(weft_h5_put,
      (weft_h5 * f, const char *name, weft_h5type type, int nd, const int64_t *dims,
@@ -93,22 +91,21 @@ void __wrap_weft_h5_close(weft_h5 *file)
 /* ---- readers ---- */
 
 /* Packs the source with options as "a=1 b=2". */
-static void pack_with(const weft_reader *reader, const char *options, const char *source,
-                      weft_arena *mem)
+static void pack_with(const weft_reader *reader, const char *options, const char *source)
 {
     enum { MOST = 16 };
     const char *word[MOST];
     int n = 0;
-    char *rest, *words = weft_arena_text(mem, "%s", options);
+    char *rest, *words = printed("%s", options);
     for (char *w = strtok_r(words, " ", &rest); w && n < MOST;
          w = strtok_r(NULL, " ", &rest))
         word[n++] = w;
     void *self;
     weft_partition over;
     weft_status st = weft_pack_options(reader, n, word, &self, &over, mem);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     nowhere = 1;
-    fuzz_told(weft_pack_file(reader, self, &over, source, fuzz_path("out.h5", mem), mem));
+    fuzz_told(weft_pack_file(reader, self, &over, source, at("out.h5"), mem));
     nowhere = 0;
 }
 
@@ -116,22 +113,18 @@ static void pack_with(const weft_reader *reader, const char *options, const char
 static void pack_one(const weft_reader *reader, const char *const *options, int n,
                      struct input in)
 {
-    weft_arena *mem = weft_arena_new();
     const char *how = options[pick(&in, n)];
-    pack_with(reader, how, fuzz_file("source", in, mem), mem);
-    weft_arena_free(mem);
+    pack_with(reader, how, fuzz_file("source", in));
 }
 
 /* The same for files of a directory. */
 static void pack_tree(const weft_reader *reader, const char *const *options, int n,
                       const char *const *name, int files, struct input in)
 {
-    weft_arena *mem = weft_arena_new();
     const char *how = options[pick(&in, n)];
-    fuzz_files(in, name, files, mem);
-    const char *top = weft_arena_text(mem, "%.*s", (int)strcspn(name[0], "/"), name[0]);
-    pack_with(reader, how, fuzz_path(top, mem), mem);
-    weft_arena_free(mem);
+    fuzz_files(in, name, files);
+    const char *top = printed("%.*s", (int)strcspn(name[0], "/"), name[0]);
+    pack_with(reader, how, at(top));
 }
 
 static void run_text(struct input in)
@@ -255,34 +248,30 @@ static void run_cifar(struct input in)
     static const char *const batch[BATCHES] = {
         "cifar/data_batch_1.bin", "cifar/data_batch_2.bin", "cifar/data_batch_3.bin",
         "cifar/data_batch_4.bin", "cifar/data_batch_5.bin", "cifar/test_batch.bin"};
-    weft_arena *mem = weft_arena_new();
     uint8_t *image = WEFT_NEW(mem, uint8_t, 2 * IMAGE);
     for (int b = 0; b < BATCHES; b++) {
         int more = pick(&in, 16);
         for (int i = 0; i < 2 * IMAGE; i++) image[i] = (uint8_t)i;
         image[0] = (uint8_t)pick(&in, 256);
         size_t n = more < 13 ? IMAGE : more == 13 ? 2 * IMAGE : (size_t)more;
-        fuzz_file(batch[b], (struct input){image, n}, mem);
+        fuzz_file(batch[b], (struct input){image, n});
     }
-    fuzz_file("cifar/batches.meta.txt", in, mem);
-    pack_with(&weft_reader_cifar, "images=1", fuzz_path("cifar", mem), mem);
-    weft_arena_free(mem);
+    fuzz_file("cifar/batches.meta.txt", in);
+    pack_with(&weft_reader_cifar, "images=1", at("cifar"));
 }
 
 /* The words that follow `weft pack READER SOURCE`. */
 static void run_options(struct input in)
 {
     enum { MOST = 16 };
-    weft_arena *mem = weft_arena_new();
     int readers = 0, n = 0;
     while (weft_readers[readers]) readers++;
     const weft_reader *reader = weft_readers[pick(&in, readers)];
     const char *word[MOST];
-    while (in.n > 0 && n < MOST) word[n++] = text_of(piece(&in, '\n'), mem);
+    while (in.n > 0 && n < MOST) word[n++] = text_of(piece(&in, '\n'));
     void *self;
     weft_partition over;
     fuzz_told(weft_pack_options(reader, n, word, &self, &over, mem));
-    weft_arena_free(mem);
 }
 
 /* ---- what tasks read ---- */
@@ -290,39 +279,34 @@ static void run_options(struct input in)
 static void run_vectors(struct input in)
 {
     static const char *const word[] = {"the", "weft", "of", "\xc3\xa4", "a"};
-    weft_arena *mem = weft_arena_new();
     uint64_t hash[WEFT_COUNT(word)];
     for (int i = 0; i < WEFT_COUNT(word); i++)
         hash[i] = weft_hash(word[i], strlen(word[i]), 0);
     weft_vocab vocab = {.n = WEFT_COUNT(word), .hash = hash};
     weft_vectors out;
-    const char *path = fuzz_file("vectors", in, mem);
+    const char *path = fuzz_file("vectors", in);
     weft_status st = weft_vectors_read(&vocab, path, 4, 1, &out, mem);
     fuzz_told(st);
     for (int64_t i = 0; st == WEFT_OK && i < vocab.n * out.d; i++)
         weft_check(isfinite(out.value[i]), "number %lld", (long long)i);
-    weft_arena_free(mem);
 }
 
 static void run_devices(struct input in)
 {
     enum { CLIENTS = 3 };
-    weft_arena *mem = weft_arena_new();
     weft_device device = {.up = 1e6, .down = 1e6, .available = 1};
-    device.file = fuzz_file("devices", in, mem);
+    device.file = fuzz_file("devices", in);
     weft_status st = weft_device_trace(&device, CLIENTS, mem);
     fuzz_told(st);
     for (int64_t i = 0; st == WEFT_OK && i < device.rows * WEFT_PROFILE; i++)
         weft_check(isfinite(device.row[i]) && device.row[i] >= 0, "number %lld",
                    (long long)i);
-    weft_arena_free(mem);
 }
 
 /* What a program prints, in two pieces to each stream. */
 static void run_printed(struct input in)
 {
     static const char *const wanted[] = {"loss", "error"};
-    weft_arena *mem = weft_arena_new();
     weft_printed *printed = weft_printed_new(2, wanted, mem);
     for (int stream = 0; in.n > 0; stream = !stream) {
         struct input some = piece(&in, 0x1e);
@@ -339,7 +323,6 @@ static void run_printed(struct input in)
                    "%s", number->text);
     }
     weft_check(!strpbrk(weft_printed_last(printed), "\r\n"), "two lines");
-    weft_arena_free(mem);
 }
 
 #endif

@@ -6,44 +6,41 @@
 #include "fuzz.h"
 #include "run/run.h"
 #include "rundir/rundir.h"
-#include "weft/base/random.h"
 #include "weft/store/file.h"
 
 /* ---- input files ---- */
 
 /* What was accepted is written as a text that reads as the same: so a run is resumed. */
-static void check_echo(const weft_conf *conf, weft_arena *mem)
+static void check_echo(const weft_conf *conf)
 {
     weft_conf again;
     const char *echo = weft_conf_echo(conf, mem);
     weft_conf_init(&again, mem);
-    weft_check(weft_conf_text(&again, "echo", echo) == WEFT_OK, "%s", weft_error());
+    must(weft_conf_text(&again, "echo", echo));
     weft_check(strcmp(weft_conf_echo(&again, mem), echo) == 0, "the echo is another");
 }
 
-static void bind_run(weft_conf *conf, weft_arena *mem)
+static void bind_run(weft_conf *conf)
 {
     weft_run run;
-    weft_status st = weft_run_bind(&run, conf, 1, &fuzz_world, mem);
+    weft_status st = weft_run_bind(&run, conf, 1, &world, mem);
     fuzz_told(st);
-    if (st == WEFT_OK) check_echo(conf, mem);
+    if (st == WEFT_OK) check_echo(conf);
 }
 
 /* The first byte says how many lines are of the command line. */
 static void run_conf(struct input in)
 {
-    weft_arena *mem = weft_arena_new();
     int typed = pick(&in, 4);
     weft_status st = WEFT_OK;
     weft_conf conf;
     weft_conf_init(&conf, mem);
     const char **word = WEFT_NEW(mem, const char *, typed + 1);
-    for (int i = 0; i < typed; i++) word[i] = text_of(piece(&in, '\n'), mem);
-    st = weft_conf_text(&conf, "in.ini", text_of(in, mem));
+    for (int i = 0; i < typed; i++) word[i] = text_of(piece(&in, '\n'));
+    st = weft_conf_text(&conf, "in.ini", text_of(in));
     for (int i = 0; i < typed && st == WEFT_OK; i++) st = weft_conf_set(&conf, word[i]);
     fuzz_told(st);
-    if (st == WEFT_OK) bind_run(&conf, mem);
-    weft_arena_free(mem);
+    if (st == WEFT_OK) bind_run(&conf);
 }
 
 /* A list of configurations, for one task or another. */
@@ -53,15 +50,13 @@ static void run_list(struct input in)
         "[run]\ndata = x.h5\n[fmap]\nfeature = rff\nmodel = ridge\n",
         "[run]\ndata = x.h5\ntask = fed\n[fed]\nmodel = mlp\n[client]\nmomentum = 0 .. 1\n",
         "[run]\ntask = command\n[command]\nprogram = /bin/true\n[options]\na = 1 .. 9\n"};
-    weft_arena *mem = weft_arena_new();
     weft_conf conf;
     weft_conf_init(&conf, mem);
     const char *which = head[pick(&in, WEFT_COUNT(head))];
-    const char *text = weft_arena_text(mem, "%s[space]\nsource = list\nfile = %s\n", which,
-                                       fuzz_file("list", in, mem));
-    weft_check(weft_conf_text(&conf, "in.ini", text) == WEFT_OK, "%s", weft_error());
-    bind_run(&conf, mem);
-    weft_arena_free(mem);
+    const char *text =
+        printed("%s[space]\nsource = list\nfile = %s\n", which, fuzz_file("list", in));
+    must(weft_conf_text(&conf, "in.ini", text));
+    bind_run(&conf);
 }
 
 /* ---- journals ---- */
@@ -69,8 +64,7 @@ static void run_list(struct input in)
 /* A file of any bytes. What is read without opening it is what is read by opening. */
 static void run_journal(struct input in)
 {
-    weft_arena *mem = weft_arena_new();
-    const char *path = fuzz_file("journal", in, mem);
+    const char *path = fuzz_file("journal", in);
     weft_record *seen, *rec, *again;
     int64_t nseen = 0, n = 0, nagain = 0;
     int in_use;
@@ -80,19 +74,17 @@ static void run_journal(struct input in)
     fuzz_told(st);
     if (st == WEFT_OK) {
         weft_check(n == nseen, "%lld records, read %lld", (long long)n, (long long)nseen);
-        weft_check(weft_journal_add(&journal, 7, "x", 1) == WEFT_OK, "%s", weft_error());
+        must(weft_journal_add(&journal, 7, "x", 1));
         weft_journal_close(&journal);
         st = weft_journal_open(&journal, path, &again, &nagain, mem);
         weft_check(st == WEFT_OK && nagain == n + 1 && again[n].tag == 7, "a lost record");
         weft_journal_close(&journal);
     }
-    weft_arena_free(mem);
 }
 
 /* A packed record: what can be read is packed as what reads the same. */
 static void run_record(struct input in)
 {
-    weft_arena *mem = weft_arena_new();
     char *bytes = WEFT_NEW(mem, char, in.n); /* aligned, as those of the journal */
     if (in.n > 0) memcpy(bytes, in.at, in.n);
     int64_t job;
@@ -110,28 +102,25 @@ static void run_record(struct input in)
         weft_job_record mine = weft_job_record_new(&record.job, mem);
         weft_check(weft_job_record_unpack(&mine, packed, mem), "another job");
     }
-    weft_arena_free(mem);
 }
 
 /* Records, each of a tag, two bytes of length and what it holds, as two journals. */
-static void write_journals(struct input in, weft_arena *mem)
+static void write_journals(struct input in)
 {
     static const char *const name[] = {"run.d/journal", "run.d/journal-1"};
     for (int i = 0; i < WEFT_COUNT(name); i++) {
         weft_record *rec;
         weft_journal journal;
         int64_t n;
-        const char *path = fuzz_file(name[i], (struct input){0}, mem);
-        weft_check(weft_journal_open(&journal, path, &rec, &n, mem) == WEFT_OK, "%s",
-                   weft_error());
+        const char *path = fuzz_file(name[i], (struct input){0});
+        must(weft_journal_open(&journal, path, &rec, &n, mem));
         int records = pick(&in, 8);
         for (int r = 0; r < records; r++) {
             uint64_t tag = (uint64_t)pick(&in, 32);
             int high = pick(&in, 256);
             size_t length = (size_t)high << 8 | (size_t)pick(&in, 256);
             size_t bytes = length < in.n ? length : in.n;
-            weft_check(weft_journal_add(&journal, tag, in.at, bytes) == WEFT_OK, "%s",
-                       weft_error());
+            must(weft_journal_add(&journal, tag, in.at, bytes));
             in.at += bytes;
             in.n -= bytes;
         }
@@ -142,11 +131,10 @@ static void write_journals(struct input in, weft_arena *mem)
 /* What a resume and a report make of them. */
 static void run_trace(struct input in)
 {
-    weft_arena *mem = weft_arena_new();
-    write_journals(in, mem);
-    const char *path = fuzz_path("run.h5", mem), *out = fuzz_path("now.h5", mem);
+    write_journals(in);
+    const char *path = at("run.h5"), *out = at("now.h5");
     weft_rundir rundir;
-    weft_status st = weft_rundir_open(&rundir, path, 0, &fuzz_world, mem);
+    weft_status st = weft_rundir_open(&rundir, path, 0, &world, mem);
     fuzz_told(st);
     if (st == WEFT_OK) {
         const int64_t *ticket;
@@ -157,23 +145,19 @@ static void run_trace(struct input in)
     nowhere = 1;
     fuzz_told(weft_run_snapshot(path, out));
     nowhere = 0;
-    weft_arena_free(mem);
 }
 
 /* ---- states and checkpoints ---- */
 
 enum { NX = 3, NAUX = 2, UNITS = 4 };
 
-static weft_rundir fuzz_trace(weft_arena *mem)
+static weft_rundir fuzz_trace(void)
 {
-    return (weft_rundir){.world = &fuzz_world,
-                         .mem = mem,
-                         .dir = fuzz_path("run.d", mem),
-                         .path = fuzz_path("run.h5", mem),
-                         .id = 7};
+    return (weft_rundir){
+        .world = &world, .mem = mem, .dir = at("run.d"), .path = at("run.h5"), .id = 7};
 }
 
-static weft_state fuzz_state(weft_arena *mem)
+static weft_state fuzz_state(void)
 {
     weft_state state = {.x = WEFT_NEW(mem, real, NX),
                         .nx = NX,
@@ -184,7 +168,7 @@ static weft_state fuzz_state(weft_arena *mem)
     return state;
 }
 
-static weft_job_record fuzz_record(weft_arena *mem)
+static weft_job_record fuzz_record(void)
 {
     weft_mix mix = weft_mix_new(2, 1, mem);
     weft_job job = weft_job_new(0, 4, &mix);
@@ -205,13 +189,11 @@ static void keep_bytes(const char *path, struct written *written)
     weft_check(stat(path, &info) == 0 && (size_t)info.st_size <= sizeof written->at, "%s",
                path);
     written->n = (size_t)info.st_size;
-    weft_check(weft_file_load(path, written->at, written->n) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_file_load(path, written->at, written->n));
 }
 
 /* A copy that is longer by `more` bytes. */
-static uint8_t *longer(const struct written *written, int64_t more, size_t *n,
-                       weft_arena *mem)
+static uint8_t *longer(const struct written *written, int64_t more, size_t *n)
 {
     *n = (size_t)((int64_t)written->n + more);
     uint8_t *copy = WEFT_NEW(mem, uint8_t, *n);
@@ -224,45 +206,40 @@ static uint8_t *longer(const struct written *written, int64_t more, size_t *n,
 static void run_checkpoint(struct input in)
 {
     static struct written once;
-    weft_arena *mem = weft_arena_new();
-    weft_rundir rundir = fuzz_trace(mem);
-    weft_state state = fuzz_state(mem);
-    weft_job_record record = fuzz_record(mem);
+    weft_rundir rundir = fuzz_trace();
+    weft_state state = fuzz_state();
+    weft_job_record record = fuzz_record();
     if (once.n == 0) {
-        fuzz_file("run.d/x", (struct input){0}, mem);
+        fuzz_file("run.d/x", (struct input){0});
         record.done = 2;
-        weft_check(weft_checkpoint_write(&rundir, &record, &state) == WEFT_OK, "%s",
-                   weft_error());
+        must(weft_checkpoint_write(&rundir, &record, &state));
         keep_bytes(weft_checkpoint_name(&rundir, 0, mem), &once);
-        record = fuzz_record(mem);
+        record = fuzz_record();
     }
     int summed = pick(&in, 2), more = pick(&in, 256);
     size_t n;
-    uint8_t *bytes = longer(&once, more > 128 ? more - 128 : -more, &n, mem);
+    uint8_t *bytes = longer(&once, more > 128 ? more - 128 : -more, &n);
     fuzz_change(&in, bytes, n - sizeof(uint64_t));
     uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
     if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
-    fuzz_file("run.d/checkpoint-0", (struct input){bytes, n}, mem);
+    fuzz_file("run.d/checkpoint-0", (struct input){bytes, n});
     weft_checkpoint_read(&rundir, &record, &state, mem);
     weft_check(record.done >= 0 && record.done < UNITS && record.nunit == UNITS,
                "%lld of %lld units", (long long)record.done, (long long)record.nunit);
     for (int64_t i = 0; i < record.done * record.ncolumn; i++) record.row[i] += 1;
-    weft_arena_free(mem);
 }
 
 /* Writes the state as a run does. */
 static void write_state(weft_rundir *rundir, const weft_state_id *id,
-                        const weft_state *state, weft_arena *mem)
+                        const weft_state *state)
 {
     int fresh;
-    fuzz_file("run.d/x", (struct input){0}, mem);
-    weft_check(weft_journal_extend(&rundir->journal, fuzz_path("run.d/journal", mem),
-                                   &fresh, mem) == WEFT_OK,
-               "%s", weft_error());
+    fuzz_file("run.d/x", (struct input){0});
+    must(weft_journal_extend(&rundir->journal, at("run.d/journal"), &fresh, mem));
     weft_rundir_search(rundir);
     weft_status st = weft_rundir_state_put(rundir, id, state);
     if (st == WEFT_OK) st = weft_commit_end(rundir->commit);
-    weft_check(st == WEFT_OK, "%s", weft_error());
+    must(st);
     weft_journal_close(&rundir->journal);
 }
 
@@ -270,23 +247,21 @@ static void run_state(struct input in)
 {
     static const char *const name = "run.d/state-0-0";
     static struct written once;
-    weft_arena *mem = weft_arena_new();
-    weft_rundir rundir = fuzz_trace(mem);
-    weft_state state = fuzz_state(mem);
+    weft_rundir rundir = fuzz_trace();
+    weft_state state = fuzz_state();
     weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
     if (once.n == 0) {
-        write_state(&rundir, &id, &state, mem);
-        keep_bytes(fuzz_path(name, mem), &once);
+        write_state(&rundir, &id, &state);
+        keep_bytes(at(name), &once);
     }
     int more = pick(&in, 64);
     size_t n;
-    uint8_t *bytes = longer(&once, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
+    uint8_t *bytes = longer(&once, more % 2 ? -(more / 2) - 1 : more / 2, &n);
     fuzz_change(&in, bytes, n);
-    fuzz_file(name, (struct input){bytes, n}, mem);
-    weft_status st = weft_rundir_state_load(&rundir, &fuzz_world, &id, 0, &state);
+    fuzz_file(name, (struct input){bytes, n});
+    weft_status st = weft_rundir_state_load(&rundir, &world, &id, 0, &state);
     fuzz_told(st);
     weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");
-    weft_arena_free(mem);
 }
 
 #endif

@@ -87,15 +87,12 @@ static struct places find_places(const struct whole *whole)
     struct places places = {.w = whole,
                             .may = calloc(whole->body, 1),
                             .at = calloc(whole->body, sizeof *places.at)};
-    weft_arena *mem = weft_arena_new();
     weft_h5 file;
-    weft_check(weft_h5_open(&file, fuzz_path(whole->name, mem), mem) == WEFT_OK, "%s",
-               weft_error());
+    must(weft_h5_open(&file, at(whole->name), mem));
     let_texts(&places);
     let_object(file.file, "/", NULL, &places);
     H5Lvisit(file.file, H5_INDEX_NAME, H5_ITER_NATIVE, let_object, &places);
     weft_h5_close(&file);
-    weft_arena_free(mem);
     for (size_t i = 0; i < whole->body; i++)
         if (places.may[i]) places.at[places.n++] = i;
     return places;
@@ -112,11 +109,11 @@ static int print_to(int out)
 }
 
 /* A report takes most of the time, so it is of one form or the other. */
-static void read_all_of(int which, const char *path, int form, weft_arena *mem)
+static void read_all_of(int which, const char *path, int form)
 {
     uint64_t sum;
     weft_winner winner;
-    fuzz_told(wholes[which].read(path, &sum, mem));
+    fuzz_told(wholes[which].read(path, &sum));
     int out = print_to(open("/dev/null", O_WRONLY));
     fuzz_told(weft_info(path));
     if (which == SEARCHED) {
@@ -135,7 +132,6 @@ static void run_values(int which, struct input in)
     const struct whole *whole = &wholes[which];
     struct places *places = &all[which];
     if (!places->w) *places = find_places(whole);
-    weft_arena *mem = weft_arena_new();
     uint8_t *bytes = WEFT_NEW(mem, uint8_t, whole->body);
     int form = in.n % 2;
     memcpy(bytes, whole->at, whole->body);
@@ -143,10 +139,9 @@ static void run_values(int which, struct input in)
         size_t place = places->at[fuzz_place(&in, places->n)];
         bytes[place] = (uint8_t)(bytes[place] ^ pick(&in, 256));
     }
-    const char *path = fuzz_file("values.h5", (struct input){bytes, whole->body}, mem);
+    const char *path = fuzz_file("values.h5", (struct input){bytes, whole->body});
     weft_check(weft_seal_append(path) == 0, "%s", path);
-    read_all_of(which, path, form, mem);
-    weft_arena_free(mem);
+    read_all_of(which, path, form);
 }
 
 static void run_images_values(struct input in)
