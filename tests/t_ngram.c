@@ -283,6 +283,6 @@ static void test_setup(void)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    return TESTS(test_counts, test_grams, test_idf, test_vocabulary,
-                 test_bayes, test_classes, test_small_alpha, test_weights, test_setup);
+    return TESTS(test_counts, test_grams, test_idf, test_vocabulary, test_bayes,
+                 test_classes, test_small_alpha, test_weights, test_setup);
 }

@@ -286,8 +286,7 @@ static void test_alone(void)
         q.b = part_of(&p.b, i, 1);
         translate(&q);
         alike += q.b.replies[0] == p.b.replies[i] &&
-                 memcmp(q.b.reply[0], p.b.reply[i],
-                        (size_t)p.b.replies[i] * 4) == 0;
+                 memcmp(q.b.reply[0], p.b.reply[i], (size_t)p.b.replies[i] * 4) == 0;
     }
     ok(alike == p.b.n, "translations do not depend on the sentences beside them");
 }

@@ -83,12 +83,13 @@ static void times_tile_of(int rows, int classes, int d, const real *x, const rea
     switch (rows * TIMES_MOST + classes) {
         TIMES_CASE(1, 1)
         TIMES_CASE(1, 2)
-        TIMES_CASE(2, 1) TIMES_CASE(2, 2)
+        TIMES_CASE(2, 1)
+        TIMES_CASE(2, 2)
 #if STEP == 1
-            TIMES_CASE(1, 3) TIMES_CASE(1, 4) TIMES_CASE(1, 5) TIMES_CASE(2, 3)
-                TIMES_CASE(2, 4) TIMES_CASE(2, 5)
+        TIMES_CASE(1, 3)
+        TIMES_CASE(1, 4) TIMES_CASE(1, 5) TIMES_CASE(2, 3) TIMES_CASE(2, 4) TIMES_CASE(2, 5)
 #else
-            TIMES_CASE(3, 1) TIMES_CASE(3, 2)
+        TIMES_CASE(3, 1) TIMES_CASE(3, 2)
 #endif
     }
 }

@@ -35,10 +35,10 @@ WEFT_CHECKED weft_status weft_run_resume(const char *path, int again, int n,
 WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, int n,
                                        char **assignment, weft_team *world);
 /* Writes what the winner of a run says of each row of a packed file: the class, and the
- * score of each class; or what is written, by columns with TABs, of all sources where the file
- * is to be scored, else of those that have a reference. `out` NULL: to standard output.
- * Collective over world. EFILE; ECONF: its task predicts no rows; EDATA as weft_run_eval.
- * Memory: 2^20 scores a rank, or texts of 2^12 lines.
+ * score of each class; or what is written, by columns with TABs, of all sources where the
+ * file is to be scored, else of those that have a reference. `out` NULL: to standard
+ * output. Collective over world. EFILE; ECONF: its task predicts no rows; EDATA as
+ * weft_run_eval. Memory: 2^20 scores a rank, or texts of 2^12 lines.
  */
 WEFT_CHECKED weft_status weft_run_predict(const char *run, const char *data,
                                           const char *out, weft_team *world);
