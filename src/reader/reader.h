@@ -125,13 +125,6 @@ WEFT_CHECKED weft_status weft_divide(const weft_split *split, const weft_source_
 /* The ECONF of it, for clients, too. */
 WEFT_CHECKED weft_status weft_split_check(const weft_split *split,
                                           const weft_source_rows *rows);
-/* Puts rows order[n], which are in random order, so that of each class, of each owner, row
- * k of m is (k + 1/2) / m of the way: each piece of the order has about as large a share of
- * every class, and the middle the classes of one row. owner NULL: all are of one. Cost
- * O(n log n). */
-void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
-                        const int32_t *label, weft_arena *tmp);
-
 /* ---- runs of samples ---- */
 
 /* Choices of an option "rule". */
