@@ -44,8 +44,8 @@ static void test_order(void)
 {
     int32_t label[ROWS];
     for (int i = 0; i < ROWS; i++) label[i] = class_of(i);
-    const int64_t *all = weft_folds_order(ROWS, label, CLASSES, SEED, mem),
-                  *other = weft_folds_order(ROWS, label, CLASSES, SEED + 1, mem);
+    const int64_t *all = weft_folds_order(ROWS, label, SEED, mem),
+                  *other = weft_folds_order(ROWS, label, SEED + 1, mem);
     int seen[ROWS] = {0}, count[CLASSES] = {0}, twice = 0, differ = 0;
     double most = 0;
     static const double share[CLASSES] = {0.6, 0.3, 0.1};
@@ -95,7 +95,7 @@ static void leave(weft_data *data, int document, int64_t n)
     open_rows(document, &alone, all);
     const weft_rows *from = &all->part[WEFT_TRAIN];
     weft_rows *to = &data->part[WEFT_TRAIN];
-    const int64_t *order = weft_folds_order(ROWS, from->label, CLASSES, SEED, mem);
+    const int64_t *order = weft_folds_order(ROWS, from->label, SEED, mem);
     char in[ROWS] = {0};
     int64_t d = from->d, count = 0;
     for (int64_t i = 0; i < n; i++) in[order[i]] = 1;

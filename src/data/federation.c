@@ -258,8 +258,12 @@ void weft_data_tell(weft_data *data, const char *path, int64_t n, const int64_t 
     }
     clients->n = n;
     clients->named = names != NULL;
-    *data = (weft_data){
-        .form = WEFT_REALS, .digest = "", .clients = clients, .path = path, .mem = mem};
+    *data = (weft_data){.form = WEFT_REALS,
+                        .digest = "",
+                        .clients = clients,
+                        .path = path,
+                        .mem = mem,
+                        .file = {.file = -1, .view = -1}};
     for (int64_t c = 0; c < n; c++)
         for (int part = 0; part < WEFT_NPART; part++)
             weft_sizes_add(&clients->size[part], count[c * WEFT_NPART + part]);

@@ -111,37 +111,55 @@ static char *take_groups(int64_t groups, const int64_t *size, double left, uint6
     return taken;
 }
 
-/* A row of a class that has N: as number r in a random order of these it stands at
- * (r + 1/2) / N. */
-struct seat {
-    double at;
-    int64_t place, row; /* place in a random order of all */
+struct spread {
+    int64_t row, owner, place;
+    int32_t label;
+    double way; /* of the rows of its owner and class, 0 .. 1 */
 };
 
-static int by_seat(const void *a, const void *b)
+static int by_class(const void *a, const void *b)
 {
-    const struct seat *x = a, *y = b;
-    if (x->at < y->at || x->at > y->at) return x->at < y->at ? -1 : 1;
+    const struct spread *x = a, *y = b;
+    if (x->owner != y->owner) return x->owner < y->owner ? -1 : 1;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
     return (x->place > y->place) - (x->place < y->place);
 }
 
-const int64_t *weft_folds_order(int64_t n, const int32_t *label, int classes, uint64_t seed,
+static int by_way(const void *a, const void *b)
+{
+    const struct spread *x = a, *y = b;
+    if (x->way < y->way || x->way > y->way) return x->way < y->way ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
+                        const int32_t *label, weft_arena *tmp)
+{
+    struct spread *list = WEFT_NEW(tmp, struct spread, n);
+    for (int64_t i = 0; i < n; i++)
+        list[i] = (struct spread){.row = order[i],
+                                  .owner = owner ? owner[order[i]] : 0,
+                                  .place = i,
+                                  .label = label[order[i]]};
+    qsort(list, (size_t)n, sizeof *list, by_class);
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && list[end].owner == list[i].owner &&
+                      list[end].label == list[i].label;)
+            end++;
+        for (int64_t k = i; k < end; k++)
+            list[k].way = ((double)(k - i) + 0.5) / (double)(end - i);
+    }
+    qsort(list, (size_t)n, sizeof *list, by_way);
+    for (int64_t i = 0; i < n; i++) order[i] = list[i].row;
+}
+
+const int64_t *weft_folds_order(int64_t n, const int32_t *label, uint64_t seed,
                                 weft_arena *mem)
 {
     int64_t *order = WEFT_NEW(mem, int64_t, n);
     weft_arena *tmp = weft_arena_new();
-    int64_t *count = WEFT_NEW(tmp, int64_t, classes),
-            *seen = WEFT_NEW(tmp, int64_t, classes);
-    struct seat *seat = WEFT_NEW(tmp, struct seat, n);
     weft_shuffle(n, seed, order, tmp);
-    for (int64_t i = 0; i < n; i++) count[label[i]]++;
-    for (int64_t i = 0; i < n; i++) {
-        int32_t c = label[order[i]];
-        double at = ((double)seen[c]++ + 0.5) / (double)count[c];
-        seat[i] = (struct seat){.at = at, .place = i, .row = order[i]};
-    }
-    qsort(seat, (size_t)n, sizeof *seat, by_seat);
-    for (int64_t i = 0; i < n; i++) order[i] = seat[i].row;
+    weft_split_classes(n, order, NULL, label, tmp);
     weft_arena_free(tmp);
     return order;
 }

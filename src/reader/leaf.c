@@ -10,6 +10,7 @@
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
 #include "weft/base/random.h"
+#include "weft/data/data.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -126,12 +126,6 @@ typedef struct weft_parts {
  * groups, or one in two sources. Cost O(n log n). */
 WEFT_CHECKED weft_status weft_divide(const weft_split *split, const weft_source_rows *rows,
                                      weft_parts *parts, weft_pack *pack);
-/* Puts rows order[n], which are in random order, so that of each class, of each owner, row
- * k of m is (k + 1/2) / m of the way: each piece of the order has about as large a share of
- * every class, and the middle the classes of one row. owner NULL: all are of one. Cost
- * O(n log n). */
-void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
-                        const int32_t *label, weft_arena *tmp);
 
 /* ---- runs of samples ---- */
 

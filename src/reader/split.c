@@ -5,56 +5,12 @@
 #include "reader.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
-#include "weft/data/clients.h"
-#include "weft/data/sample.h"
+#include "weft/data/data.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- by class ---- */
-
-struct spread {
-    int64_t row, owner, place;
-    int32_t label;
-    double way; /* of the rows of its owner and class, 0 .. 1 */
-};
-
-static int by_class(const void *a, const void *b)
-{
-    const struct spread *x = a, *y = b;
-    if (x->owner != y->owner) return x->owner < y->owner ? -1 : 1;
-    if (x->label != y->label) return x->label < y->label ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-static int by_way(const void *a, const void *b)
-{
-    const struct spread *x = a, *y = b;
-    if (x->way < y->way || x->way > y->way) return x->way < y->way ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
-                        const int32_t *label, weft_arena *tmp)
-{
-    struct spread *list = WEFT_NEW(tmp, struct spread, n);
-    for (int64_t i = 0; i < n; i++)
-        list[i] = (struct spread){.row = order[i],
-                                  .owner = owner ? owner[order[i]] : 0,
-                                  .place = i,
-                                  .label = label[order[i]]};
-    qsort(list, (size_t)n, sizeof *list, by_class);
-    for (int64_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && list[end].owner == list[i].owner &&
-                      list[end].label == list[i].label;)
-            end++;
-        for (int64_t k = i; k < end; k++)
-            list[k].way = ((double)(k - i) + 0.5) / (double)(end - i);
-    }
-    qsort(list, (size_t)n, sizeof *list, by_way);
-    for (int64_t i = 0; i < n; i++) order[i] = list[i].row;
-}
 
 /* 1: a class has rows, but none of the first ntrain. */
 static int lacks_class(const int32_t *label, int64_t n, const int64_t *order,

@@ -157,6 +157,7 @@ weft_status weft_h5_sealed(const weft_h5 *file)
 
 weft_status weft_h5_sound(const weft_h5 *file)
 {
+    if (file->io == NULL) return WEFT_OK; /* it was never opened */
     TRY(weft_h5_view_sound(file));
     return file->io->seal != NULL && file->io->seal->bad >= 0
                ? weft_seal_fail(file->io->seal)

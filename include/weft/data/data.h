@@ -217,9 +217,14 @@ int64_t weft_folds_most(int64_t n, const int32_t *group);
  * group: by the numbers in row. Cost O(n log n). */
 int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double share,
                          uint64_t seed);
-/* An order of n rows every beginning of which has each class in its share, within a row, by
- * chance; label[n], 0 .. classes - 1. Owned by mem. Cost O(n log n). */
-const int64_t *weft_folds_order(int64_t n, const int32_t *label, int classes, uint64_t seed,
+/* Puts rows order[n], which are in random order, so that of each class, of each owner, row
+ * k of m is (k + 1/2) / m of the way: each piece of the order has about as large a share of
+ * every class, and the middle the classes of one row. owner NULL: all are of one. Cost
+ * O(n log n). */
+void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
+                        const int32_t *label, weft_arena *tmp);
+/* Such an order of n rows by chance, owned by mem. */
+const int64_t *weft_folds_order(int64_t n, const int32_t *label, uint64_t seed,
                                 weft_arena *mem);
 /* The groups of the rows of the train and valid parts of data that are open on this rank
  * alone, those of train first, owned by mem; NULL: there are none. */

@@ -94,12 +94,12 @@ static void sample_setup(fmap_task *fmap, const weft_folds *folds, double memory
     memcpy(label + train, part[WEFT_VALID].label,
            (size_t)(folds->n - train) * sizeof *label);
     fmap->sample = WEFT_NEW(env->mem, struct fmap_sample, 1);
-    *fmap->sample = (struct fmap_sample){
-        .folds = folds,
-        .order = weft_folds_order(n, label, env->data->classes, env->seed, env->mem),
-        .memory = memory,
-        .mem = weft_arena_within(env->mem),
-        .fold = WEFT_NEW(env->mem, fmap_fold, fmap->nfold)};
+    *fmap->sample =
+        (struct fmap_sample){.folds = folds,
+                             .order = weft_folds_order(n, label, env->seed, env->mem),
+                             .memory = memory,
+                             .mem = weft_arena_within(env->mem),
+                             .fold = WEFT_NEW(env->mem, fmap_fold, fmap->nfold)};
     weft_arena_free(tmp);
 }
 
