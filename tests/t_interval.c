@@ -175,7 +175,7 @@ static void move_scores(struct clients *clients, uint64_t number, int round, dou
 static void pool_rounds(double trend, double *mean, double *last)
 {
     enum { POOL = 10, COHORT = 10, TRIES = 150 };
-    fed_task task = {.options.score = FED_LOSS, .worst = 100};
+    fed_task task = {.options.score = FED_LOSS, .balance.worst = 100};
     weft_population unlimited = {INFINITY, 0};
     *mean = *last = 0;
     for (int k = 0; k < POPULATIONS; k++)
