@@ -273,17 +273,16 @@ static int has_option(const weft_kind *kind, const char *key)
 static const char *nearest_option(const weft_kind *const kind[2], const char *key,
                                   weft_arena *mem)
 {
-    int n = 0, all = 0;
-    for (int i = 0; i < 2; i++)
-        for (const weft_opt *opt = kind[i]->opts; opt->name != NULL; opt++) all++;
-    const char **name = WEFT_NEW(mem, const char *, all);
+    const char **name = NULL;
+    int64_t n = 0, room = 0;
     for (int i = 0; i < 2; i++)
         for (const weft_opt *opt = kind[i]->opts; opt->name != NULL; opt++) {
             char *text = WEFT_NEW(mem, char, strlen(opt->name) + 1);
             weft_opt_name(opt, text, strlen(opt->name) + 1);
+            name = weft_grow(mem, name, sizeof *name, n, &room);
             name[n++] = text;
         }
-    return weft_nearest(key, name, n);
+    return weft_nearest(key, name, (int)n);
 }
 
 /* Gives a word to the options that have its key; *own is that key if only the partition has

@@ -14,9 +14,9 @@
 struct column {
     const char *name;
     weft_h5type type;
-    size_t row;            /* bytes */
-    int64_t n, room, most; /* rows waiting, how many there is room for, and how many may */
-    char *waiting;         /* [room] rows */
+    size_t row;      /* bytes */
+    int64_t n, most; /* rows waiting, how many may */
+    char *waiting;   /* [most] rows */
 };
 
 struct weft_pack_federation {
@@ -39,7 +39,11 @@ static weft_status column_make(weft_pack *pack, struct column *column, const cha
     size_t row = weft_h5_size(type) * (size_t)(width > 0 ? width : 1);
     int64_t most = (int64_t)(PIECE_BYTES / row);
     if (most < 1) most = 1;
-    *column = (struct column){.name = name, .type = type, .row = row, .most = most};
+    *column = (struct column){.name = name,
+                              .type = type,
+                              .row = row,
+                              .most = most,
+                              .waiting = weft_arena_alloc(pack->mem, (size_t)most, row)};
     return weft_h5_grow(&pack->own->file, name, type, width, about, unit);
 }
 
@@ -50,23 +54,12 @@ static weft_status column_flush(weft_pack *pack, struct column *column)
     return weft_h5_append(&pack->own->file, column->name, column->type, n, column->waiting);
 }
 
-/* Makes room for n rows, at most column->most. */
-static void column_room(weft_pack *pack, struct column *column, int64_t n)
-{
-    if (n <= column->room) return;
-    column->room = 2 * n < column->most ? 2 * n : column->most;
-    char *more = weft_arena_alloc(pack->mem, (size_t)column->room, column->row);
-    if (column->n > 0) memcpy(more, column->waiting, (size_t)column->n * column->row);
-    column->waiting = more;
-}
-
 static weft_status column_add(weft_pack *pack, struct column *column, int64_t count,
                               const void *data)
 {
     const char *from = data;
     while (count > 0) {
         int64_t take = count < column->most - column->n ? count : column->most - column->n;
-        column_room(pack, column, column->n + take);
         memcpy(column->waiting + (size_t)column->n * column->row, from,
                (size_t)take * column->row);
         from += (size_t)take * column->row;

@@ -17,6 +17,7 @@ struct csv {
     const char **first; /* [nfirst] of the first line, until the second is there */
     int64_t nfirst;
     weft_gaps gaps;
+    int64_t line;           /* of the row that is added */
     int drops;              /* 1: rows without a label are left out */
     int64_t blank, skipped; /* blank lines that are rows; that are none, */
     int64_t before;         /* of these those before a row */
@@ -166,25 +167,23 @@ static const char *column_text(const struct csv *csv, int64_t i)
     return weft_column_place(i, csv->head.name ? csv->head.name[i] : NULL, csv->source.row);
 }
 
-static weft_status bad_width(const struct csv *csv, const char *const *field, int64_t n,
-                             int64_t line)
+static weft_status bad_width(const struct csv *csv, const char *const *field, int64_t n)
 {
     int comment = *field[0] == '#' || (csv->head.name && *csv->head.name[0] == '#');
     return weft_fail(
         WEFT_EDATA, "%s: line %lld has %lld columns where %lld are expected; %s",
-        csv->source.path, (long long)line, (long long)n, (long long)csv->head.columns,
+        csv->source.path, (long long)csv->line, (long long)n, (long long)csv->head.columns,
         comment ? "comment = # skips lines that begin with it"
                 : "mend the line, or put texts that have the separator in quotation marks");
 }
 
 /* A value that is missing where one must be. */
-static double refuse(struct csv *csv, int64_t i, const char *text, int64_t line,
-                     const char *remedy)
+static double refuse(struct csv *csv, int64_t i, const char *text, const char *remedy)
 {
     if (csv->st == WEFT_OK)
         csv->st =
             weft_fail(WEFT_EDATA, "%s: line %lld, %s is '%s' where a %s is expected; %s",
-                      csv->source.path, (long long)line, column_text(csv, i), text,
+                      csv->source.path, (long long)csv->line, column_text(csv, i), text,
                       weft_column_kind_name[csv->table->at[csv->place[i]].kind], remedy);
     return NAN;
 }
@@ -200,8 +199,7 @@ static int read_number(const struct csv *csv, const weft_dense_column *column,
 }
 
 /* The number in a cell; NAN: it is missing, or a text. */
-static double number_of(struct csv *csv, weft_dense_column *column, const char *text,
-                        int64_t line)
+static double number_of(struct csv *csv, weft_dense_column *column, const char *text)
 {
     double x = NAN;
     if (read_number(csv, column, text, &x)) {
@@ -219,13 +217,12 @@ static double number_of(struct csv *csv, weft_dense_column *column, const char *
         weft_hints_add(csv->how, column, text, csv->source.row);
     }
     if (column->seen.texts++ == 0)
-        weft_dense_note(csv->table, column, csv->source.path, line, text);
+        weft_dense_note(csv->table, column, csv->source.path, csv->line, text);
     return NAN;
 }
 
 /* The number of a label or target; NAN: it is none. */
-static double answer_of(struct csv *csv, weft_dense_column *column, const char *text,
-                        int64_t line)
+static double answer_of(struct csv *csv, weft_dense_column *column, const char *text)
 {
     double x = NAN;
     if (column->kind == WEFT_COLUMN_LABEL && csv->how->target == WEFT_TARGET_CLASSES)
@@ -234,17 +231,17 @@ static double answer_of(struct csv *csv, weft_dense_column *column, const char *
     if (isnan(x) && !column->written && !weft_cell_missing(text))
         weft_hints_add(csv->how, column, text, csv->source.row);
     if (!isnan(x)) weft_dense_digits(column, text, csv->table->mem);
-    weft_dense_answer(csv->table, column, csv->source.path, line, text, x);
+    weft_dense_answer(csv->table, column, csv->source.path, csv->line, text, x);
     return x;
 }
 
-static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t line)
+static double weight_of(struct csv *csv, int64_t i, const char *text)
 {
     double x;
     if (*text != '\0' && weft_cell_number(&csv->how->marks, text, &x, csv->source.row) &&
         x >= 0)
         return x;
-    return refuse(csv, i, text, line, "give a number of 0 or more, or remove the line");
+    return refuse(csv, i, text, "give a number of 0 or more, or remove the line");
 }
 
 static int may_have_gaps(const weft_dense_column *column)
@@ -277,54 +274,55 @@ static int lacks_answer(struct csv *csv, int64_t i, const char *text)
 
 /* What stands for a cell of column i of the file: a number, or that of a level, group or
  * client. */
-static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line)
+static double cell_of(struct csv *csv, int64_t i, const char *text)
 {
     weft_dense_column *column = &csv->table->at[csv->place[i]];
     column->place = i;
     if (csv->gaps.n > 0 && may_have_gaps(column) && is_gap(csv, column, text)) text = "";
-    if (weft_is_number(column->kind)) return number_of(csv, column, text, line);
+    if (weft_is_number(column->kind)) return number_of(csv, column, text);
     int missing = weft_cell_missing(text);
     switch (column->kind) {
     case WEFT_COLUMN_CATEGORY:
         column->seen.missing += missing;
         if (missing && csv->how->missing == WEFT_MISSING_REFUSE)
-            return refuse(csv, i, text, line, "missing = median gives it a feature");
+            return refuse(csv, i, text, "missing = median gives it a feature");
         return missing ? NAN : (double)weft_dense_name_number(csv->table, column, text);
     case WEFT_COLUMN_GROUP:
     case WEFT_COLUMN_CLIENT:
         if (missing && !csv->how->unlabelled)
-            return refuse(csv, i, text, line, "give one, or remove the line");
+            return refuse(csv, i, text, "give one, or remove the line");
         return (double)weft_dense_name_number(csv->table, column, missing ? "" : text);
     case WEFT_COLUMN_LABEL:
-    case WEFT_COLUMN_TARGET: return answer_of(csv, column, text, line);
-    case WEFT_COLUMN_WEIGHT: return weight_of(csv, i, text, line);
+    case WEFT_COLUMN_TARGET: return answer_of(csv, column, text);
+    case WEFT_COLUMN_WEIGHT: return weight_of(csv, i, text);
     default: return 0;
     }
 }
 
-/* Ends the row of that line, whose cells were just written. */
-static weft_status end_row(struct csv *csv, const char *label, int64_t line)
+/* Ends the row, whose cells were just written. */
+static weft_status end_row(struct csv *csv, const char *label)
 {
     TRY(csv->st);
     if (*label == '\0' && !csv->how->unlabelled)
         return weft_fail(
             WEFT_EDATA, "%s: line %lld, %s has no label; give one, or remove the line",
-            csv->source.path, (long long)line, column_text(csv, csv->head.label));
-    return weft_dense_row(csv->table, line, label);
+            csv->source.path, (long long)csv->line, column_text(csv, csv->head.label));
+    return weft_dense_row(csv->table, csv->line, label);
 }
 
 static weft_status add_row(struct csv *csv, const char *const *field, int64_t n,
                            int64_t line)
 {
+    csv->line = line;
     weft_dense_rows *rows = csv->table;
     if (csv->ends && n == csv->head.columns + 1 && *field[n - 1] == '\0') n--;
-    if (n != csv->head.columns) return bad_width(csv, field, n, line);
+    if (n != csv->head.columns) return bad_width(csv, field, n);
     double *x = rows->value + rows->n * rows->d;
     for (int64_t i = 0; i < n && csv->drops; i++)
         if (csv->place[i] >= 0 && lacks_answer(csv, i, field[i])) return WEFT_OK;
     for (int64_t i = 0; i < n; i++)
-        if (csv->place[i] >= 0) x[csv->place[i]] = cell_of(csv, i, field[i], line);
-    return end_row(csv, csv->head.label >= 0 ? field[csv->head.label] : "", line);
+        if (csv->place[i] >= 0) x[csv->place[i]] = cell_of(csv, i, field[i]);
+    return end_row(csv, csv->head.label >= 0 ? field[csv->head.label] : "");
 }
 
 /* Keeps the first line until the second tells whether it has names. */
