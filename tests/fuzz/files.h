@@ -113,19 +113,16 @@ static uint64_t add_language(const weft_language *language, uint64_t sum, weft_a
 
 static weft_status read_sentences(const char *path, uint64_t *sum, weft_arena *mem)
 {
-    weft_translations translations;
+    weft_data data;
     *sum = 0;
-    TRY(weft_translations_open(&translations, path, &fuzz_world, mem));
-    for (int i = 0; i < translations.n; i++)
-        *sum = add_language(&translations.language[i], *sum, mem);
-    for (int64_t d = 0; d < translations.directions; d++) {
-        weft_direction direction = translations.direction[d];
-        *sum +=
-            (uint64_t)weft_translations_pairs(&translations, WEFT_TRAIN, direction, mem).n;
-    }
-    *sum = weft_hash(translations.digest, strlen(translations.digest), *sum);
-    weft_status st = weft_h5_verify(&translations.file);
-    weft_translations_close(&translations);
+    TRY(weft_data_open(&data, path, &fuzz_world, mem));
+    const weft_translations *of = weft_translations_of(&data);
+    for (int i = 0; of && i < of->n; i++) *sum = add_language(&of->language[i], *sum, mem);
+    for (int64_t d = 0; of && d < of->directions; d++)
+        *sum += (uint64_t)weft_translations_pairs(of, WEFT_TRAIN, of->direction[d], mem).n;
+    *sum = weft_hash(data.digest, strlen(data.digest), *sum);
+    weft_status st = weft_h5_verify(&data.file);
+    weft_data_close(&data);
     return st;
 }
 
