@@ -204,9 +204,10 @@ void weft_generate(int columns, int64_t stride, int64_t n, const real *w, const 
     for (; i + SOME <= n; i += SOME) {
         real sum[SOME];
         for (int e = 0; e < SOME; e++) sum[e] = theta[i + e];
-        for (int c = 0; c < columns; c++)
-            for (int e = 0; by[c] != 0 && e < SOME; e++)
-                sum[e] += by[c] * w[c * stride + i + e];
+        for (int c = 0; c < columns; c++) {
+            if (by[c] == 0) continue;
+            for (int e = 0; e < SOME; e++) sum[e] += by[c] * w[c * stride + i + e];
+        }
         for (int e = 0; e < SOME; e++) theta[i + e] = sum[e];
     }
     for (; i < n; i++)
@@ -468,14 +469,12 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
             contexts->net->init(contexts->self, own, theta);
         init_copy(contexts, c, theta, w);
     }
-    if (options->form == WEFT_CONTEXT_GENERATED) {
-        if (learnt) init_generators(contexts, seed, theta, w);
-        for (int64_t i = 0; i < contexts->languages; i++)
-            for (int m = 0; m < options->size; m++)
-                w[contexts->embedding + i * options->size + m] = i % options->size == m;
-        if (learnt)
-            init_uniform(seed, contexts->embedding, SPREAD,
-                         contexts->n - contexts->embedding, w + contexts->embedding);
+    int64_t n = contexts->n - contexts->embedding; /* 0: none */
+    for (int64_t i = 0; i < n; i++)
+        w[contexts->embedding + i] = i / options->size % options->size == i % options->size;
+    if (n > 0 && learnt) {
+        init_generators(contexts, seed, theta, w);
+        init_uniform(seed, contexts->embedding, SPREAD, n, w + contexts->embedding);
     }
     weft_arena_free(tmp);
 }

@@ -379,7 +379,7 @@ static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
     TRY(put_ranks(&likeness, file));
     if (likeness.table) TRY(weft_columns_put(file, "/winner", likeness.table));
     const weft_form_traits *form = weft_forms[likeness.form];
-    if (form->put) TRY(form->put(file, "/winner", likeness.own));
+    if (form->put && likeness.own) TRY(form->put(file, "/winner", likeness.own));
     TRY(weft_h5_put_attr(file, "/winner", "form", form->name));
     if (*likeness.notation != '\0')
         TRY(weft_h5_put_attr(file, "/winner", "notation", likeness.notation));

@@ -111,15 +111,12 @@ static weft_status read_sentences(const char *path, uint64_t *sum)
     weft_data data;
     *sum = 0;
     TRY(weft_data_open(&data, path, &world, mem));
-    const weft_translations *translations = weft_translations_of(&data);
-    for (int i = 0; translations && i < translations->n; i++)
-        *sum = add_language(&translations->language[i], *sum);
-    for (int64_t d = 0; translations && d < translations->directions; d++)
-        *sum += (uint64_t)weft_translations_pairs(translations, WEFT_TRAIN,
-                                                  translations->direction[d], mem)
-                    .n;
+    const weft_translations *of = weft_translations_of(&data);
+    for (int i = 0; of && i < of->n; i++) *sum = add_language(&of->language[i], *sum);
+    for (int64_t d = 0; of && d < of->directions; d++)
+        *sum += (uint64_t)weft_translations_pairs(of, WEFT_TRAIN, of->direction[d], mem).n;
     *sum = weft_hash(data.digest, strlen(data.digest), *sum);
-    weft_status st = translations ? weft_h5_verify(translations->file) : WEFT_OK;
+    weft_status st = weft_h5_verify(&data.file);
     weft_data_close(&data);
     return st;
 }
