@@ -295,6 +295,10 @@ static void test_places(void)
                                  "\"c\": {\"x\": [[4]], \"y\": [0]}}}");
     refuses(reader, at("tt"), "", WEFT_EDATA, "another place", "same order",
             "directories of some other users");
+}
+
+static void test_joined(void)
+{
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 2], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"b\": {\"x\": [[4], [5]], \"y\": [0, 1]}}}");
@@ -350,5 +354,5 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     return TESTS(test_rows, test_many, test_text, test_slip, test_cut, test_places,
-                 test_real);
+                 test_joined, test_real);
 }

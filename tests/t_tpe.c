@@ -155,6 +155,26 @@ static double effect_of(int n, const double *at, const double *y, double x)
     return above / below;
 }
 
+/* Durations of such trials by the axes that they have. */
+static void test_durations(const weft_durations *durations)
+{
+    const double some[3] = {.01, NAN, 0}, more[3] = {.01, .3, 1};
+    is_near(weft_durations_effect(durations, 0, .1) -
+                weft_durations_effect(durations, 0, .001),
+            1, .2, "which is that of the durations, but for the width of a kernel");
+    is_near(weft_durations_log(durations, some),
+            weft_durations_effect(durations, 0, .01) +
+                weft_durations_effect(durations, 2, 0),
+            1e-15, "an axis that a configuration does not have does not count");
+    is_near(weft_durations_log(durations, more) - weft_durations_log(durations, some),
+            weft_durations_effect(durations, 1, .3) +
+                weft_durations_effect(durations, 2, 1) -
+                weft_durations_effect(durations, 2, 0),
+            1e-15, "those that it has are added");
+    is_near(weft_durations_gain(log(3), .25, log(2)), log(1 / (.25 + .75 / 3) / 2), 1e-15,
+            "expected improvement per second");
+}
+
 /* Trials take exp(2 u) seconds at position u of a log axis, e times that for level q, e
  * times that again where x1 exists. */
 static void test_pace(void)
@@ -187,21 +207,7 @@ static void test_pace(void)
         is_near(weft_durations_effect(durations, 2, b),
                 (level[b] - count[b] * all) / (1 + count[b]), 1e-12,
                 "the effect of level %d", b);
-    const double some[3] = {.01, NAN, 0}, more[3] = {.01, .3, 1};
-    is_near(weft_durations_effect(durations, 0, .1) -
-                weft_durations_effect(durations, 0, .001),
-            1, .2, "which is that of the durations, but for the width of a kernel");
-    is_near(weft_durations_log(durations, some),
-            weft_durations_effect(durations, 0, .01) +
-                weft_durations_effect(durations, 2, 0),
-            1e-15, "an axis that a configuration does not have does not count");
-    is_near(weft_durations_log(durations, more) - weft_durations_log(durations, some),
-            weft_durations_effect(durations, 1, .3) +
-                weft_durations_effect(durations, 2, 1) -
-                weft_durations_effect(durations, 2, 0),
-            1e-15, "those that it has are added");
-    is_near(weft_durations_gain(log(3), .25, log(2)), log(1 / (.25 + .75 / 3) / 2), 1e-15,
-            "expected improvement per second");
+    test_durations(durations);
 }
 
 int main(void)
