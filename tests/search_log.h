@@ -265,6 +265,19 @@ static inline void take(test_search *search, struct past *past, const struct fli
         past->checked.trial[i].closed |= ended(search, i);
 }
 
+/* What can be told at the end. */
+static inline void close_record(search_log *record, const struct past *past)
+{
+    record->closed = 1;
+    for (int64_t t = 0; t < past->checked.trials; t++)
+        record->closed &= past->checked.trial[t].closed;
+    if (!record->fault && past->eligibility == WEFT_WINS_LAST)
+        record->fault = "a job may win";
+    if (!record->fault && past->checked.extent.trials != 0 &&
+        past->checked.extent.trials != past->checked.trials)
+        record->fault = "there are as many trials as extent.trials says";
+}
+
 /* Runs to the end. The first `from->n / 2` results are those of an earlier search, if any.
  */
 static inline search_log run_search(const tuner_case *example, const search_log *from)
@@ -303,13 +316,7 @@ static inline search_log run_search(const tuner_case *example, const search_log 
         record.told[flight.job] = flight.res;
         take(&search, &past, &flight);
     }
-    record.closed = 1;
-    for (int64_t t = 0; t < past.checked.trials; t++)
-        record.closed &= past.checked.trial[t].closed;
-    if (!record.fault && past.eligibility == WEFT_WINS_LAST) record.fault = "a job may win";
-    if (!record.fault && past.checked.extent.trials != 0 &&
-        past.checked.extent.trials != past.checked.trials)
-        record.fault = "there are as many trials as extent.trials says";
+    close_record(&record, &past);
     record.planned = weft_search_jobs(&search.search);
     return record;
 }

@@ -56,7 +56,6 @@ static void test_equal(struct toy *toy)
 {
     struct stand *avg = trained(toy, with("fedavg", ""), 1, ROUNDS);
     struct stand *alone = trained(toy, with("local", ""), 1, ROUNDS);
-
     struct stand *every = trained(toy, options("local", N, usual, ""), 1, ROUNDS);
     struct stand *ditto = trained(toy, with("ditto", "[ditto]\nlambda = 0\n"), 1, ROUNDS);
     ok(same(ditto->state.x, avg->state.x, W), "ditto's server has the bits of fedavg");

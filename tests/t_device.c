@@ -99,48 +99,51 @@ static void test_chances(void)
 
 /* ---- rounds ---- */
 
-static void test_closing(void)
+static weft_turn six[6];
+
+/* A round of six devices, of which so many answers are needed. */
+static weft_closing closed(const weft_device *d, int needed)
 {
     const weft_turn start[6] = {{WEFT_AVERAGED, 5, 10, 100}, {WEFT_DROPPED, 9, 9, 90},
                                 {WEFT_AVERAGED, 2, 4, 100},  {WEFT_AWAY, 0, 0, 0},
                                 {WEFT_AVERAGED, 8, 16, 100}, {WEFT_AVERAGED, 5, 10, 100}};
-    weft_turn turn[6];
+    memcpy(six, start, sizeof six);
+    return weft_device_close(d, needed, 6, six, mem);
+}
+
+static void test_closing(void)
+{
     const weft_device *d = device("", 10), *hurried = device("deadline = 4", 10);
-    memcpy(turn, start, sizeof turn);
-    weft_closing closing = weft_device_close(d, 2, 6, turn, mem);
+    weft_closing closing = closed(d, 2);
     ok(closing.surplus == 2 && closing.late == 0 && closing.dropped == 1 &&
            closing.away == 1,
        "a round counts what became of its devices");
-    ok(turn[2].status == WEFT_AVERAGED && turn[0].status == WEFT_AVERAGED &&
-           turn[5].status == WEFT_SURPLUS,
+    ok(six[2].status == WEFT_AVERAGED && six[0].status == WEFT_AVERAGED &&
+           six[5].status == WEFT_SURPLUS,
        "the first answers are averaged, ties in the order of the cohort");
     is_near(closing.seconds, 5, 0, "a round ends with the last answer it needs");
     is_near(closing.energy, 10 + 5 + 4 + 10 + 10, 1e-12, "who is not needed stops then");
     is_near(closing.bytes, 100 + 50 + 100 + 62.5 + 100, 1e-12, "and sends no more");
 
-    memcpy(turn, start, sizeof turn);
-    closing = weft_device_close(d, 5, 6, turn, mem);
+    closing = closed(d, 5);
     ok(closing.late == 0, "all are averaged where more are needed than answer");
     is_near(closing.seconds, 9, 0, "a round ends when nobody is left to wait for");
 
-    memcpy(turn, start, sizeof turn);
-    closing = weft_device_close(d, 4, 6, turn, mem);
+    closing = closed(d, 4);
     is_near(closing.seconds, 8, 0, "and for nobody where just as many answer");
 
-    memcpy(turn, start, sizeof turn);
-    closing = weft_device_close(hurried, 2, 6, turn, mem);
-    ok(closing.late == 3 && turn[2].status == WEFT_AVERAGED,
+    closing = closed(hurried, 2);
+    ok(closing.late == 3 && six[2].status == WEFT_AVERAGED,
        "a deadline cuts off the slower ones");
     is_near(closing.seconds, 4, 0, "and ends the round");
 
-    memcpy(turn, start, sizeof turn);
     const weft_device *both = device("deadline = 6", 10);
-    closing = weft_device_close(both, 2, 6, turn, mem);
-    ok(closing.late == 1 && turn[4].status == WEFT_LATE && closing.surplus == 1 &&
-           turn[5].status == WEFT_SURPLUS,
+    closing = closed(both, 2);
+    ok(closing.late == 1 && six[4].status == WEFT_LATE && closing.surplus == 1 &&
+           six[5].status == WEFT_SURPLUS,
        "late is who would have missed the deadline, whenever the round ends");
     is_near(closing.seconds, 5, 0, "which is before it, with enough answers");
-    closing = weft_device_close(hurried, 2, 0, turn, mem);
+    closing = weft_device_close(hurried, 2, 0, six, mem);
     ok(!(closing.seconds > 0), "a round of no devices ends at once");
 }
 

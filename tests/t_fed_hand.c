@@ -65,16 +65,21 @@ static void test_round(const double *row, const struct sums *seen, struct sums t
     is_near(in_row(fed, row, "samples"), trained.n, 0, "which trained its samples");
 }
 
+static struct stand *pooling(struct toy *toy, const char *score, const char *weights)
+{
+    return standing(toy,
+                    printed("[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
+                            "score = %s\nscore_weights = %s\n"
+                            "[client]\nlr = 0.5\nbatch = 50\n",
+                            score, weights),
+                    1);
+}
+
 static void test_pooled(const char *score, const char *weights)
 {
     enum { ROUNDS = 7, POOL = 3 };
     struct toy *toy = five_clients(20);
-    struct stand *stand = standing(toy,
-                                   printed("[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
-                                           "score = %s\nscore_weights = %s\n"
-                                           "[client]\nlr = 0.5\nbatch = 50\n",
-                                           score, weights),
-                                   1);
+    struct stand *stand = pooling(toy, score, weights);
     struct sums pooled[2] = {0}, all = {0};
     for (int r = 0; r < ROUNDS; r++) {
         double w[W];
@@ -96,20 +101,19 @@ static void test_pooled(const char *score, const char *weights)
     is_near(stand->res.loss, (by_loss ? told->loss : told->wrong) / told->n, 1e-6,
             "the %s of %s weights is that of all clients of the last rounds", score,
             weights);
-    is_near(measured(fed, &stand->res, "valid_loss"), told->loss / told->n, 1e-6,
-            "its loss");
-    is_near(measured(fed, &stand->res, "valid_error"), told->wrong / told->n, 1e-12,
-            "error");
-    is_near(measured(fed, &stand->res, "global_loss"), pooled[BEFORE].loss / told->n, 1e-6,
-            "the loss before training");
-    is_near(measured(fed, &stand->res, "global_error"), pooled[BEFORE].wrong / told->n,
-            1e-12, "the error before training");
-    is_near(measured(fed, &stand->res, "personal_loss"), pooled[AFTER].loss / told->n, 1e-6,
-            "the loss after training");
-    is_near(measured(fed, &stand->res, "personal_error"), pooled[AFTER].wrong / told->n,
-            1e-12, "the error after training");
-    is_near(measured(fed, &stand->res, "train_loss"), all.loss / all.n, 1e-6,
-            "the loss in training is that of all rounds");
+    const struct {
+        const char *name;
+        double value, within;
+    } means[] = {{"valid_loss", told->loss / told->n, 1e-6},
+                 {"valid_error", told->wrong / told->n, 1e-12},
+                 {"global_loss", pooled[BEFORE].loss / told->n, 1e-6},
+                 {"global_error", pooled[BEFORE].wrong / told->n, 1e-12},
+                 {"personal_loss", pooled[AFTER].loss / told->n, 1e-6},
+                 {"personal_error", pooled[AFTER].wrong / told->n, 1e-12},
+                 {"train_loss", all.loss / all.n, 1e-6}};
+    for (size_t i = 0; i < LEN(means); i++)
+        is_near(measured(fed, &stand->res, means[i].name), means[i].value, means[i].within,
+                "%s is a mean", means[i].name);
 }
 
 /* Shares of wrong answers of the tenth of clients with the largest, in a round and in an

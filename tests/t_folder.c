@@ -117,6 +117,12 @@ static void test_splits(void)
        "from the end: the last documents of each class validate");
     refuses(reader, at("dated"), "shares=end split=shuffled", WEFT_ECONF, "shuffled",
             "split = bydate", "documents that are shuffled have no end");
+}
+
+/* Of the same documents. */
+static void test_some_classes(void)
+{
+    const weft_reader *reader = &weft_reader_folder;
     write_text("dated/d-train/eel/0", "the eel");
     ok(read_as(reader, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),
        "some of the classes are read");
@@ -358,6 +364,6 @@ static void test_real(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    return TESTS(test_layouts, test_splits, test_files, test_directories, test_encodings,
-                 test_articles, test_lines, test_real);
+    return TESTS(test_layouts, test_splits, test_some_classes, test_files, test_directories,
+                 test_encodings, test_articles, test_lines, test_real);
 }

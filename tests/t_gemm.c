@@ -4,18 +4,6 @@
 
 #include "tap.h"
 
-static uint64_t bits(uint64_t i)
-{
-    return weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0];
-}
-
-static real *random_reals(size_t n, uint64_t key)
-{
-    real *x = WEFT_NEW(mem, real, n);
-    for (size_t i = 0; i < n; i++) x[i] = (real)(weft_rng_unit(bits(key << 32 | i)) - 0.5);
-    return x;
-}
-
 /* ---- products of reals ---- */
 
 /* Half a unit for each of k sums, which stay below 8. */
@@ -102,8 +90,8 @@ static void test_cells(int h)
     real *x = WEFT_NEW(mem, real, 4 * h), *c = WEFT_NEW(mem, real, h + 1);
     real *y = WEFT_NEW(mem, real, h + 1);
     for (int j = 0; j < 4 * h; j++) {
-        x[j] = (real)((bits((uint64_t)j) & 1 ? 1 : -1) *
-                      pow(10, 5.778 * weft_rng_unit(bits(900 + (uint64_t)j)) - 4));
+        x[j] = (real)((random_bits((uint64_t)j) & 1 ? 1 : -1) *
+                      pow(10, 5.778 * weft_rng_unit(random_bits(900 + (uint64_t)j)) - 4));
         z[j] = x[j];
     }
     const real *plus[] = {zero};

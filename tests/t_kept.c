@@ -232,6 +232,21 @@ static int layers(const char *files)
     return n + weft_file_is(printed("%s/top", files));
 }
 
+static void test_copies_in_memory(struct twin *twin, int last)
+{
+    double mark[WEFT_KEPT_MARK];
+    weft_kept_mark(twin->kept, mark);
+    struct twin *far = twin_new(NULL);
+    must(weft_kept_copy(far->kept, twin->kept));
+    struct twin *back = twin_new(name("line", last));
+    must(weft_kept_copy(back->kept, far->kept));
+    double told[WEFT_KEPT_MARK];
+    weft_kept_mark(back->kept, told);
+    ok(has(far->kept, twin->x) && has(back->kept, twin->x) &&
+           memcmp(mark, told, sizeof told) == 0,
+       "so do copies in memory, and of these in files");
+}
+
 /* A long line of copies, each with few changes, whose parents are removed. */
 static void test_copies(void)
 {
@@ -272,17 +287,7 @@ static void test_copies(void)
     ok(most <= 9, "%d layers at most", most);
     double all = weft_kept_bytes(N, EACH);
     ok(bytes < 2 * all + 64 * most, "a copy's files take %.2f times the rows", bytes / all);
-    double mark[WEFT_KEPT_MARK];
-    weft_kept_mark(twin->kept, mark);
-    struct twin *far = twin_new(NULL);
-    must(weft_kept_copy(far->kept, twin->kept));
-    struct twin *back = twin_new(name("line", LINE));
-    must(weft_kept_copy(back->kept, far->kept));
-    double told[WEFT_KEPT_MARK];
-    weft_kept_mark(back->kept, told);
-    ok(has(far->kept, twin->x) && has(back->kept, twin->x) &&
-           memcmp(mark, told, sizeof told) == 0,
-       "so do copies in memory, and of these in files");
+    test_copies_in_memory(twin, LINE);
 }
 
 /* ---- cost ---- */

@@ -299,6 +299,10 @@ static void test_places(void)
     ok(taken(at("tt"), "") && data.clients->n == 3 && named(1, "b") &&
            samples(0, WEFT_TEST).x[0] == 3 && samples(2, WEFT_TEST).x[0] == 4,
        "some users may be in one directory alone");
+}
+
+static void test_joined(void)
+{
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 2], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"b\": {\"x\": [[4], [5]], \"y\": [0, 1]}}}");
@@ -354,5 +358,5 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     return TESTS(test_rows, test_many, test_text, test_slip, test_cut, test_places,
-                 test_real);
+                 test_joined, test_real);
 }

@@ -5,23 +5,11 @@
 
 #include "tap.h"
 
-static uint64_t bits(uint64_t i)
-{
-    return weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0];
-}
-
 static uint8_t *random_bytes(size_t n, uint64_t key)
 {
     uint8_t *q = WEFT_NEW(mem, uint8_t, n);
-    for (size_t i = 0; i < n; i++) q[i] = (uint8_t)bits(key << 32 | i);
+    for (size_t i = 0; i < n; i++) q[i] = (uint8_t)random_bits(key << 32 | i);
     return q;
-}
-
-static real *random_reals(size_t n, uint64_t key)
-{
-    real *x = WEFT_NEW(mem, real, n);
-    for (size_t i = 0; i < n; i++) x[i] = (real)(weft_rng_unit(bits(key << 32 | i)) - 0.5);
-    return x;
 }
 
 /* ---- sums ---- */
@@ -31,7 +19,7 @@ static void test_fix(void)
     double x[1000];
     double bound = 0;
     for (int i = 0; i < 1000; i++) {
-        x[i] = ldexp(weft_rng_unit(bits((uint64_t)i)) - 0.5, i % 40 - 20);
+        x[i] = ldexp(weft_rng_unit(random_bits((uint64_t)i)) - 0.5, i % 40 - 20);
         bound += fabs(x[i]);
     }
     int scale = weft_fix_scale(bound);
@@ -84,11 +72,11 @@ static void test_u8s8(int n, int k, int m)
     int32_t *start = WEFT_NEW(mem, int32_t, m),
             *c = WEFT_NEW(mem, int32_t, (size_t)n * ldc);
     for (int j = 0; j < m; j++) {
-        start[j] = (int32_t)(bits((uint64_t)j) & 0xffff) - 1000;
+        start[j] = (int32_t)(random_bits((uint64_t)j) & 0xffff) - 1000;
         for (int i = 0; i < k; i++)
             b[j * ldb + i] =
                 (int8_t)(j == 0 ? WEFT_S8_MAX
-                                : (int)(bits((uint64_t)(j * k + i)) % 33) - 16);
+                                : (int)(random_bits((uint64_t)(j * k + i)) % 33) - 16);
     }
     weft_s8 packed;
     weft_s8_pack(&packed, k, m, b, ldb, start,
@@ -179,9 +167,9 @@ static double cosine_error(int n, double scale, int is_int)
     uint8_t *q = WEFT_NEW(mem, uint8_t, n + 1);
     q[n] = 77;
     for (int i = 0; i < n; i++) {
-        xi[i] = (int32_t)(bits((uint64_t)i) >> 40) - (1 << 23);
+        xi[i] = (int32_t)(random_bits((uint64_t)i) >> 40) - (1 << 23);
         xf[i] = (float)xi[i] / 7;
-        offset[i] = (float)weft_rng_unit(bits((uint64_t)(n + i)));
+        offset[i] = (float)weft_rng_unit(random_bits((uint64_t)(n + i)));
     }
     if (is_int)
         weft_cos_u8_i32(n, xi, scale, offset, q);
@@ -209,7 +197,7 @@ static void test_cosine(void)
 static void test_fwht(int n)
 {
     float *x = WEFT_NEW(mem, float, n), *y = WEFT_NEW(mem, float, n);
-    for (int i = 0; i < n; i++) x[i] = y[i] = (float)(int)(bits((uint64_t)i) & 255);
+    for (int i = 0; i < n; i++) x[i] = y[i] = (float)(int)(random_bits((uint64_t)i) & 255);
     weft_fwht(n, y);
     int wrong = 0;
     for (int i = 0; i < n; i++) {
@@ -229,7 +217,7 @@ static void test_gather(void)
     for (int i = 0; i < 50 * 16; i++) table[i] = (float)x[i];
     for (int l = 0; l < 16; l++) sum[l] = expect[l] = (float)l;
     for (int e = 0; e < 200; e++) {
-        at[e] = (uint32_t)(bits((uint64_t)e) % 50);
+        at[e] = (uint32_t)(random_bits((uint64_t)e) % 50);
         value[e] = (float)(e % 7) - 3;
         for (int l = 0; l < 16; l++)
             expect[l] += value[e] * table[at[e] * 16 + (uint32_t)l];
@@ -250,7 +238,7 @@ static void test_add_rows(int d)
     double expect[LD], worst = 0;
     uint32_t at[N];
     for (int j = 0; j < LD; j++) expect[j] = (double)(sum[j] = (real)j);
-    for (int e = 0; e < N; e++) at[e] = (uint32_t)(bits((uint64_t)e) % ROWS);
+    for (int e = 0; e < N; e++) at[e] = (uint32_t)(random_bits((uint64_t)e) % ROWS);
     for (int e = 0; e < N; e++)
         for (int j = 0; j < d; j++)
             expect[j] += (double)value[e] * (double)x[at[e] * LD + (uint32_t)j];
@@ -291,7 +279,7 @@ static void test_dual(double c)
         for (int e = 0; e < 400; e++) {
             double q = lengths[l] / c, m[N], a[N], best[N], share[N];
             for (int k = 0; k < N; k++) {
-                uint64_t r = bits((uint64_t)(e * N + k));
+                uint64_t r = random_bits((uint64_t)(e * N + k));
                 double p = exp(-(double)(r % 997) / 30);
                 m[k] = ((double)(r / 997 % 4001) - 2000) / (k % 4 ? 100 : 5);
                 a[k] = k % 3 ? c * (k % 2 ? p / 2 : 1 - p / 2) : 0;
@@ -325,12 +313,13 @@ static void test_sparse(void)
     int same = 1;
     for (int e = 0; e < N; e++) {
         column[e] = (uint32_t)(e * 37 % D);
-        value[e] = (float)(bits((uint64_t)e) % 2001) / 777 - 1;
+        value[e] = (float)(random_bits((uint64_t)e) % 2001) / 777 - 1;
     }
     for (int wide = 4; wide <= WEFT_SPARSE_WIDE; wide += 4) {
         real w[D * WEFT_SPARSE_WIDE], scale[WEFT_SPARSE_WIDE];
         double z[WEFT_SPARSE_WIDE];
-        for (int i = 0; i < D * wide; i++) w[i] = (real)(bits((uint64_t)i) % 999) / 333;
+        for (int i = 0; i < D * wide; i++)
+            w[i] = (real)(random_bits((uint64_t)i) % 999) / 333;
         for (int k = 0; k < wide; k++) scale[k] = (real)(k - 7) / 3;
         weft_sparse_dots(&x, 1, wide, w, z);
         for (int k = 0; k < wide; k++) {
@@ -359,7 +348,7 @@ static void test_terms(double c)
     for (int e = 0; e < 2000; e++) {
         double m[N], a[N], conj[N], loss[N], best[N], share[N];
         for (int k = 0; k < N; k++) {
-            uint64_t r = bits((uint64_t)(e * N + k));
+            uint64_t r = random_bits((uint64_t)(e * N + k));
             m[k] = ((double)(r % 4001) - 2000) / (k % 4 ? 100 : 2);
             a[k] = k % 3 ? c * (double)(r / 4001 % 1000) / 999 : 0;
         }

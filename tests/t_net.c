@@ -270,9 +270,19 @@ static const real *last_layer(const struct fixture *fixture, const real **bias, 
     return fixture->w + tensor[last - 1].at;
 }
 
+enum { SAMPLES = 21 };
+
+/* Of answer i, of so many of each sample. */
+static int label_of(const struct fixture *fixture, int64_t i, int64_t each)
+{
+    const weft_batch *b = &fixture->b;
+    return b->text ? b->text[i / each][fixture->shape.d - each + i % each + 1]
+                   : b->label[i];
+}
+
 static void test_represent(const weft_net *net, int every)
 {
-    enum { SAMPLES = 21 };
+    const char *name = net->kind.name;
     struct fixture fixture = fixture_small(net, SAMPLES);
     if (every && fixture.shape.form == WEFT_CHARS) {
         weft_shape shape = fixture.shape;
@@ -297,16 +307,13 @@ static void test_represent(const weft_net *net, int every)
                 unit += (double)layer[j * wide + e] * (double)h[i * wide + e];
             off = worse(off, fabs(unit - (double)y[units == 1 ? 1 : j]));
         }
-        int label = fixture.b.text
-                        ? fixture.b.text[i / each][fixture.shape.d - each + i % each + 1]
-                        : fixture.b.label[i];
+        int label = label_of(&fixture, i, each);
         for (int j = 0; j < c; j++) sum += exp((double)y[j]);
         loss += log(sum) - (double)y[label];
     }
-    is_near(off, 0, 1e-5, "%s: the last layer makes logits of representations",
-            net->kind.name);
+    is_near(off, 0, 1e-5, "%s: the last layer makes logits of representations", name);
     is_near(loss, score(&fixture).loss, 1e-5 * loss, "%s: whose loss is that of a score",
-            net->kind.name);
+            name);
     fixture.b.x += fixture.b.x ? SAMPLES - 1 : 0;
     fixture.b.text += fixture.b.text ? SAMPLES - 1 : 0;
     fixture.b.word += fixture.b.word ? SAMPLES - 1 : 0;
@@ -314,7 +321,7 @@ static void test_represent(const weft_net *net, int every)
     fixture.b.n = 1;
     net->represent(fixture.self, fixture.work, fixture.w, &fixture.b, alone, NULL);
     ok(memcmp(alone, h + (n - each) * wide, (size_t)(each * wide) * sizeof *h) == 0,
-       "%s: a representation depends on its own sample only", net->kind.name);
+       "%s: a representation depends on its own sample only", name);
 }
 
 /* ---- PyTorch ---- */

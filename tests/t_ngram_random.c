@@ -19,8 +19,7 @@ static weft_data random_corpus(void)
         random_label[i] = i % 3 == 0;
         random_doc[i] = text[i];
         for (int t = 0; t <= n; t++) {
-            weft_rng4 rng = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)t, 0);
-            double u = weft_rng_unit(rng.v[0]);
+            double u = uniform_of(2, i, t);
             text[i][t] = t < n ? (int)(VOCAB * u * u * u) : -1;
         }
     }

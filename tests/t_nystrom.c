@@ -17,8 +17,7 @@ static void make_data(weft_data *data)
 {
     for (int i = 0; i < N; i++)
         for (int k = 0; k < D; k++) {
-            weft_rng4 rng = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
-            double u = weft_rng_unit(rng.v[0]);
+            double u = uniform_of(3, i, k);
             value[i][k] = (float)(k == 0 ? u > 0.9 : k == 1 ? 5 : u * pow(10, k - 3));
         }
     *data = data_of(WEFT_REALS, CLASSES);

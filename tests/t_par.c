@@ -108,7 +108,7 @@ static void test_sums(void)
 
 /* n numbers of each rank are summed in the buffer, halved by their owners, joined: of 0, of
  * fewer blocks than ranks, of an uneven number. */
-static void test_parts(weft_team *team, const char *how)
+static void test_sizes(weft_team *team, const char *how)
 {
     static const int64_t size[] = {0, 1, 256, 700, 20000, 1000};
     int sums = 1, joined = 1;
@@ -130,7 +130,13 @@ static void test_parts(weft_team *team, const char *how)
     }
     ok(sums, "%s: each rank has the sums of its part", how);
     ok(joined, "%s: all ranks get the parts of all", how);
+}
+
+static void test_parts(weft_team *team, const char *how)
+{
     enum { N = 600 };
+    int sums = 1, joined = 1;
+    test_sizes(team, how);
     int32_t *y = weft_parts_buffer(team, N * sizeof *y);
     int64_t first, count;
     weft_deal(N, team->rank, team->size, &first, &count);

@@ -135,6 +135,35 @@ static int ended(const struct hand *hand, int64_t trial)
     return hand->tuner->ended(hand->self, trial);
 }
 
+/* From the fifth result on. */
+static void test_later(struct hand *hand)
+{
+    tell(hand, 3, INFINITY);
+    weft_job job = ask(hand, WEFT_JOB);
+    ok(job.trial == 5 && job.from == 0, "one that diverged is the worst");
+    tell(hand, 0, .7);
+    job = ask(hand, WEFT_JOB);
+    ok(job.trial == 0 && job.from == -1 && !ended(hand, 0),
+       "others still count by their latest");
+    tell(hand, 4, .4);
+    ok(ended(hand, 1) && !ended(hand, 4), "then the old trial ended");
+    job = ask(hand, WEFT_JOB);
+    ok(job.trial == 4 && job.index == 1, "and the copy goes on");
+    tell(hand, 2, .8);
+    job = ask(hand, WEFT_JOB);
+    ok(job.trial == 2 && job.from == -1, "the second worst of four goes on");
+    tell(hand, 5, .9);
+    ok(ended(hand, 3), "a trial that diverged ended, too");
+    job = ask(hand, WEFT_JOB);
+    ok(job.eligibility == WEFT_WINS_LAST, "members compete at their end");
+    ok(job.trial == 6 && job.from == 4, "the best by its latest result is copied");
+    tell(hand, 0, .1);
+    job = ask(hand, WEFT_JOB);
+    ok(job.trial == 0 && job.index == 3 && job.resource == 5,
+       "the last interval is what is left");
+    ok(job.eligibility == WEFT_WINS_LOSS, "its result may win");
+}
+
 static void test_asynchronous(void)
 {
     struct hand hand = hand_new("population = 4\ninterval = 10\nmax_resource = 35");
@@ -157,30 +186,7 @@ static void test_asynchronous(void)
     ok(job.trial == 4 && job.from == 0 && job.index == 0 && job.resource == 10,
        "the worst of three copies the best, in a new trial");
     ok(!ended(&hand, 1), "what it was is kept until its first result");
-    tell(&hand, 3, INFINITY);
-    job = ask(&hand, WEFT_JOB);
-    ok(job.trial == 5 && job.from == 0, "one that diverged is the worst");
-    tell(&hand, 0, .7);
-    job = ask(&hand, WEFT_JOB);
-    ok(job.trial == 0 && job.from == -1 && !ended(&hand, 0),
-       "others still count by their latest");
-    tell(&hand, 4, .4);
-    ok(ended(&hand, 1) && !ended(&hand, 4), "then the old trial ended");
-    job = ask(&hand, WEFT_JOB);
-    ok(job.trial == 4 && job.index == 1, "and the copy goes on");
-    tell(&hand, 2, .8);
-    job = ask(&hand, WEFT_JOB);
-    ok(job.trial == 2 && job.from == -1, "the second worst of four goes on");
-    tell(&hand, 5, .9);
-    ok(ended(&hand, 3), "a trial that diverged ended, too");
-    job = ask(&hand, WEFT_JOB);
-    ok(job.eligibility == WEFT_WINS_LAST, "members compete at their end");
-    ok(job.trial == 6 && job.from == 4, "the best by its latest result is copied");
-    tell(&hand, 0, .1);
-    job = ask(&hand, WEFT_JOB);
-    ok(job.trial == 0 && job.index == 3 && job.resource == 5,
-       "the last interval is what is left");
-    ok(job.eligibility == WEFT_WINS_LOSS, "its result may win");
+    test_later(&hand);
 }
 
 static void test_share(void)

@@ -94,10 +94,37 @@ static void train(int client, const weft_course *course)
     }
 }
 
+static real kept[N][MOST], shared[MOST], spare[MOST], weights[D];
+
+/* One turn of a client: adds to the mean change and to the sums. */
+static void visit_one(const weft_algorithm *algorithm, void *options, int c, int scale,
+                      double *change, double *sums)
+{
+    real w[D], moved[D];
+    weft_visit visit = {.n = D,
+                        .client = c,
+                        .options = options,
+                        .sgd = {.lr = rate},
+                        .epochs = 1,
+                        .steps = K,
+                        .x = weights,
+                        .shared = shared,
+                        .kept = kept[c],
+                        .w = w,
+                        .change = moved,
+                        .spare = spare};
+    weft_course course[WEFT_COURSES];
+    if (algorithm->own) algorithm->own(&visit);
+    int n = algorithm->courses(&visit, course);
+    for (int i = 0; i < n; i++) train(c, &course[i]);
+    algorithm->end(&visit);
+    if (algorithm->add) algorithm->add(&visit, 1, scale, sums);
+    for (int i = 0; i < D; i++) change[i] += (double)moved[i] / N;
+}
+
 /* MAX_ROUNDS rounds of all clients; x[D] out. */
 static void federate(const weft_algorithm *algorithm, void *options, double *x)
 {
-    static real kept[N][MOST], shared[MOST], spare[MOST], weights[D];
     weft_amounts amounts = {0};
     weft_server server = {.lr = 1};
     memset(kept, 0, sizeof kept);
@@ -109,28 +136,7 @@ static void federate(const weft_algorithm *algorithm, void *options, double *x)
     for (int round = 0; round < MAX_ROUNDS; round++) {
         double change[D] = {0}, sums[MOST] = {0};
         int scale = weft_exact_scale(4 * N / (K * rate));
-        for (int c = 0; c < N; c++) {
-            real w[D], moved[D];
-            weft_visit visit = {.n = D,
-                                .client = c,
-                                .options = options,
-                                .sgd = {.lr = rate},
-                                .epochs = 1,
-                                .steps = K,
-                                .x = weights,
-                                .shared = shared,
-                                .kept = kept[c],
-                                .w = w,
-                                .change = moved,
-                                .spare = spare};
-            weft_course course[WEFT_COURSES];
-            if (algorithm->own) algorithm->own(&visit);
-            int n = algorithm->courses(&visit, course);
-            for (int i = 0; i < n; i++) train(c, &course[i]);
-            algorithm->end(&visit);
-            if (algorithm->add) algorithm->add(&visit, 1, scale, sums);
-            for (int i = 0; i < D; i++) change[i] += (double)moved[i] / N;
-        }
+        for (int c = 0; c < N; c++) visit_one(algorithm, options, c, scale, change, sums);
         real delta[D];
         for (int i = 0; i < D; i++) delta[i] = (real)change[i];
         for (int i = 0; i < MOST; i++) sums[i] = ldexp(sums[i], -scale) / N;

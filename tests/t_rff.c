@@ -36,10 +36,9 @@ static void make_data(weft_data *data, weft_form form)
 {
     for (int i = 0; i < N + VALID; i++)
         for (int k = 0; k < D; k++) {
-            weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
             double shade = 110 + 60 * sin(0.37 * (i % 40) + 0.05 * k);
             all_bytes[i][k] =
-                (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(rng.v[0]) - 0.5));
+                (uint8_t)(shade + (50 + k % 30) * (uniform_of(5, i, k) - 0.5));
             all_values[i][k] = (float)all_bytes[i][k] / 255;
         }
     *data = data_of(form, CLASSES);

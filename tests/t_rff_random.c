@@ -77,8 +77,7 @@ static struct set *make_set(int d, weft_form form)
     set->d = d;
     set->x = WEFT_NEW(mem, double, ROWS *d);
     for (int e = 0; e < ROWS * d; e++) {
-        weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)(e % d), 0, 0);
-        double shade = 128 + 100 * sin(0.15 * (e / d) + 7 * weft_rng_unit(rng.v[0]));
+        double shade = 128 + 100 * sin(0.15 * (e / d) + 7 * uniform_of(5, (e % d), 0));
         bytes[e] = (uint8_t)shade;
         values[e] = (float)bytes[e] / 255;
         set->x[e] = bytes[e] / 255.0;

@@ -51,8 +51,7 @@ static void play(const struct bandit *bandit, const weft_mix_update *rule, uint6
     int pick[DRAWS];
     double score[DRAWS], weight[DRAWS], sum = 0;
     for (int j = 0; j < DRAWS; j++) {
-        weft_rng4 rng = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
-        pick[j] = weft_mix_draw(mix, weft_rng_unit(rng.v[0]));
+        pick[j] = weft_mix_draw(mix, uniform_of(run, t, j));
         double other, noise = normal(run, t, j, &other);
         if (bandit->skewed) noise = (exp(noise) - exp(0.5)) / sqrt(exp(2) - exp(1));
         score[j] = 8 + (bandit->falls ? 12 * exp(-t / 40.0) : 0) + noise;

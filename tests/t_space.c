@@ -191,7 +191,11 @@ static void test_crowded_grid(void)
                WEFT_OK &&
            space.count == 1,
        "an axis of one point is one level");
+}
 
+static void test_bad_grids(void)
+{
+    weft_space space;
     ok(read_space(&space, "[space]\nsource = grid\nconfigs = 3\n[map]\norder = 1 .. 5\n",
                   1) == WEFT_ECONF &&
            says("3") && says("5"),
@@ -409,6 +413,6 @@ int main(void)
     tap_begin();
     scratch_new();
     return TESTS(test_axes, test_used, test_random, test_defaults, test_log_integers,
-                 test_fixed_axis, test_grid, test_crowded_grid, test_bad_ranges, test_list,
-                 test_list_sections, test_bad_lists, test_put);
+                 test_fixed_axis, test_grid, test_crowded_grid, test_bad_grids,
+                 test_bad_ranges, test_list, test_list_sections, test_bad_lists, test_put);
 }

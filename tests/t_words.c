@@ -99,8 +99,7 @@ static weft_scores scores_of(open_run *o, real *x, weft_part part)
 /* Adds a random number to weight i of a key. */
 static void move(real *x, uint64_t key, int64_t i)
 {
-    weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, key, (uint64_t)i, 0);
-    x[i] += (real)(0.4 * (weft_rng_unit(r.v[0]) - 0.5));
+    x[i] += (real)(0.4 * (uniform_of(7, key, i) - 0.5));
 }
 
 /* As if trained: all weights are moved, of words those of `of` only, alike in each file. */
@@ -150,11 +149,21 @@ static int same(const weft_scores *a, const weft_scores *b, int ordered)
 
 /* ---- tests ---- */
 
+/* The scores of a winner by other data. */
+static weft_scores told(open_run *o, const weft_winner *w, weft_unknown *unknown,
+                        const char *what, const char *how)
+{
+    weft_state state;
+    weft_scores s = {0};
+    weft_status st = weft_winner_state(&o->r, w, "own.h5", &o->job, &state, unknown);
+    if (ok(st == WEFT_OK, "%s: %s", what, how)) s = scores_of(o, state.x, WEFT_TEST);
+    return s;
+}
+
 static void test_words(const char *what, const char *config)
 {
     weft_word_weights u, v;
     weft_unknown unknown;
-    weft_state state;
     open_run *own = opened(config, "own", NULL);
     real *x = trained(own, NULL, &u);
     weft_winner w = winner_of(own, x, &u);
@@ -166,11 +175,7 @@ static void test_words(const char *what, const char *config)
     digest(bits(&known) ^ bits(&odd));
 
     open_run *other = opened(config, "long", &w.like);
-    weft_status st =
-        weft_winner_state(&other->r, &w, "own.h5", &other->job, &state, &unknown);
-    weft_scores s = {0};
-    if (ok(st == WEFT_OK, "%s: a winner takes other documents", what))
-        s = scores_of(other, state.x, WEFT_TEST);
+    weft_scores s = told(other, &w, &unknown, what, "a winner takes other documents");
     ok(s.count == DOCUMENTS && same(&s, &known, ordered),
        "%s: with the same scores of its own", what);
     if (u.vocab)
@@ -179,9 +184,7 @@ static void test_words(const char *what, const char *config)
            "%s: strange words are counted", what);
 
     open_run *few = opened(config, "short", &w.like);
-    st = weft_winner_state(&few->r, &w, "own.h5", &few->job, &state, &unknown);
-    if (ok(st == WEFT_OK, "%s: also short and few ones", what))
-        s = scores_of(few, state.x, WEFT_TEST);
+    s = told(few, &w, &unknown, what, "also short and few ones");
     ok(s.count == DOCUMENTS + 2 && same(&s, &odd, ordered),
        "%s: a word that is not known has the vector that training begins with", what);
     if (u.vocab)
@@ -190,9 +193,7 @@ static void test_words(const char *what, const char *config)
     ok(!same(&odd, &known, 0), "%s: documents differ", what);
 
     open_run *back = opened(config, "back", &w.like);
-    st = weft_winner_state(&back->r, &w, "own.h5", &back->job, &state, &unknown);
-    if (ok(st == WEFT_OK, "%s: in another order", what))
-        s = scores_of(back, state.x, WEFT_TEST);
+    s = told(back, &w, &unknown, what, "in another order");
     ok(same(&s, &known, 0), "%s: the loss is the same sum", what);
     open_run *all[] = {own, more, other, few, back};
     for (int i = 0; i < 5; i++) weft_run_close(&all[i]->r);

@@ -194,6 +194,20 @@ static weft_arena *mem;         /* of the test */
 static weft_team world;         /* all its ranks */
 static char scratch[TEMPORARY]; /* its directory, or empty */
 
+static inline uint64_t random_bits(uint64_t i)
+{
+    return weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0];
+}
+
+/* Of a key below 2^32, uniform around 0. */
+static inline real *random_reals(size_t n, uint64_t key)
+{
+    real *x = WEFT_NEW(mem, real, n);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (real)(weft_rng_unit(random_bits(key << 32 | i)) - 0.5);
+    return x;
+}
+
 /* Random numbers, functions of these: uniform in [0, 1), and normal. */
 static inline double uniform_of(uint64_t key, int64_t i, int64_t j)
 {

@@ -227,29 +227,4 @@ static void run_file(int which, struct input in)
                st == WEFT_OK ? "the change is not found" : weft_error());
 }
 
-static void run_h5_images(struct input in)
-{
-    run_file(IMAGES, in);
-}
-
-static void run_h5_documents(struct input in)
-{
-    run_file(DOCUMENTS, in);
-}
-
-static void run_h5_federation(struct input in)
-{
-    run_file(FEDERATION, in);
-}
-
-static void run_h5_sentences(struct input in)
-{
-    run_file(SENTENCES, in);
-}
-
-static void run_h5_run(struct input in)
-{
-    run_file(SEARCHED, in);
-}
-
 #endif

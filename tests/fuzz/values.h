@@ -144,29 +144,20 @@ static void run_values(int which, struct input in)
     read_all_of(which, path, form);
 }
 
-static void run_images_values(struct input in)
-{
-    run_values(IMAGES, in);
-}
-
-static void run_documents_values(struct input in)
-{
-    run_values(DOCUMENTS, in);
-}
-
-static void run_federation_values(struct input in)
-{
-    run_values(FEDERATION, in);
-}
-
-static void run_sentences_values(struct input in)
-{
-    run_values(SENTENCES, in);
-}
-
-static void run_run_values(struct input in)
-{
-    run_values(SEARCHED, in);
-}
+/* The two targets of a file. */
+#define TARGETS(name, which)                                                               \
+    static void run_h5_##name(struct input in)                                             \
+    {                                                                                      \
+        run_file(which, in);                                                               \
+    }                                                                                      \
+    static void run_##name##_values(struct input in)                                       \
+    {                                                                                      \
+        run_values(which, in);                                                             \
+    }
+TARGETS(images, IMAGES)
+TARGETS(documents, DOCUMENTS)
+TARGETS(federation, FEDERATION)
+TARGETS(sentences, SENTENCES)
+TARGETS(run, SEARCHED)
 
 #endif
