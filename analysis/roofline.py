@@ -24,7 +24,6 @@ BYTES = {
     "sgemm": lambda n: 12 * n * n,
     "project bytes": lambda n, k, m: n * k + k * m + 4 * n * m,
     "project floats": lambda n, k, m: 4 * (n * k + k * m + n * m),
-    "gram": lambda n, m, k: k * (n + m) + 4 * n * m,
     "times": lambda n, d, c: n * d + 4 * c * (d + n),
     "trans": lambda n, d, c: n * d + 4 * c * (d + n),
     "normal": lambda n, d, c: n * d + 8 * c * d,

@@ -42,27 +42,28 @@ void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_
     weft_arena_reset(tmp, mark);
 }
 
-/* Sums over all bins that the weights use. */
-struct sums {
+/* What the weights of all rows are made of. */
+struct basis {
+    const real *stat;
     int classes;
-    double seen, count;     /* bins with a count; sum of all counts */
-    const double *of_class; /* [classes] */
+    int64_t bins;
+    float documents;    /* that the counts come from */
+    double seen, count; /* bins with a count; sum of all counts */
+    double *of_class;   /* [classes] sums of counts */
+    float *norm, *once; /* [classes] scratch */
 };
 
-/* All counts are whole numbers, so that no order of the sums changes them. */
-static struct sums total(const real *stat, int64_t bins, int classes, weft_arena *tmp)
+/* Sums over all bins. All counts are whole numbers, so that no order changes them. */
+static void add_bins(struct basis *basis)
 {
-    double *sum = WEFT_NEW(tmp, double, classes);
-    struct sums sums = {.classes = classes, .of_class = sum};
-    for (int64_t b = 0; b < bins; b++) {
-        const real *s = stat + b * classes;
+    for (int64_t b = 0; b < basis->bins; b++) {
+        const real *s = basis->stat + b * basis->classes;
         int seen = 0;
-        for (int k = 0; k < classes; k++) seen |= s[k] > 0;
-        for (int k = 0; k < classes && seen; k++) sum[k] += (double)s[k];
-        sums.seen += seen;
+        for (int k = 0; k < basis->classes; k++) seen |= s[k] > 0;
+        for (int k = 0; k < basis->classes && seen; k++) basis->of_class[k] += (double)s[k];
+        basis->seen += seen;
     }
-    for (int k = 0; k < classes; k++) sums.count += sum[k];
-    return sums;
+    for (int k = 0; k < basis->classes; k++) basis->count += basis->of_class[k];
 }
 
 /* Natural logarithm of x > 0, normal: error below 2 ulp, the same on every CPU, and free of
@@ -103,12 +104,19 @@ static inline float count_of(const real *s, int classes)
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
-static void weigh_sif(const ngram_map *ngram, const struct sums *sums, const real *stat,
+/* r[m] <- counts of bins over all classes. */
+static void count_bins(const struct basis *basis, const uint32_t *bin, int64_t m, float *r)
+{
+    for (int64_t e = 0; e < m; e++)
+        r[e] =
+            count_of(basis->stat + (size_t)bin[e] * (size_t)basis->classes, basis->classes);
+}
+
+static void weigh_sif(const struct basis *basis, const ngram_map *ngram,
                       const uint32_t *bin, int64_t m, float *r)
 {
-    float mass = (float)(ngram->alpha * sums->count);
-    for (int64_t e = 0; e < m; e++)
-        r[e] = count_of(stat + (size_t)bin[e] * (size_t)sums->classes, sums->classes);
+    float mass = (float)(ngram->alpha * basis->count);
+    count_bins(basis, bin, m, r);
     for (int64_t e = 0; e < m; e++) r[e] = mass / (mass + r[e]);
 }
 
@@ -164,39 +172,39 @@ static inline float ratio_once(const real *s, int classes, float alpha, const fl
     return once[class];
 }
 
-/* once [classes] scratch */
-static void weigh_nb(const ngram_map *ngram, const struct sums *sums, const float *norm,
-                     const real *stat, const uint32_t *bin, int64_t m, float *once,
-                     float *r)
+/* norm <- |q|/|p| of every class under a configuration. Differences of counts are exact,
+ * and come before alpha is added, which may be far smaller. */
+static void mass_ratios(const struct basis *basis, const ngram_map *ngram)
 {
-    memset(once, 0, (size_t)sums->classes * sizeof *once);
+    double mass =
+        ngram->alpha * (ngram->nb_scale == NGRAM_LOG2 ? (double)basis->bins : basis->seen);
+    for (int k = 0; k < basis->classes; k++)
+        basis->norm[k] = (float)((mass + (basis->count - basis->of_class[k])) /
+                                 (mass + basis->of_class[k]));
+}
+
+static void weigh_nb(const struct basis *basis, const ngram_map *ngram, const uint32_t *bin,
+                     int64_t m, float *r)
+{
+    int classes = basis->classes;
+    const float *norm = basis->norm;
+    mass_ratios(basis, ngram);
+    memset(basis->once, 0, (size_t)classes * sizeof *basis->once);
     float alpha = (float)ngram->alpha, threshold = ngram->nb_scale == NGRAM_LOG2 ? -1 : 0;
     for (int64_t e = 0; e < m; e++) {
-        const real *s = stat + (size_t)bin[e] * (size_t)sums->classes;
-        float all = count_of(s, sums->classes);
+        const real *s = basis->stat + (size_t)bin[e] * (size_t)classes;
+        float all = count_of(s, classes);
         int seen = all > threshold; /* else the weight is 0 */
-        int single = sums->classes > 2 && all > 0 && all < 2;
+        int single = classes > 2 && all > 0 && all < 2;
         float x = 1;
         if (single)
-            x = ratio_once(s, sums->classes, alpha, norm, once);
-        else if (seen || sums->classes == 2)
-            x = ratio(s, sums->classes, all, alpha, norm);
+            x = ratio_once(s, classes, alpha, norm, basis->once);
+        else if (seen || classes == 2)
+            x = ratio(s, classes, all, alpha, norm);
         r[e] = seen ? x : 1;
     }
     float unit = ngram->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) * unit;
-}
-
-/* |q|/|p| of every class under a configuration. Differences of counts are exact, and come
- * before alpha is added, which may be far smaller. */
-static void mass_ratios(const ngram_map *ngram, const struct sums *sums, int64_t bins,
-                        float *norm)
-{
-    double mass =
-        ngram->alpha * (ngram->nb_scale == NGRAM_LOG2 ? (double)bins : sums->seen);
-    for (int k = 0; k < sums->classes; k++)
-        norm[k] = (float)((mass + (sums->count - sums->of_class[k])) /
-                          (mass + sums->of_class[k]));
 }
 
 /* value <- value weight, then divided by the row's norm. */
@@ -226,20 +234,9 @@ static int uses_totals(const weft_request *request)
     return 0;
 }
 
-/* Inputs of the weights that all rows share. */
-struct basis {
-    const real *stat;
-    struct sums sums;
-    int64_t bins;
-    float documents;    /* that the counts come from */
-    float *norm, *once; /* [classes] scratch */
-};
-
 static void weigh_idf(const struct basis *basis, const uint32_t *bin, int64_t m, float *r)
 {
-    int classes = basis->sums.classes;
-    for (int64_t e = 0; e < m; e++)
-        r[e] = count_of(basis->stat + (size_t)bin[e] * (size_t)classes, classes);
+    count_bins(basis, bin, m, r);
     for (int64_t e = 0; e < m; e++) r[e] = (1 + basis->documents) / (1 + r[e]);
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) + 1;
 }
@@ -253,10 +250,9 @@ static void weigh(const struct basis *basis, const ngram_map *ngram, const uint3
     } else if (ngram->weights == NGRAM_TFIDF) {
         weigh_idf(basis, bin, m, r);
     } else if (ngram->weights == NGRAM_SIF) {
-        weigh_sif(ngram, &basis->sums, basis->stat, bin, m, r);
+        weigh_sif(basis, ngram, bin, m, r);
     } else {
-        mass_ratios(ngram, &basis->sums, basis->bins, basis->norm);
-        weigh_nb(ngram, &basis->sums, basis->norm, basis->stat, bin, m, basis->once, r);
+        weigh_nb(basis, ngram, bin, m, r);
     }
 }
 
@@ -288,19 +284,20 @@ void ngram_set_weights(const ngram_map *self, const weft_request *request, const
                        ngram_rows *rows, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
+    int classes = self->data->classes;
     struct basis basis = {.stat = stat,
+                          .classes = classes,
                           .bins = rows->bins,
-                          .documents = (float)stat[self->bins * self->data->classes]};
-    basis.sums = (struct sums){.classes = self->data->classes};
-    if (uses_totals(request))
-        basis.sums = total(stat, rows->bins, self->data->classes, tmp);
-    basis.norm = WEFT_NEW(tmp, float, self->data->classes);
-    basis.once = WEFT_NEW(tmp, float, self->data->classes);
+                          .documents = (float)stat[self->bins * classes],
+                          .of_class = WEFT_NEW(tmp, double, classes),
+                          .norm = WEFT_NEW(tmp, float, classes),
+                          .once = WEFT_NEW(tmp, float, classes)};
+    if (uses_totals(request)) add_bins(&basis);
     float *r = WEFT_NEW(tmp, float, longest_row(rows));
     /* Where rows have more entries than bins; counts of many classes are lines of cache of
      * their own, which are read in twice the time in the order of entries. */
     float **table = WEFT_NEW(tmp, float *, request->narm);
-    int64_t entries = (basis.sums.classes > 2 ? 2 : 1) * rows->first[rows->n];
+    int64_t entries = (classes > 2 ? 2 : 1) * rows->first[rows->n];
     if (rows->bins * request->narm < entries) {
         for (int k = 0; k < request->narm; k++)
             table[k] = weigh_all(&basis, request->arms[k], tmp);

@@ -36,6 +36,44 @@ static inline int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* Squares of numbers are turned in registers, in vectors of 16 bytes, which all CPUs
+ * support. */
+enum { WEFT_SIDE = 16 / sizeof(real) }; /* 4 floats, 2 doubles */
+
+typedef real quad __attribute__((vector_size(16)));
+#ifdef WEFT_DOUBLE
+typedef int64_t places __attribute__((vector_size(16)));
+#define LOW  0, 2
+#define HIGH 1, 3
+#else
+typedef int32_t places __attribute__((vector_size(16)));
+#define LOW  0, 4, 1, 5
+#define HIGH 2, 6, 3, 7
+#endif
+
+#ifdef __clang__
+#define MERGE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MERGE(a, b, ...) __builtin_shuffle(a, b, (places){__VA_ARGS__})
+#endif
+
+/* The numbers of all rows by columns: each merge brings together those of two rows. */
+INLINE void turn_square(quad v[WEFT_SIDE])
+{
+#ifdef WEFT_DOUBLE
+    quad low = MERGE(v[0], v[1], LOW);
+    v[1] = MERGE(v[0], v[1], HIGH);
+    v[0] = low;
+#else
+    quad a = MERGE(v[0], v[2], LOW), b = MERGE(v[0], v[2], HIGH);
+    quad c = MERGE(v[1], v[3], LOW), d = MERGE(v[1], v[3], HIGH);
+    v[0] = MERGE(a, c, LOW);
+    v[1] = MERGE(a, c, HIGH);
+    v[2] = MERGE(b, d, LOW);
+    v[3] = MERGE(b, d, HIGH);
+#endif
+}
+
 /* A step of SGD: velocity NULL: no momentum; first: velocity is only written; anchor NULL:
  * no pull, else mu (w - anchor) is added to the gradient. */
 typedef struct weft_move {

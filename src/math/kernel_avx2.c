@@ -109,31 +109,6 @@ INLINE void cos_store(__m256 y, uint8_t *q)
     _mm_storel_epi64((__m128i *)(void *)q, s);
 }
 
-#ifndef WEFT_DOUBLE
-#define OWN_SQUARE
-/* Squares of numbers into lanes: neighbours are interleaved, then pairs, then halves. */
-INLINE void lane_square(const float *const *row, real *x)
-{
-    __m256 a[8], b[8];
-    UNROLL for (int l = 0; l < 8; l++) a[l] = _mm256_loadu_ps(row[l]);
-    UNROLL for (int l = 0; l < 8; l += 2)
-    {
-        b[l] = _mm256_unpacklo_ps(a[l], a[l + 1]);
-        b[l + 1] = _mm256_unpackhi_ps(a[l], a[l + 1]);
-    }
-    UNROLL for (int l = 0; l < 8; l += 4) UNROLL for (int e = 0; e < 2; e++)
-    {
-        a[l + 2 * e] = _mm256_shuffle_ps(b[l + e], b[l + e + 2], 0x44);
-        a[l + 2 * e + 1] = _mm256_shuffle_ps(b[l + e], b[l + e + 2], 0xee);
-    }
-    UNROLL for (int i = 0; i < 4; i++)
-    {
-        _mm256_storeu_ps(x + i * 8, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
-        _mm256_storeu_ps(x + (i + 4) * 8, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
-    }
-}
-#endif
-
 #include "kernel_double.h"
 #include "kernel_gemm.h"
 #include "kernel_lanes.h"

@@ -97,38 +97,6 @@ INLINE __mmask16 first(int n)
     return (__mmask16)((1u << n) - 1);
 }
 
-#ifndef WEFT_DOUBLE
-#define OWN_SQUARE
-/* Squares of numbers into lanes: neighbours are interleaved, then pairs, then quarters. */
-INLINE void lane_square(const float *const *row, real *x)
-{
-    __m512 a[16], b[16];
-    UNROLL_ROWS for (int l = 0; l < 16; l++) a[l] = _mm512_loadu_ps(row[l]);
-    UNROLL for (int l = 0; l < 16; l += 2)
-    {
-        b[l] = _mm512_unpacklo_ps(a[l], a[l + 1]);
-        b[l + 1] = _mm512_unpackhi_ps(a[l], a[l + 1]);
-    }
-    UNROLL for (int l = 0; l < 16; l += 4) UNROLL for (int e = 0; e < 2; e++)
-    {
-        a[l + 2 * e] = _mm512_shuffle_ps(b[l + e], b[l + e + 2], 0x44);
-        a[l + 2 * e + 1] = _mm512_shuffle_ps(b[l + e], b[l + e + 2], 0xee);
-    }
-    /* a[l + i] has of rows l .. l+3 the columns i, i+4, i+8, i+12 */
-    UNROLL for (int i = 0; i < 4; i++)
-    {
-        __m512 even = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88),
-               odd = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd),
-               even8 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88),
-               odd8 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
-        _mm512_storeu_ps(x + i * 16, _mm512_shuffle_f32x4(even, even8, 0x88));
-        _mm512_storeu_ps(x + (i + 4) * 16, _mm512_shuffle_f32x4(odd, odd8, 0x88));
-        _mm512_storeu_ps(x + (i + 8) * 16, _mm512_shuffle_f32x4(even, even8, 0xdd));
-        _mm512_storeu_ps(x + (i + 12) * 16, _mm512_shuffle_f32x4(odd, odd8, 0xdd));
-    }
-}
-#endif
-
 #include "kernel_double.h"
 #include "kernel_gemm.h"
 #include "kernel_lanes.h"

@@ -29,25 +29,32 @@ INLINE lane_bits lane_mask(const int *on)
 
 /* ---- rows into lanes ---- */
 
-/* Squares of numbers into lanes; the file before may have a way of its own. */
-#ifndef OWN_SQUARE
-INLINE void lane_square(const float *const *row, real *x)
+/* turned[W][W] <- the columns of W rows of W numbers. */
+INLINE void lane_square(const real *const *row, real *turned)
 {
-    for (int i = 0; i < W; i++)
-        for (int l = 0; l < W; l++) x[i * W + l] = (real)row[l][i];
+    for (int i = 0; i < W; i += WEFT_SIDE)
+        for (int l = 0; l < W; l += WEFT_SIDE) {
+            quad v[WEFT_SIDE];
+            UNROLL for (int r = 0; r < WEFT_SIDE; r++)
+                memcpy(&v[r], row[l + r] + i, sizeof *v);
+            turn_square(v);
+            UNROLL for (int r = 0; r < WEFT_SIDE; r++)
+                memcpy(turned + (i + r) * W + l, &v[r], sizeof *v);
+        }
 }
-#endif
 
 /* x[d][W] from W rows of d numbers, by squares. */
 static void lanes_load(int64_t d, const float *const *row, real *x)
 {
-    static const float none[W] = {0};
     int64_t i = 0;
+#ifndef WEFT_DOUBLE
+    static const float none[W] = {0};
     for (; i + W <= d; i += W) {
         const float *from[W];
         for (int l = 0; l < W; l++) from[l] = row[l] ? row[l] + i : none;
         lane_square(from, x + i * W);
     }
+#endif
     for (; i < d; i++)
         for (int l = 0; l < W; l++) x[i * W + l] = row[l] ? (real)row[l][i] : 0;
 }
@@ -55,23 +62,18 @@ static void lanes_load(int64_t d, const float *const *row, real *x)
 /* Rows of a square become columns. */
 INLINE void lane_turn(const real *x, real *turned)
 {
-#ifdef WEFT_DOUBLE
-    for (int i = 0; i < W; i++)
-        for (int l = 0; l < W; l++) turned[l * W + i] = x[i * W + l];
-#else
     const real *row[W];
     for (int l = 0; l < W; l++) row[l] = x + l * W;
     lane_square(row, turned);
-#endif
 }
 
 static void lanes_gather(int64_t n, const real *const *row, real *x)
 {
     int64_t i = 0;
     for (; i + W <= n; i += W) {
-        real square[W * W];
-        for (int l = 0; l < W; l++) STORE(square + l * W, LOAD(row[l] + i));
-        lane_turn(square, x + i * W);
+        const real *from[W];
+        for (int l = 0; l < W; l++) from[l] = row[l] + i;
+        lane_square(from, x + i * W);
     }
     for (; i < n; i++)
         for (int l = 0; l < W; l++) x[i * W + l] = row[l][i];
@@ -80,11 +82,15 @@ static void lanes_gather(int64_t n, const real *const *row, real *x)
 static void lanes_scatter(int64_t n, const real *x, real *const *row)
 {
     int64_t i = 0;
-    for (; i + W <= n; i += W) {
-        real square[W * W];
-        lane_turn(x + i * W, square);
-        for (int l = 0; l < W; l++) STORE(row[l] + i, LOAD(square + l * W));
-    }
+    for (; i + WEFT_SIDE <= n; i += WEFT_SIDE)
+        for (int l = 0; l < W; l += WEFT_SIDE) {
+            quad v[WEFT_SIDE];
+            UNROLL for (int r = 0; r < WEFT_SIDE; r++)
+                memcpy(&v[r], x + (i + r) * W + l, sizeof *v);
+            turn_square(v);
+            UNROLL for (int r = 0; r < WEFT_SIDE; r++)
+                memcpy(row[l + r] + i, &v[r], sizeof *v);
+        }
     for (; i < n; i++)
         for (int l = 0; l < W; l++) row[l][i] = x[i * W + l];
 }

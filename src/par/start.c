@@ -101,7 +101,7 @@ static void choose_core(char **argv)
 }
 
 /* Warns if OpenBLAS uses slower kernels than the CPU supports: some machines set
- * OPENBLAS_CORETYPE for other programs, which halves the speed of factorizations. */
+ * OPENBLAS_CORETYPE for other programs, which halves the speed of products. */
 static void warn_core(void)
 {
     const char *core = openblas_get_corename(), *forced = getenv(WEFT_CORE);
