@@ -1,10 +1,6 @@
 /* Loops that are mostly exponentials and logarithms: cells of an LSTM, softmax, dual
- * variables of logistic regression. Written once for all widths; included by the kernel_*.c
- * after kernel_double.h and kernel_lanes.h, and after they have defined
- *   F, FW                   vector of FW floats
- *   FLOAD FSTORE FSET FFMA  as for kernel_simd.h
- *   FMIN(a, b), FMAX(a, b)  b where one is no number
- *   FLOADN(p, n), FSTOREN(p, v, n)  the first n numbers; the rest zero, or left alone */
+ * variables of logistic regression. By the macros of kernel_simd.h, for all widths;
+ * included after kernel_double.h and kernel_lanes.h. */
 #include "weft/math/kernels.h"
 
 #include <math.h>

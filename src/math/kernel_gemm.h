@@ -1,8 +1,5 @@
 /* Tiles of a matrix product, written once for all widths: a tile of `rows` by one or two
- * vectors of c stays in registers while k runs. Included by the kernel_*.c after they have
- * defined V, W, LOAD, STORE, ZERO, SET and FMA as for kernel_simd.h, and
- *   TILE_ROWS  most rows of a tile, 6 or 14, as many as registers allow
- *   ADD(a, b)  sum of vectors */
+ * vectors of c stays in registers while k runs. By the macros of kernel_simd.h. */
 #include "weft/base/base.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -1,19 +1,20 @@
 /* The loops of kernel.h over whole vectors, written once for all widths. Included by the
  * kernel_*.c after they have defined
- *   V, W                   vector of W reals
- *   STEP                   vectors that hold 64 bytes
- *   LOAD STORE ZERO SET FMA(a, b, c) = a b + c, rounded once
- *   FMA1(a, b, c)          the same of single numbers
- *   SUM(v)                 sum of its numbers: halves are added, then their halves
- *   BYTES(p)               vector of p[i] - 128
- *   F, FW                  vector of FW floats
- *   FLOAD FSTORE FADD FSUB FSET, FFMA(a, b, c) = a b + c, rounded once
- *   KEEP(v)                makes the compiler hold v in a register from here on
- *   FMAX(a, b), FROUND(v)  for cosines, where there are any: b where one is no number; to
- * the nearest whole number, ties to even SHORT_STAGES(v)        the stages of the
- * Walsh-Hadamard transform within one vector The bits of a result do not depend on these: a
- * dot product is summed in LANES numbers, however many vectors these are, and all other
- * sums run in the order of their terms. */
+ *   V, W             vector of W reals
+ *   STEP             vectors that hold 64 bytes
+ *   LOAD STORE ZERO SET ADD, FMA(a, b, c) = a b + c, rounded once; FMA1 of single numbers
+ *   SUM(v)           sum of its numbers: halves are added, then their halves
+ *   BYTES(p)         vector of p[i] - 128
+ *   F, FW            vector of FW floats
+ *   FLOAD FSTORE FADD FSUB FSET FFMA  as for reals
+ *   FLOADN FSTOREN   of the first n numbers; the rest zero, or left alone
+ *   FMIN FMAX        b where one is no number
+ *   FROUND(v)        to the nearest whole number, ties to even
+ *   SHORT_STAGES(v)  the stages of the Walsh-Hadamard transform within one vector
+ *   KEEP(v)          makes the compiler hold v in a register from here on
+ *   TILE_ROWS        most rows of a tile of a product, 6 or 14, as registers allow
+ * The bits of a result do not depend on these: a dot product is summed in LANES numbers,
+ * however many vectors these are, and all other sums run in the order of their terms. */
 #include "weft/base/base.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -17,9 +17,10 @@
 enum { POWER, EXPONENTIAL, DATA };
 
 typedef struct flow_task {
-    int spectrum, normalize, prediction, method;
-    double decay, signal, signal_decay, sigma, step, lambda, noise, seconds, spread;
-    int64_t p, n, features;
+    int spectrum, normalize, prediction;
+    double decay, signal, signal_decay, sigma, noise, seconds, spread;
+    int64_t p, n;
+    flow_setting set; /* of options that are not axes */
     const char *response;
     weft_env env;
     flow_problem problem;
@@ -53,17 +54,17 @@ static const weft_opt flow_opts[] = {
     WEFT_CHOICE_OPT(
         "loss", flow_task, prediction, "estimation", "estimation|prediction",
         "mean over the noise of |b - beta_0|^2 or, in the sample, |X (b - beta_0)|^2 / n"),
-    WEFT_CHOICE_OPT("method", flow_task, method, "descent", "flow|descent|ridge",
+    WEFT_CHOICE_OPT("method", flow_task, set.method, "descent", "flow|descent|ridge",
                     "gradient flow or gradient descent, both from 0, or their limit, ridge "
                     "regression, at once",
                     .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("step", flow_task, step, "1", 0, 1e12,
+    WEFT_REAL_OPT("step", flow_task, set.step, "1", 0, 1e12,
                   "step size of descent; time of flow per unit of resource",
                   .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("lambda", flow_task, lambda, "0", 0, 1e12,
+    WEFT_REAL_OPT("lambda", flow_task, set.lambda, "0", 0, 1e12,
                   "penalty: |y - X b|^2 / n + lambda |b|^2", .role = WEFT_PER_TRIAL),
     WEFT_LONG_OPT(
-        "features", flow_task, features, "0", 0, 1e6,
+        "features", flow_task, set.features, "0", 0, 1e6,
         "number of principal directions that are fitted, those of the largest s_i",
         .words = "all", .role = WEFT_PER_TRIAL),
     WEFT_REAL_OPT("noise", flow_task, noise, "0", 0, 1e100,
@@ -198,7 +199,7 @@ static int flow_tensors(const void *self, const weft_job *job,
 
 static flow_setting setting_in(const struct progress *progress)
 {
-    return (flow_setting){(int64_t)progress->method, progress->step, progress->lambda,
+    return (flow_setting){(int)progress->method, progress->step, progress->lambda,
                           (int64_t)progress->features};
 }
 
@@ -210,8 +211,7 @@ static int same_setting(const flow_setting *a, const flow_setting *b)
 
 static flow_setting setting_of(const flow_task *flow, const weft_job *job)
 {
-    flow_setting own = {flow->method, flow->step, flow->lambda, flow->features};
-    return flow_setting_of(flow->env.space, job->mix.conf, &own);
+    return flow_setting_of(flow->env.space, job->mix.conf, &flow->set);
 }
 
 /* Writes the present coefficients of the trial. Collective. */
@@ -337,9 +337,8 @@ static weft_status flow_score(void *self, const weft_job *job, const weft_state 
 static double flow_optimum_of(const void *self, double resource)
 {
     const flow_task *flow = self;
-    flow_setting own = {flow->method, flow->step, flow->lambda, flow->features};
     weft_arena *tmp = weft_arena_new();
-    double best = flow_optimum(&flow->problem, flow->env.space, &own, resource, tmp);
+    double best = flow_optimum(&flow->problem, flow->env.space, &flow->set, resource, tmp);
     weft_arena_free(tmp);
     return best;
 }

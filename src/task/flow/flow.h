@@ -23,7 +23,7 @@ typedef enum flow_method { FLOW_FLOW, FLOW_DESCENT, FLOW_RIDGE } flow_method;
 
 /* A configuration. */
 typedef struct flow_setting {
-    int64_t method;   /* flow_method */
+    int method;       /* flow_method */
     double step;      /* e */
     double lambda;    /* penalty */
     int64_t features; /* principal directions that are fitted, the largest s first; 0: all

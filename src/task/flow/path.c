@@ -104,7 +104,7 @@ flow_setting flow_setting_of(const weft_space *space, const double *conf,
     for (int i = 0; i < space->dim; i++) {
         const char *name = space->axis[i].opt->name;
         if (isnan(conf[i])) continue;
-        if (strcmp(name, "method") == 0) out.method = (int64_t)conf[i];
+        if (strcmp(name, "method") == 0) out.method = (int)conf[i];
         if (strcmp(name, "step") == 0) out.step = conf[i];
         if (strcmp(name, "lambda") == 0) out.lambda = conf[i];
         if (strcmp(name, "features") == 0) out.features = (int64_t)conf[i];
@@ -144,7 +144,7 @@ struct range {
 
 struct box {
     const flow_problem *problem;
-    int64_t method;
+    int method;
     struct range step, lambda, units;
     int64_t least, most;       /* features, */
     int all;                   /* 1: or all of them */
@@ -266,13 +266,13 @@ static double best_in_box(struct box *box)
 }
 
 /* 1 if the space has configurations of the method. */
-static int has_method(const weft_space *space, int64_t method, const flow_setting *set)
+static int has_method(const weft_space *space, int method, const flow_setting *set)
 {
     for (int i = 0; i < space->dim; i++) {
         const weft_axis *axis = &space->axis[i];
         if (strcmp(axis->opt->name, "method") != 0) continue;
         for (int v = 0; v < axis->nvalue; v++)
-            if ((int64_t)axis->value[v] == method) return 1;
+            if ((int)axis->value[v] == method) return 1;
         return 0;
     }
     return method == set->method;
