@@ -157,7 +157,8 @@ runs "rows are split over clients" pack synthetic images rows=600 clients=20 par
     shards=1 -o "$tmp/shards.h5"
 runs "and described" info "$tmp/shards.h5"
 shows '^sample +image of 1 x 16 x 16, 10 classes' "with the shape of an image"
-shows '^mean +0.900 +1.0 ' "and how far clients' classes are from those of all"
+shows '^distance +0.900 between the classes of a client and all, .*; 1.0 classes a client: ' \
+    "and how far clients' classes are from those of all"
 runs "a million clients are registered" pack synthetic federated=generated clients=1000000 \
     -o "$tmp/many.h5"
 runs "and described" info "$tmp/many.h5"
