@@ -12,7 +12,7 @@ import sys
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 100, 26, 44, 22
 COLOURS = {"base": "#e8eef7", "learn": "#e9f5e6", "tune": "#fdf0dc", "run": "#f7e6e9"}
-GROUP = {"base": "base math par store kept text", "learn": "data pack reader feature model net worker task",
+GROUP = {"base": "base math par store kept text privacy", "learn": "data pack reader feature model net worker task",
          "tune": "space tune sampler mixing"}
 
 
