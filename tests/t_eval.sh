@@ -118,9 +118,9 @@ times gaps 0 $(seq 1700000000 1700000299)
 grep -q "29[0-9] of the first 301 different numbers in column 't' become equal" "$tmp/log"
 result $? "times among zeros, which no shift tells apart, are warned of"
 "$weft" pack synthetic images rows=600 -o "$tmp/bytes.h5" 2>"$tmp/log"
-refused 'holds bytes, but .* trained on numbers' "bytes for numbers" bytes
+refused 'holds bytes, but .* trained on rows of numbers' "bytes for numbers" bytes
 "$weft" pack synthetic documents rows=600 -o "$tmp/doc.h5" 2>"$tmp/log"
-refused 'holds documents, but .* trained on numbers' "documents for numbers" doc
+refused 'holds documents, but .* trained on rows of numbers' "documents for numbers" doc
 
 # ---- documents --------------------------------------------------------------------------
 

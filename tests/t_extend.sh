@@ -119,7 +119,9 @@ const weft_task weft_task_bowl = {.kind = {"bowl", "the bottom of a parabola", s
 END
 # A network with another name, options and section, which tells how many weights it has.
 # It gives no representations.
-sed 's/mlp/wide/g; /\.width =\|\.represent =/d' src/net/mlp.c >"$tree/src/net/wide.c"
+members='.nweight = weft_stack_nweight, .tensors = weft_stack_tensors, .flops = weft_stack_flops, .work = weft_stack_work'
+members="$members, .grad = weft_stack_grad, .score = weft_stack_score"
+sed "s/mlp/wide/g; s/WEFT_STACK_MEMBERS/$members/" src/net/mlp.c >"$tree/src/net/wide.c"
 sed -i 's/^#define WEFT_TASKS(X) */&X(bowl) /; s/^#define WEFT_NETS(X) */&X(wide) /' \
     "$tree/include/weft/registry.h"
 [ "$(diff -rq include "$tree/include" | wc -l)" = 1 ] && [ "$(diff -rq src "$tree/src" | grep -vc '^Only in ')" = 0 ]
