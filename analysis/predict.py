@@ -3,6 +3,7 @@
 a federation by the server's weights) and rows of a CSV file with names, or texts, one a line or in columns as in training.
 Use: python3 analysis/predict.py WINNER.h5 ROWS >CLASSES.csv"""
 import csv
+import io
 import re
 import sys
 
@@ -17,6 +18,8 @@ GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "
 WORDS = ["missing", "unknown", "unk", "n.a.", "n.a", "n/d", "nd", "n.d.", "no data", "nodata", "not available", "not known",
          "unbekannt", "not applicable", "k.a.", "<na>", "(null)", "undefined", "--", "---", "..", "...", "*", "**", ":", "??",
          "#value!", "#div/0!", "#ref!", "#num!"]  # gaps among numbers
+
+WINDOWS = {c: bytes([c]).decode("cp1252") for c in range(0x80, 0xa0) if c not in (0x81, 0x8d, 0x8f, 0x90, 0x9d)}
 
 
 def ranks(x, quantile):
@@ -42,6 +45,24 @@ def number(cell, how):
     return x if abs(x) <= np.finfo(np.float32).max else np.nan
 
 
+def opened(path, encoding=None):
+    """The text of a file; a line that is not UTF-8 is Windows-1252, as `weft pack` takes it. Its lines keep their ends."""
+    with open(path, "rb") as file:
+        lines = file.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return io.StringIO("\n".join(decoded(line, encoding) for line in lines), newline="")
+
+
+def decoded(line, encoding):
+    """A line of bytes; bytes that Windows-1252 lacks are control characters, as in Latin-1."""
+    if encoding not in ("latin1", "cp1252"):
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError:
+            encoding = "cp1252"
+    text = line.decode("latin1")
+    return text if encoding == "latin1" else text.translate(WINDOWS)
+
+
 def filled(lines, head, **how):
     """The rows of a CSV file, the first with names if it has a head. A blank line is a row where there is one column."""
     rows = list(csv.reader(lines, **how))
@@ -53,8 +74,7 @@ def filled(lines, head, **how):
 
 def cells(path, how, names):
     """Names of the columns, those given where a file has none, and the texts of its rows."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = [line for line in file if not line.lstrip(" \t").startswith(how.get("comment", "\0"))]
+    lines = [line for line in opened(path) if not line.lstrip(" \t").startswith(how.get("comment", "\0"))]
     marks, first = ";\t|" if "decimal" in how else ";\t|,", next(filter(str.strip, lines), "")
     mark = max(marks, key=first.count) if set(marks) & set(first) else " " if len(first.split()) > 1 else ";"
     mark = MARKS.get(how.get("separator"), mark)
@@ -76,8 +96,7 @@ def columns(path, how):
     mark = {"comma": ",", "semicolon": ";"}.get(how.get("separator"), "\t")
     if "text" not in how:
         sys.exit(f"{path}: texts were columns without names in training; `weft predict` reads such")
-    with open(path, encoding={"latin1": "latin1", "cp1252": "cp1252"}.get(how.get("encoding"), "utf-8-sig"), newline="") as file:
-        lines = list(file)
+    lines = list(opened(path, how.get("encoding")))
     names = how["text"].split(",")
     headed = how.get("header") == "yes" or not all(name.isdigit() for name in names)
     rows = filled(lines, headed, delimiter=mark, quoting=csv.QUOTE_NONE if mark == "\t" else 0)
@@ -96,7 +115,7 @@ def lines(w, path):
     how = notation(w)
     if {"text", "client"} & set(how) or how.get("separator") in ("comma", "semicolon"):
         return columns(path, how)
-    text = open(path, encoding="utf-8-sig", newline="").read()
+    text = opened(path, how.get("encoding")).read()
     text = text if "\n" in text else text.replace("\r", "\n")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 

@@ -52,7 +52,7 @@ result $? "documents are packed without clients, and dealt to them by each rule"
 "$weft" info "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
 grep -q '^clients *12$' "$tmp/out" && grep -q '^partition .*partition=dirichlet alpha=0.5' "$tmp/out" &&
     grep -q 'dealt to 12 clients: dirichlet' "$tmp/out" && grep -q '^kim ' "$tmp/out" &&
-    grep -Eq '^train +300 +25.00 ' "$tmp/out" && grep -q '^mean .* 1[0-9]*\.[0-9]' "$tmp/out"
+    grep -Eq '^train +300 +25.00 ' "$tmp/out" && grep -q '^distance  *0\.[0-9]* ' "$tmp/out"
 result $? "weft info has the clients, their sizes and classes, and the tokens"
 "$weft" info "$tmp/whole.h5" >"$tmp/out" 2>"$tmp/log"
 ! grep -q '^clients' "$tmp/out"

@@ -84,6 +84,8 @@ result $? "values that differ late in their digits"
 sed '2s/red/pink/' "$tmp/new.csv" >"$tmp/pink.csv" && "$python" analysis/predict.py "$tmp/w.h5" "$tmp/pink.csv" >"$tmp/out" 2>"$tmp/log" &&
     grep -q "pink.csv: column 'colour' has levels that training rows have not, such as 'pink', in 1 of 60 rows; they count as none" "$tmp/log"
 result $? "a level that training rows have not is told"
+sed '2s/red/r\xe9d/; 3s/red/r\xc3\xa9d/' "$tmp/new.csv" >"$tmp/latin.csv" && same "$tmp/latin.csv" && grep -q '[0-9] lines are not UTF-8' "$tmp/log"
+result $? "lines that are not UTF-8 are Windows-1252"
 # A linear part goes on beyond the rows that were learnt from.
 awk 'BEGIN { print "age,size,price"; for (i = 0; i < 121; i++) { x = i % 11; y = int(i / 11); print x "," y "," 2 * x + y } }' >"$tmp/grid.csv"
 printf 'age,size\n5,5\n30,5\n-5,-10\n10.5,5\n' >"$tmp/far.csv"

@@ -723,6 +723,21 @@ rows 'a,y' '%g,%s' >"$tmp/t.csv"
 reads "zeros may follow what is compressed" t.gz "80 rows" label=y
 (gzip -c "$tmp/t.csv" && echo more) >"$tmp/t.gz"
 refused "other bytes may not" t.gz "t.gz cannot be decompressed" label=y
+
+# ---- bytes that are no UTF-8 ----------------------------------------------------------------
+
+# names, levels, clients and classes
+awk 'BEGIN { print "gr\303\266\303\237e,ort,y"; for (i = 1; i <= 60; i++)
+    print i ".5," (i % 2 ? "Bonn" : "K\303\266ln") "," (i % 3 ? "gut" : "sch\303\266n") }' >"$tmp/utf8.csv"
+iconv -f UTF-8 -t CP1252 "$tmp/utf8.csv" >"$tmp/latin.csv"
+for client in "" client=ort; do
+    packs utf8.csv label=y $client && want=$("$weft" info "$tmp/t.h5" 2>&1 | sed -n 's/.*digest *//p')
+    reads "a table in Windows-1252 is read${client:+, its clients too}" latin.csv "number 60 0 1.5 .. 60.5" label=y $client
+    [ "$(grep -c "warning: .*latin.csv: 41 lines are not UTF-8 and are taken as Windows-1252, the first is line 1" "$tmp/log")" = 1 ]
+    result $? "which is told, once"
+    [ -n "$want" ] && [ "$("$weft" info "$tmp/t.h5" 2>&1 | sed -n 's/.*digest *//p')" = "$want" ]
+    result $? "to the digest of the same in UTF-8"
+done
 for bytes in 'caf\351' '\377' 'a\300\200' '\355\240\200'; do
     rows 'a,y' "x$(printf "$bytes")K%.0f,%s" >"$tmp/bytes.csv"
     timeout 60 "$weft" pack dense "$tmp/bytes.csv" label=y client=a -o "$tmp/b.h5" --force >"$tmp/out" 2>"$tmp/log"

@@ -4,6 +4,7 @@
  * of numbers, also images, of HDF5 (dense_arrays.c). */
 #include "dense.h"
 #include "weft/base/base.h"
+#include "weft/text/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,12 +188,42 @@ static int is_single(const weft_dense_like *like, const char *text)
     return needed == 1 && like->named && n == strlen(name) && memcmp(text, name, n) == 0;
 }
 
+/* Makes the text UTF-8: a line that is not is taken as Windows-1252, which is told. */
+static void decode_lines(table_file *file, weft_arena *mem)
+{
+    if (weft_utf8_check(file->text, file->n) == file->n) return;
+    size_t high = 0, made = 0;
+    for (size_t i = 0; i < file->n; i++) high += (unsigned char)file->text[i] >= 0x80;
+    char *out = weft_arena_alloc(mem, file->n + 2 * high + 1, 1); /* 3 bytes at most */
+    weft_arena *tmp = weft_arena_new();
+    int64_t lines = 0, odd = 0, first = 0;
+    for (char *at = file->text, *end = at + file->n; at < end; lines++) {
+        char *stop = memchr(at, '\n', (size_t)(end - at)), *line = at;
+        size_t length = (size_t)((stop ? stop + 1 : end) - at);
+        at += length;
+        if (weft_text_decode(WEFT_ENC_AUTO, &line, &length, tmp) && odd++ == 0)
+            first = lines + 1;
+        memcpy(out + made, line, length);
+        made += length;
+        weft_arena_reset(tmp, 0);
+    }
+    weft_arena_free(tmp);
+    weft_log(
+        WEFT_WARN,
+        "%s: %lld lines are not UTF-8 and are taken as Windows-1252, the first is line "
+        "%lld",
+        file->path, (long long)odd, (long long)first);
+    file->text = out;
+    file->n = made;
+}
+
 static weft_status open_file(const struct dense *dense, const char *path,
                              const weft_dense_like *like, weft_dense_rows *rows,
                              table_file *file)
 {
     *file = (table_file){.path = path};
     TRY(weft_read_text(path, rows->mem, &file->text, &file->n));
+    decode_lines(file, rows->mem);
     char named = take_sep_line(&file->text, &file->n, &file->line);
     fill_comments(dense->comment, file->text, file->n);
     file->separator = separator_of(dense, named, file->text, file->n, rows->mem);
