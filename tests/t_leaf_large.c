@@ -96,6 +96,7 @@ static double packed(const char *name, int64_t bytes, int text)
 static void test_memory(const char *name, int text)
 {
     int64_t bytes = MEGABYTES * INT64_C(1000000);
+    packed(name, bytes / 5, text); /* what it leaves does not count as the next one's */
     double part = packed(name, bytes / 5, text), whole = packed(name, bytes, text);
     ok(part > 0 && whole > 0, "%d users of %s are packed", USERS, name);
     if (KEEPS_FREED)

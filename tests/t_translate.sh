@@ -69,7 +69,7 @@ with h5py.File(sys.argv[1]) as run:
     assert group.attrs["part"] == "test"
     assert abs(sum(group["bleu"]) / 4 - winner.attrs["test_bleu"]) < 1e-9
     assert winner["state/embeddings"].shape == (3, 8)
-    assert winner["state/encoder.weight_hh_l0"].shape == (2, 64, 16)
+    assert winner["state/encoder.weight_hh_l0"].shape == (8, 64, 16)
 END
     result $? "the run file has scores by direction, the generator and the embeddings"
 else

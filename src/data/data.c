@@ -8,59 +8,6 @@
 
 #define MAX_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
 
-/* ---- forms ---- */
-
-static const weft_form_traits data_form_bytes = {
-    .name = "bytes", .hold = "bytes", .reader = "dense", .match = data_match_rows};
-static const weft_form_traits data_form_reals = {.name = "reals",
-                                                 .hold = "rows of numbers",
-                                                 .read = "takes rows of numbers",
-                                                 .net = "linear, mlp or cnn",
-                                                 .reader = "dense",
-                                                 .match = data_match_rows};
-static const weft_form_traits data_form_tokens = {.name = "tokens",
-                                                  .hold = "documents",
-                                                  .read = "reads documents",
-                                                  .net = "txtcnn",
-                                                  .reader = "text",
-                                                  .match = data_match_rows};
-static const weft_form_traits data_form_chars = {.name = "chars",
-                                                 .hold = "text",
-                                                 .read = "reads text",
-                                                 .net = "lstm",
-                                                 .reader = "dense",
-                                                 .unclassed =
-                                                     "characters of text have none",
-                                                 .match = data_match_alphabet};
-
-const weft_form_traits *const weft_forms[WEFT_NFORM] = {[WEFT_BYTES] = &data_form_bytes,
-                                                        [WEFT_REALS] = &data_form_reals,
-                                                        [WEFT_TOKENS] = &data_form_tokens,
-                                                        [WEFT_CHARS] = &data_form_chars,
-                                                        [WEFT_SENTENCES] =
-                                                            &data_form_sentences};
-
-weft_form weft_form_find(const char *name)
-{
-    int k = 0;
-    while (k < WEFT_NFORM && strcmp(name, weft_forms[k]->name) != 0) k++;
-    return (weft_form)k;
-}
-
-weft_status weft_data_match(weft_data *data, const weft_likeness *like, const char *whose)
-{
-    if (like->classes == 0) return WEFT_OK; /* trained without data: the task decides */
-    if (data->form != like->form)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds %s, but the winner of %s was trained on %s; pack the "
-                         "data by the same reader",
-                         data->path, weft_forms[data->form]->hold, whose,
-                         weft_forms[like->form]->hold);
-    TRY(data_match_shape(data, like, whose));
-    data->longest = like->longest;
-    return weft_forms[data->form]->match(data, like, whose);
-}
-
 /* ---- opening ---- */
 
 weft_status weft_form_read(weft_h5 *file, const char **group, weft_form *form)

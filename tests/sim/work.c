@@ -31,7 +31,7 @@ double __wrap_weft_cpu_sgemm(double seconds)
 
 static void score(const fed_task *task, fed_client_result *told)
 {
-    told->loss[0] = told->loss[1] = 0.5 * task->worst * told->count;
+    told->loss[0] = told->loss[1] = 0.5 * task->balance.worst * told->count;
     told->wrong[0] = told->wrong[1] = 0.5 * told->count;
 }
 
