@@ -291,8 +291,6 @@ static void test_dense_errors(void)
         {"1,2,x\n1,1e99,y\n", "line 2, column 2 is '1e99'", "finite"},
         {"1,2,x\n1,\"2,y\n1,2,x\n1,2,y\n", "line 2 has a quotation mark", "nothing closes"},
         {"1,2,\n1,2,y\n", "1 class, 'y'", "two or more"},
-        {"1,2,x\n1,2,y\xff\n", "line 2, byte 1", "UTF-8"},
-        {"1 1:2\n\xff 1:2\n", "line 2, byte 0", "UTF-8"},
         {"1 1:2\n-1 1:x\n", "line 2, column 1 is 'x'", "finite"},
         {"1 1:2\n-1 1:nan\n", "line 2, column 1 is 'nan'", "finite"},
         {"1 1:2\n-1 2:2 1:3\n", "line 2 has index 1", "rise"},
