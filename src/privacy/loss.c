@@ -44,11 +44,11 @@ struct neighbours {
     int plain; /* 1: the loss under N(0, s^2) */
 };
 
-static double loss_at(const struct neighbours *pair, double x)
+double weft_loss_at(double q, double noise, double x)
 {
-    const double ratio = (2 * x - 1) / (2 * pair->noise * pair->noise);
-    if (ratio > 0) return ratio + log(pair->q + (1 - pair->q) * exp(-ratio));
-    return log1p(pair->q * expm1(ratio));
+    const double ratio = (2 * x - 1) / (2 * noise * noise);
+    if (ratio > 0) return ratio + log(q + (1 - q) * exp(-ratio));
+    return log1p(q * expm1(ratio));
 }
 
 /* The x at which the mixture has that loss; -INFINITY: at none, it is larger at all. */
@@ -68,8 +68,9 @@ static double normal_between(double a, double b, double mean, double s)
 /* The grid between the losses that each tail of TAIL lies beyond. */
 static struct pmf grid_of(const struct neighbours *pair, double step)
 {
-    const double from = loss_at(pair, -SPREAD * pair->noise);
-    const double to = loss_at(pair, SPREAD * pair->noise + (pair->plain ? 0 : 1));
+    const double from = weft_loss_at(pair->q, pair->noise, -SPREAD * pair->noise);
+    const double to =
+        weft_loss_at(pair->q, pair->noise, SPREAD * pair->noise + (pair->plain ? 0 : 1));
     return pair->plain ? grid_between(-to, -from, step) : grid_between(from, to, step);
 }
 
@@ -238,8 +239,9 @@ double weft_epsilon_loss(int n, const weft_release *release, double delta, weft_
     double out = kinds == 0 ? 0 : NAN;
     for (double step = FINEST; isnan(out) && step <= COARSEST; step *= 2) {
         const double plain = epsilon_seen(kinds, made, delta, 1, step, tmp);
-        const double mixed = epsilon_seen(kinds, made, delta, 0, step, tmp);
-        if (!isnan(plain) && !isnan(mixed)) out = fmax(plain, mixed);
+        const double mixed =
+            isnan(plain) ? NAN : epsilon_seen(kinds, made, delta, 0, step, tmp);
+        if (!isnan(mixed)) out = fmax(plain, mixed);
     }
     weft_arena_reset(tmp, mark);
     return out;

@@ -40,11 +40,9 @@ static double log_moment(double q, double noise, double a)
     double sum = -INFINITY;
     for (double z = -12 * noise; z <= a + 12 * noise; z += step) {
         const double ratio = (2 * z - 1) / two;
-        double value;
-        if (ratio > 0)
-            value = ratio + (q > 0 ? log(q + (1 - q) * exp(-ratio)) : log(-expm1(-ratio)));
-        else
-            value = q > 0 ? log1p(q * expm1(ratio)) : log(-expm1(ratio));
+        const double value = q > 0       ? weft_loss_at(q, noise, z)
+                             : ratio > 0 ? ratio + log(-expm1(-ratio))
+                                         : log(-expm1(ratio));
         sum = log_add(sum, a * value - z * z / two);
     }
     return sum + log(1 / 16.0) - 0.5 * log(2 * pi);

@@ -28,9 +28,9 @@ typedef struct weft_release {
 
 /* The epsilon of the n kinds of releases together at a delta: INFINITY where one has no
  * noise. Of Poisson sampling alone by the privacy loss distribution (connect the dots:
- * Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022), else, or where that would need more
- * than 2^22 points, by weft_epsilon_renyi. Scratch from tmp: up to 200 MB. Cost: less than
- * a second for a few kinds. */
+ * Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022), else, or where a grid of 2^20 points
+ * would have steps above 1, by weft_epsilon_renyi. Scratch from tmp: up to 200 MB. Cost:
+ * less than a second for a few kinds. */
 double weft_epsilon(int n, const weft_release *release, double delta, weft_arena *tmp);
 
 /* The same by Renyi divergences, a larger bound (Mironov, Talwar, Zhang 2019; without
