@@ -1,5 +1,5 @@
 /* Dates, times of day, and their parts. */
-#define _DEFAULT_SOURCE /* timegm */
+#define _DEFAULT_SOURCE 1 /* timegm */
 #include "weft/data/table.h"
 
 #include <ctype.h>

@@ -119,6 +119,7 @@ void weft_pack_notation(weft_pack *pack, const void *self, const char *const *ke
 }
 
 /* The text of a format. */
+WEFT_PRINTF(2, 0)
 static char *text_of(const weft_pack *pack, const char *format, va_list args)
 {
     va_list again;
