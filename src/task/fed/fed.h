@@ -255,6 +255,17 @@ typedef struct fed_balance {
     double worst;          /* mean loss that counts as divergence: 2 ln classes */
 } fed_balance;
 
+/* What a federation has beside plain rounds, each by the module of this name; NULL: it has
+ * not. */
+typedef struct fed_modes {
+    struct fed_privacy *privacy;   /* clipped changes, noise, what it costs */
+    struct fed_compress *compress; /* fewer bytes up and down */
+    struct fed_rule *rule;         /* of the server, in place of the mean */
+    struct fed_attack *attack;     /* clients that do harm */
+    struct fed_buffer *buffer;     /* asynchronous rounds */
+    struct fed_choice *choice;     /* who is asked */
+} fed_modes;
+
 typedef struct fed_task {
     fed_options options;
     fed_training client;
@@ -275,6 +286,7 @@ typedef struct fed_task {
     fed_group old, fresh;  /* clients that are trained; those that are kept out */
     fed_sizes size;
     fed_balance balance;
+    fed_modes modes;
     /* what changes later */
     fed_workspace work;
     fed_told told;

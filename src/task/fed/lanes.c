@@ -2,7 +2,7 @@
  * one client, and all take their steps together, each with its own batches and options,
  * until the last one has finished. Each lane has the same bits as local.c gives its
  * client. */
-#include "round.h"
+#include "upload.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,7 +71,8 @@ fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
                                                              : 9;
     for (int i = 0; i < some; i++) *array[i] = WEFT_NEW(mem, real, numbers);
     lanes->room = 2 * fed->nweight + fed_amounts(fed, NULL, 1).spare;
-    if (fed->algorithm->courses) lanes->own = WEFT_NEW(mem, real, lanes->room * width);
+    if (fed->algorithm->courses || fed_uploads(fed))
+        lanes->own = WEFT_NEW(mem, real, lanes->room * width);
     lanes->x = WEFT_NEW(mem, const float *, batch *width);
     lanes->label = WEFT_NEW(mem, int32_t, batch * width);
     return lanes;
@@ -274,23 +275,6 @@ static weft_status train(struct group *group)
     return WEFT_OK;
 }
 
-/* Adds the weighted changes of the clients that did not diverge. */
-static void add(const struct group *group)
-{
-    real weight[WEFT_MAX_LANES] = {0};
-    int use[WEFT_MAX_LANES] = {0};
-    for (int l = 0; l < group->n; l++) {
-        const fed_visiting *visiting = &group->lane[l].visiting;
-        const fed_client *client = visiting->client;
-        weight[l] = (real)(client->weight / fed_divisor(group->fed, client));
-        use[l] = !(visiting->out->diverged > 0) && client->weight > 0;
-    }
-    weft_lanes_add(group->fed->nweight, group->lanes->w, group->lanes->from, weight, use,
-                   group->turns->scale, group->turns->sum);
-}
-
-/* ---- courses of algorithms ---- */
-
 /* Copies a vector of every client into lanes; unused ones have that of the first. */
 static const real *gather(const struct group *group, const real *const *row, real *to)
 {
@@ -309,6 +293,34 @@ static void scatter(const struct group *group, const real *from, real *const *ro
         all[l] = l < group->n ? row[l] : lanes->velocity; /* any scratch */
     weft_lanes_scatter(group->fed->nweight, from, all);
 }
+
+/* The clients' changes as vectors of their own. */
+static void take_out(const struct group *group)
+{
+    const fed_task *fed = group->fed;
+    real *change[WEFT_MAX_LANES] = {NULL};
+    for (int l = 0; l < group->n; l++) change[l] = group->lane[l].visiting.visit.change;
+    scatter(group, group->lanes->w, change);
+    for (int l = 0; l < group->n; l++)
+        for (int64_t i = 0; i < fed->nweight; i++) change[l][i] -= group->turns->from[i];
+}
+
+/* Adds the weighted changes of the clients that did not diverge. */
+static void add(const struct group *group)
+{
+    real weight[WEFT_MAX_LANES] = {0};
+    int use[WEFT_MAX_LANES] = {0};
+    for (int l = 0; l < group->n; l++) {
+        const fed_visiting *visiting = &group->lane[l].visiting;
+        const fed_client *client = visiting->client;
+        weight[l] = (real)(client->weight / fed_divisor(group->fed, client));
+        use[l] = !(visiting->out->diverged > 0) && client->weight > 0;
+    }
+    weft_lanes_add(group->fed->nweight, group->lanes->w, group->lanes->from, weight, use,
+                   group->turns->scale, group->turns->sum);
+}
+
+/* ---- courses of algorithms ---- */
 
 /* Does course i of all. */
 static weft_status take_course(struct group *group, int i)
@@ -378,7 +390,8 @@ static weft_status take_visits(struct group *group)
     if (turn->before && algorithm->own) load_models(group);
     if (turn->before) score(group, algorithm->own ? lanes->w : lanes->from, FED_BEFORE);
     if (turn->train) TRY(algorithm->courses ? take_courses(group) : train(group));
-    if (turn->train && group->turns->sum && !algorithm->courses) add(group);
+    if (turn->train && group->turns->sum && !algorithm->courses)
+        fed_uploads(group->fed) ? take_out(group) : add(group);
     if (!turn->after) return WEFT_OK;
     if (algorithm->courses) load_models(group);
     if (!algorithm->neighbours) score(group, lanes->w, FED_AFTER);
@@ -403,13 +416,13 @@ weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
     for (int l = 0; l < n; l++) {
         fed_visiting *visiting = &group->lane[l].visiting;
         *visiting = fed_visiting_new(fed, turns, which[l]);
-        if (!fed->algorithm->courses) continue;
+        if (!lanes->own) continue;
         visiting->visit.w = lanes->own + l * lanes->room;
         visiting->visit.change = visiting->visit.w + fed->nweight;
         visiting->visit.spare = visiting->visit.change + fed->nweight;
     }
     weft_status st = take_visits(group);
-    for (int l = 0; st == WEFT_OK && fed->algorithm->courses && l < n; l++)
+    for (int l = 0; st == WEFT_OK && lanes->own && l < n; l++)
         fed_visiting_end(&group->lane[l].visiting);
     weft_arena_reset(fed->work.tmp, mark);
     return st;

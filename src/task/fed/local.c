@@ -3,7 +3,7 @@
  * algorithm makes of them and of what the client keeps, which it trains by courses, here
  * or by a worker. The result is a function of weights, samples, options and identities,
  * without communication. */
-#include "round.h"
+#include "upload.h"
 #include "weft/base/random.h"
 #include "weft/math/linear.h"
 
@@ -28,7 +28,8 @@ static void seat_words(weft_seats *seats, const weft_samples *samples)
 }
 
 /* The weights that training on `own` can change or that `scored` reads (n 0: nothing); all
- * of them with weight decay, which changes the vectors of all words. */
+ * of them with weight decay, which changes the vectors of all words, and where changes
+ * take further steps on their way. */
 static void choose_own(fed_task *fed, const fed_training *options, const weft_samples *own,
                        const weft_samples *scored)
 {
@@ -36,7 +37,7 @@ static void choose_own(fed_task *fed, const fed_training *options, const weft_sa
     if (held->table.rows == 0) return;
     weft_seats_clear(&held->seats);
     held->n = fed->nweight;
-    held->some = !(options->sgd.weight_decay > 0);
+    held->some = !(options->sgd.weight_decay > 0) && !fed_uploads(fed);
     if (!held->some) return;
     seat_words(&held->seats, own);
     seat_words(&held->seats, scored);
@@ -219,6 +220,7 @@ void fed_visiting_end(fed_visiting *visiting)
     real *change = visiting->visit.change;
     if (visiting->row) visiting->row[0]++;
     if (!turns->sum || visiting->out->diverged > 0 || !(client->weight > 0)) return;
+    if (fed_uploads(fed)) fed_upload(visiting);
     if (fed->algorithm->add)
         fed->algorithm->add(&visiting->visit, (real)client->weight, turns->scale_more,
                             turns->sum + fed->nweight);

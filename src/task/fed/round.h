@@ -4,8 +4,9 @@
  *
  * An update of a client is made by follow, train_here and algorithms' `end` (local.c; in
  * lanes `train`, lanes.c; by a worker read_weights, answer.c), weighed by weight_of
- * (round.c), divided by fed_divisor, added by fed_visiting_end (local.c; in lanes `add`),
- * and is applied, as a mean, by move_server (round.c). */
+ * (round.c), takes the steps of fed_upload (upload.c), is divided by fed_divisor, added by
+ * fed_visiting_end (local.c; in lanes `add`), and is applied, as a mean, by move_server
+ * (round.c). */
 #ifndef WEFT_TASK_FED_ROUND_H
 #define WEFT_TASK_FED_ROUND_H
 
