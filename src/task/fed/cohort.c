@@ -2,6 +2,7 @@
  * from the mixture, and the rank that trains each. All this is a function of the seed and
  * of identities, so that every rank computes it without communication. What they keep goes
  * to the rank that trains them and comes back, and the results of their turns go to all. */
+#include "compress.h"
 #include "round.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
@@ -299,12 +300,13 @@ weft_status fed_keep_check(const fed_task *fed)
     long long each = (long long)fed->at.each, n = (long long)fed->clients->n;
     if (bytes > fed->env.memory)
         return weft_fail(WEFT_ELIMIT,
-                         "fed.algorithm = %s keeps %lld numbers of each of %lld clients, "
+                         "fed.algorithm = %s%s keeps %lld numbers of each of %lld clients, "
                          "which takes %.3g GB of memory; run.memory allows %g GB a rank: "
                          "make the model or fed.cohort smaller, let clients "
                          "keep less, or allow more",
-                         fed->options.algorithm_name, each, n, bytes / 1e9,
-                         fed->env.memory / 1e9);
+                         fed->options.algorithm_name,
+                         fed_compress_kept(fed) > 0 ? " with compress.client = topk" : "",
+                         each, n, bytes / 1e9, fed->env.memory / 1e9);
     weft_log(WEFT_INFO,
              "each of %lld clients keeps %lld numbers: a state takes at most %.4g MB on "
              "disk, and a round %.3g MB in memory",

@@ -3,8 +3,9 @@
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
- * those before are their average][vectors of its optimizer], aux = [state of the trial,
- * trial.c], and what clients keep. */
+ * those before are their average][vectors of its optimizer][numbers of section [compress]],
+ * aux = [state of the trial, trial.c], and what clients keep. */
+#include "compress.h"
 #include "round.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
@@ -185,9 +186,9 @@ static weft_status look_at_options(const fed_task *fed)
 static fed_layout layout_of(const fed_task *fed)
 {
     weft_amounts amounts = fed_amounts(fed, NULL, 1);
-    fed_layout layout = {.shared = fed->nweight,
-                         .nshared = amounts.shared,
-                         .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
+    int64_t kept = amounts.kept + fed_compress_kept(fed);
+    fed_layout layout = {
+        .shared = fed->nweight, .nshared = amounts.shared, .each = kept > 0 ? 1 + kept : 0};
     layout.summed = fed->nweight + amounts.sums;
     layout.live = layout.shared + layout.nshared;
     layout.nlive = fed->server.average == WEFT_LAST ? 0 : fed->nweight;
@@ -203,6 +204,8 @@ static weft_status algorithm_new(fed_task *fed)
     TRY(fed_neighbours_check(fed));
     TRY(look_at_options(fed));
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
+    weft_amounts amounts = fed_amounts(fed, NULL, 1);
+    TRY(fed_compress_setup(fed, &amounts));
     fed->at = layout_of(fed);
     if (fed->at.each == 0) return WEFT_OK;
     TRY(fed_keep_check(fed));
@@ -452,7 +455,7 @@ static void fed_word_weights(const void *self, const weft_job *job, weft_word_we
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed_task *fed = self;
-    size->nx = fed->at.slots + fed->nweight * fed->at.nslot;
+    size->nx = fed->at.slots + fed->nweight * fed->at.nslot + fed_compress_state(fed);
     size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
     size->members = fed->at.each > 0 ? fed->clients->n : 0;
     size->each = fed->at.each;
@@ -513,8 +516,9 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
         (weft_cost){.flops = rounds * (double)fed->options.cohort *
                              (samples * fed->net->flops(fed->model) + scores),
                     .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                    .memory = fed->work.bytes +
-                              ((double)fed->at.slots + fed->at.nslot * n) * sizeof(real)};
+                    .memory = fed->work.bytes + ((double)fed->at.slots + fed->at.nslot * n +
+                                                 (double)fed_compress_state(fed)) *
+                                                    sizeof(real)};
 }
 
 /* ---- work ---- */

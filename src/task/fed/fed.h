@@ -229,8 +229,9 @@ typedef struct fed_options {
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
     int replacement, average, score, score_weights, select, target, score_both;
-    double new_share; /* of clients that are kept out of training */
-    int new_epochs;   /* passes over their samples before they are scored */
+    double new_share;  /* of clients that are kept out of training */
+    int new_epochs;    /* passes over their samples before they are scored */
+    const char *share; /* tensors that travel, a regular expression; "": all */
 } fed_options;
 
 /* The clients of the data: how many samples they have. */

@@ -2,6 +2,7 @@
  * one client, and all take their steps together, each with its own batches and options,
  * until the last one has finished. Each lane has the same bits as local.c gives its
  * client. */
+#include "compress.h"
 #include "upload.h"
 
 #include <math.h>
@@ -258,8 +259,10 @@ static weft_status train(struct group *group)
 {
     fed_task *fed = group->fed;
     fed_lanes *lanes = group->lanes;
-    struct course course = {
-        .start = lanes->from, .anchor = lanes->from, .span = fed_span_of(fed, NULL)};
+    struct course course = {.start = lanes->from,
+                            .anchor = lanes->from,
+                            .fixed = fed_fixed(fed),
+                            .span = fed_span_of(fed, fed_fixed(fed))};
     double most[WEFT_MAX_LANES] = {0};
     int within[WEFT_MAX_LANES];
     for (int l = 0; l < group->n; l++) {

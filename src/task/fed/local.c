@@ -3,6 +3,7 @@
  * algorithm makes of them and of what the client keeps, which it trains by courses, here
  * or by a worker. The result is a function of weights, samples, options and identities,
  * without communication. */
+#include "compress.h"
 #include "upload.h"
 #include "weft/base/random.h"
 #include "weft/math/linear.h"
@@ -101,6 +102,7 @@ weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs)
     if (fed->algorithm->amounts)
         fed->algorithm->amounts(special ? special : fed->special, fed->nweight, epochs,
                                 &amounts);
+    fed_compress_amounts(fed, &amounts);
     return amounts;
 }
 
@@ -507,6 +509,7 @@ static int plain_course(fed_visiting *visiting, weft_course *course)
     visit->n = visiting->fed->work.own.n;
     visit->x = take_own(visiting->fed, visit->x);
     *course = weft_visit_course(visit, visit->x);
+    course->fixed = fed_fixed(visiting->fed);
     return 1;
 }
 
@@ -560,9 +563,9 @@ weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j, int
     size_t mark = weft_arena_mark(fed->work.tmp);
     fed_visiting visiting = fed_visiting_new(fed, turns, j);
     if (!fed->algorithm->courses) visiting.visit.change = fed->work.g;
-    weft_status st = !fed->algorithm->courses && fed_worker_trains(fed)
-                         ? fed_worker_turn(fed, turns, j, next)
-                         : take_visit(&visiting);
+    int plain = !fed->algorithm->courses && !fed_fixed(fed);
+    weft_status st = plain && fed_worker_trains(fed) ? fed_worker_turn(fed, turns, j, next)
+                                                     : take_visit(&visiting);
     if (st == WEFT_OK) fed_visiting_end(&visiting);
     weft_arena_reset(fed->work.tmp, mark);
     return st;

@@ -5,6 +5,7 @@
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
 #include "round.h"
+#include "compress.h"
 #include "weft/base/base.h"
 #include "weft/math/linear.h"
 
@@ -227,6 +228,7 @@ static void move_server(fed_task *fed, const struct round *round, fed_trial_stat
     }
     if (averaged == 0) return;
     real *delta = mean_change(fed, round, weight, wire);
+    if (fed->modes.compress) fed_compress_mean(fed, trial->x, delta);
     weft_server server = fed->server;
     weft_space_put(fed->env.space, cohort->mix.conf, &weft_server_kind, &server);
     void *special = cohort->client[0].special; /* it is not needed any more */
@@ -424,15 +426,19 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     fed->work.tmp = tmp;
     struct round round = round_new(fed, job, trial, tmp);
     fed_cohort *cohort = &round.cohort;
+    const real *from = trial->x; /* what clients receive */
+    if (fed->modes.compress)
+        from = fed_compress_view(fed, (int64_t)trial->head->round, trial->x, tmp);
     TRY(fed_keep_read(fed, trial->kept, cohort));
-    if (fed->algorithm->bound) round.scale_more = scale_more(fed, cohort, trial->x, tmp);
+    if (fed->algorithm->bound) round.scale_more = scale_more(fed, cohort, from, tmp);
     fed_keep_send(fed, &cohort->keep);
-    weft_status st = take_turns(fed, &round, trial->x);
+    weft_status st = take_turns(fed, &round, from);
     int64_t *wire = whole(fed->work.sum, fed->at.summed);
     TRY(fed_exchange(fed, st, wire, fed->at.summed, cohort));
     TRY(fed_keep_write(fed, trial->kept, trial->mark, cohort));
     charge_late(fed, cohort);
     move_server(fed, &round, trial, wire);
+    if (fed->modes.compress) fed_compress_end(fed, trial->x, from);
     move_mix(fed, job, cohort, trial, tmp);
     write_record(fed, &round, trial, row);
     trial->head->round++;

@@ -1,5 +1,6 @@
 /* The options of federated training, sections [fed] and [client], and what it measures:
  * columns of jobs and rounds, and scores. */
+#include "compress.h"
 #include "round.h"
 #include "task/parts.h"
 #include "task/programs.h"
@@ -62,6 +63,9 @@ const weft_opt fed_task_opts[] = {
         "new_epochs", fed_task, options.new_epochs, "1", 1, 1e6,
         "passes of these clients over their samples before they are scored; cpg: as "
         "many turns, of which the embedding learns alone; knn: none"),
+    WEFT_TEXT_OPT("share", fed_task, options.share, "",
+                  "tensors that are trained and sent, by a regular expression (POSIX, "
+                  "extended) for their names; the others stay as they began. Nothing: all"),
     WEFT_CHOICE_OPT("target", fed_task, options.target, "last", "last|all",
                     "characters of a window that are predicted: the last, or all"),
     {0},
@@ -98,8 +102,9 @@ const weft_kind fed_training_kind = {.name = "client",
                                      .size = sizeof(fed_training),
                                      .opts = client_opts};
 
-const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
-                                      &weft_device_kind, &weft_parameters_kind, NULL};
+const weft_kind *const fed_parts[] = {&fed_training_kind,    &weft_server_kind,
+                                      &weft_device_kind,     &fed_compress_kind,
+                                      &weft_parameters_kind, NULL};
 
 /* ---- metrics ---- */
 
