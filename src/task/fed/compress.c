@@ -55,23 +55,31 @@ const weft_kind fed_compress_kind = {
 
 /* ---- numbers ---- */
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Branches and calls of the library would take longer than the rest. */
 void fed_quantize(int64_t n, real *x, int bits, const weft_rng_row *key, int64_t first)
 {
     enum { DRAWN = 8 }; /* numbers by one call */
     double most = 0;
     if (bits == 32) return;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));
+    for (int64_t i = 0; i < n; i++) most = larger(most, fabs((double)x[i]));
     if (!(most > 0)) return;
     double levels = ldexp(1, bits - 1) - 1, scale = levels / most, unit = most / levels;
-    weft_rng4 rng = {{0}};
-    for (int64_t i = 0, place = first; i < n; i++, place++) {
-        if (i == 0 || place % DRAWN == 0)
-            rng = weft_rng_at(key->seed, key->purpose, key->a, key->b,
-                              key->c + (uint64_t)(place / DRAWN));
-        uint64_t word = rng.v[place % DRAWN / 2] >> 32 * (place % 2);
-        double u = ldexp((double)(uint32_t)word, -32);
-        double level = fmin(floor(fabs((double)x[i]) * scale + u), levels);
-        x[i] = (real)copysign(level * unit, (double)x[i]);
+    for (int64_t i = 0; i < n;) {
+        int64_t place = first + i, end = i + DRAWN - place % DRAWN;
+        weft_rng4 rng = weft_rng_at(key->seed, key->purpose, key->a, key->b,
+                                    key->c + (uint64_t)(place / DRAWN));
+        for (; i < n && i < end; i++, place++) {
+            uint32_t word = (uint32_t)(rng.v[place % DRAWN / 2] >> 32 * (place % 2));
+            double at = fabs((double)x[i]) * scale + (double)word * 0x1p-32;
+            double level = (double)(int64_t)at;
+            level = level < levels ? level : levels;
+            x[i] = (real)copysign(level * unit, (double)x[i]);
+        }
     }
 }
 
@@ -158,18 +166,25 @@ void fed_sketch_add(const fed_sketch *sketch, int64_t first, int64_t n, const re
     }
 }
 
+/* By exchanges of neighbours, without branches. */
+static void sort(int n, double *x)
+{
+    for (int pass = 0; pass < n; pass++)
+        for (int i = pass % 2; i + 1 < n; i += 2) {
+            double a = x[i], b = x[i + 1];
+            x[i] = a < b ? a : b;
+            x[i + 1] = a < b ? b : a;
+        }
+}
+
 void fed_sketch_read(const fed_sketch *sketch, int64_t first, int64_t n, real *x)
 {
     int rows = sketch->rows;
     for (int64_t i = 0; i < n; i++) {
         double row[FED_SKETCH_ROWS];
         struct seats seats = seats_of(sketch, first + i);
-        for (int r = 0; r < rows; r++) { /* in order */
-            double value = seats.sign[r] * sketch->cells[seats.at[r]];
-            int e = r;
-            for (; e > 0 && row[e - 1] > value; e--) row[e] = row[e - 1];
-            row[e] = value;
-        }
+        for (int r = 0; r < rows; r++) row[r] = seats.sign[r] * sketch->cells[seats.at[r]];
+        sort(rows, row);
         x[i] = (real)((row[(rows - 1) / 2] + row[rows / 2]) / 2);
     }
 }
