@@ -101,6 +101,14 @@ static void test_unbiased(void)
     }
     real x[3] = {1, -0.25F, 3}, zero[2] = {0};
     weft_rng_row key = {SEED, WEFT_RNG_COMPRESS, 0, 0, 0};
+    int within = 1;
+    for (int i = 1; i < 2000; i++) {
+        real most[64];
+        for (int e = 0; e < 64; e++) most[e] = (real)i / 7;
+        fed_quantize(64, most, 31, &key, i * 64);
+        for (int e = 0; e < 64; e++) within &= most[e] <= (real)i / 7;
+    }
+    ok(within, "no number becomes larger than the largest");
     fed_quantize(3, x, 32, &key, 0);
     fed_quantize(2, zero, 4, &key, 0);
     ok(x[1] <= -0.25F && x[1] >= -0.25F && !(zero[0] > 0) && !(zero[0] < 0),
@@ -365,6 +373,48 @@ static void test_shared(struct toy *toy, int in_lanes)
     is_near(in_row(fed, stand->row[0], "bytes"), 5 * 2 * 4 * C, 0, "and is sent");
 }
 
+/* With two bits a block of a large tensor has one magnitude; others have theirs. */
+static void test_blocks(struct toy *toy)
+{
+    enum { LARGE = 1000 }; /* of the first tensor */
+    static const char text[] = "[fed]\ncohort = 1\nmodel = mlp\n[mlp]\nhidden = 200\n"
+                               "[compress]\nclient = quantize\nbits = 2\n";
+    struct stand *stand = standing(toy, text, 1);
+    real start[LARGE];
+    double most[2] = {0};
+    memcpy(start, stand->state.x, sizeof start);
+    units(stand, 1, 0, 1);
+    int one = 1;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < LARGE; i++) {
+            double moved = fabs((double)stand->state.x[i] - (double)start[i]);
+            double *own = &most[i / FED_BLOCK];
+            if (pass == 0) *own = fmax(*own, moved);
+            if (pass == 1) one &= moved < 1e-7 || fabs(moved - *own) < 1e-7;
+        }
+    ok(one, "a block of %d numbers has one scale", FED_BLOCK);
+    ok(fabs(most[0] - most[1]) > 1e-5, "and the next another");
+}
+
+/* A sketch moves no tensor that is not sent. */
+static void test_sketch_shared(struct toy *toy)
+{
+    const struct stand *stand =
+        trained(toy,
+                "[fed]\ncohort = 5\nshare = weight\n[compress]\n"
+                "client = sketch\nrows = 2\ncolumns = 3\nshare = 1\n",
+                1, 3);
+    double moved = 0, still = 0;
+    for (int i = 0; i < W; i++) {
+        double size = fabs((double)stand->state.x[i]);
+        if (i < BIAS)
+            moved = worse(moved, size);
+        else
+            still = worse(still, size);
+    }
+    ok(moved > 0 && !(still > 0), "a sketch moves no tensor that is not sent");
+}
+
 /* ---- bytes ---- */
 
 /* Options in one line. */
@@ -397,6 +447,11 @@ static void test_bytes(struct toy *toy)
         {"algorithm = fedexp\n[compress]\nclient = quantize\nbits = 4\n", 72, 4 + 17},
         {"share = weight\n[compress]\nclient = quantize\nbits = 4\n", 60, 8 + 4},
         {"share = weight\n[compress]\nclient = topk\nshare = 0.2\n", 60, 3 * 4 + 2},
+        {"model = mlp\nshare = fc1.bias\n[mlp]\nhidden = 64\n[compress]\nclient = topk\n"
+         "share = 0.0625\n",
+         256, 4 * 4 + 3}, /* 4 of 6 bits */
+        {"model = mlp\n[mlp]\nhidden = 200\n[compress]\nclient = quantize\nbits = 4\n",
+         7212, 902 + 6 * 4}, /* tensors of 1000, 200, 600 and 3 */
     };
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
         const struct stand *stand =
@@ -487,7 +542,8 @@ static void test_refused(struct toy *toy)
          "smaller compress.share"},
         {"[compress]\nclient = sketch\n", "fewer columns"},
         {"[compress]\nclient = sketch\nrows = 3\ncolumns = 7\n", "fewer columns"},
-        {"replacement = yes\n[compress]\nclient = topk\n", "fed.replacement = no"},
+        {"replacement = yes\n[compress]\nclient = topk\n",
+         "but with compress.client = topk"},
         {"algorithm = fedper\n[compress]\nclient = topk\n", "fedper"},
         {"algorithm = local\n[compress]\nserver = quantize\n", "local"},
         {"algorithm = cpg\n[compress]\nclient = quantize\n", "cpg"},
@@ -521,6 +577,8 @@ int main(int argc, char **argv)
     test_views(five);
     test_shared(five, 1);
     test_shared(five, 0);
+    test_blocks(five);
+    test_sketch_shared(five);
     test_bytes(five);
     test_same_bits(forty);
     test_beginnings(five);
