@@ -5,7 +5,8 @@
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
  * those before are their average][vectors of its optimizer], aux = [state of the trial,
  * trial.c], and what clients keep. */
-#include "round.h"
+#include "attack.h"
+#include "rule.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
 #include "weft/registry.h"
@@ -285,6 +286,7 @@ static weft_status workspace_new(fed_task *fed)
     }
     work->bytes = (double)(weft_arena_mark(mem) - before) + fed_neighbours_bytes(fed);
     if (fed->at.each > 0) work->bytes += fed_keep_memory(fed);
+    work->bytes += fed_rule_bytes(fed);
     return check_memory(fed, work->bytes);
 }
 
@@ -417,6 +419,8 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->nweight = fed->net->nweight(fed->model);
     fed->ntensor = fed->net->tensors(fed->model, fed->tensor);
     TRY(algorithm_new(fed));
+    TRY(fed_attack_setup(fed));
+    TRY(fed_rule_setup(fed));
     weft_server server = fed->server;
     server.momentum =
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
@@ -515,6 +519,7 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
                     .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
                     .memory = fed->work.bytes +
                               ((double)fed->at.slots + fed->at.nslot * n) * sizeof(real)};
+    fed_rule_cost(fed, rounds, out);
 }
 
 /* ---- work ---- */
