@@ -2,8 +2,8 @@
  * from the mixture, and the rank that trains each. All this is a function of the seed and
  * of identities, so that every rank computes it without communication. What they keep goes
  * to the rank that trains them and comes back, and the results of their turns go to all. */
+#include "attack.h"
 #include "compress.h"
-#include "round.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
 
@@ -186,6 +186,7 @@ void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client)
     int64_t most = client->options.max_samples;
     client->samples = most > 0 && most < train ? most : train;
     client->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
+    if (fed_attacks(fed, turn, client->client)) client->valid = 0;
 }
 
 /* Adds the validation predictions of a client to those of all, or takes them away. */

@@ -5,8 +5,9 @@
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
  * those before are their average][vectors of its optimizer][numbers of section [compress]],
  * aux = [state of the trial, trial.c], and what clients keep. */
+#include "attack.h"
 #include "compress.h"
-#include "round.h"
+#include "rule.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
 #include "weft/registry.h"
@@ -288,6 +289,7 @@ static weft_status workspace_new(fed_task *fed)
     }
     work->bytes = (double)(weft_arena_mark(mem) - before) + fed_neighbours_bytes(fed);
     if (fed->at.each > 0) work->bytes += fed_keep_memory(fed);
+    work->bytes += fed_rule_bytes(fed);
     return check_memory(fed, work->bytes);
 }
 
@@ -420,6 +422,8 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->nweight = fed->net->nweight(fed->model);
     fed->ntensor = fed->net->tensors(fed->model, fed->tensor);
     TRY(algorithm_new(fed));
+    TRY(fed_attack_setup(fed));
+    TRY(fed_rule_setup(fed));
     weft_server server = fed->server;
     server.momentum =
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
@@ -519,6 +523,7 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
                     .memory = fed->work.bytes + ((double)fed->at.slots + fed->at.nslot * n +
                                                  (double)fed_compress_state(fed)) *
                                                     sizeof(real)};
+    fed_rule_cost(fed, rounds, out);
 }
 
 /* ---- work ---- */

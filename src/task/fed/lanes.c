@@ -389,6 +389,7 @@ static weft_status take_visits(struct group *group)
     for (int l = 0; l < group->n; l++) {
         TRY(fed_visiting_read(&group->lane[l].visiting));
         fed_visiting_model(&group->lane[l].visiting);
+        if (turn->train) fed_visiting_loss(&group->lane[l].visiting);
     }
     if (turn->before && algorithm->own) load_models(group);
     if (turn->before) score(group, algorithm->own ? lanes->w : lanes->from, FED_BEFORE);

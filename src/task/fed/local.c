@@ -3,7 +3,9 @@
  * algorithm makes of them and of what the client keeps, which it trains by courses, here
  * or by a worker. The result is a function of weights, samples, options and identities,
  * without communication. */
+#include "attack.h"
 #include "compress.h"
+#include "rule.h"
 #include "upload.h"
 #include "weft/base/random.h"
 #include "weft/math/linear.h"
@@ -131,7 +133,8 @@ static weft_visit visit_of(const fed_task *fed, const fed_client *client, const 
                         .shared = x ? x + layout->shared : NULL,
                         .w = work->w,
                         .change = work->change,
-                        .spare = work->spare};
+                        .spare = work->spare,
+                        .max_change = client->options.max_change};
     if (row) visit.kept = row + 1;
     return visit;
 }
@@ -182,7 +185,20 @@ weft_status fed_visiting_read(fed_visiting *visiting)
     if (turn->before || turn->after)
         TRY(weft_client_take(clients, at, turn->part, &visiting->scored, tmp));
     if (!turn->train) return WEFT_OK;
-    return weft_client_take(clients, at, WEFT_TRAIN, &visiting->own, tmp);
+    TRY(weft_client_take(clients, at, WEFT_TRAIN, &visiting->own, tmp));
+    fed_attack_labels(visiting);
+    return WEFT_OK;
+}
+
+void fed_visiting_loss(fed_visiting *visiting)
+{
+    const fed_task *fed = visiting->fed;
+    if (!(fed->algorithm->needs & WEFT_NEEDS_LOSS) || !visiting->turns->sum) return;
+    fed_client all = {.valid = visiting->own.n};
+    fed_client_result told = {0};
+    fed_score_model(fed, visiting->turns->from, NULL, &visiting->own, &all, visiting->turn,
+                    FED_BEFORE, &told);
+    if (told.count > 0) visiting->visit.loss = told.loss[FED_BEFORE] / told.count;
 }
 
 const real *fed_visiting_model(fed_visiting *visiting)
@@ -226,6 +242,10 @@ void fed_visiting_end(fed_visiting *visiting)
     if (fed->algorithm->add)
         fed->algorithm->add(&visiting->visit, (real)client->weight, turns->scale_more,
                             turns->sum + fed->nweight);
+    if (fed->modes.rule) {
+        fed_rule_keep(visiting, fed_divisor(fed, client));
+        return;
+    }
     real weight = (real)(client->weight / fed_divisor(fed, client));
     for (int64_t i = 0; i < own->n; i++) change[i] *= weight;
     add_own(own, change, turns->scale, turns->sum);
@@ -550,6 +570,7 @@ static weft_status take_visit(fed_visiting *visiting)
     if (!fed_worker_trains(fed)) TRY(fed_visiting_read(visiting)); /* workers have them */
     const real *model = fed_visiting_model(visiting);
     if (turn->before) TRY(score(visiting, model, NULL, FED_BEFORE));
+    if (turn->train) fed_visiting_loss(visiting);
     if (turn->train) TRY(follow(visiting));
     if (!turn->after) return WEFT_OK;
     if (!(visiting->out->diverged > 0))

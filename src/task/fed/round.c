@@ -4,8 +4,8 @@
  * mixture's update rule. McMahan, Moore, Ramage, Hampson, Aguera y Arcas,
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
-#include "round.h"
 #include "compress.h"
+#include "rule.h"
 #include "weft/base/base.h"
 #include "weft/math/linear.h"
 
@@ -63,7 +63,7 @@ static double weight_of(const fed_task *fed, const fed_client *client)
     return client->samples == 0 ? 0 : plain ? 1 : (double)client->samples;
 }
 
-static struct round round_new(const fed_task *fed, const weft_job *job,
+static struct round round_new(fed_task *fed, const weft_job *job,
                               const fed_trial_state *trial, weft_arena *tmp)
 {
     int64_t *number, round = (int64_t)trial->head->round,
@@ -84,6 +84,7 @@ static struct round round_new(const fed_task *fed, const weft_job *job,
         weight += own.cohort.client[j].weight = weight_of(fed, &own.cohort.client[j]);
     own.end = close_devices(fed, round, n, own.cohort.client, tmp);
     fed_deal(fed, &own.cohort);
+    if (fed->modes.rule) fed_rule_begin(fed, &own.cohort);
     own.scale = weft_exact_scale(fed->client.max_change * weight);
     return own;
 }
@@ -195,15 +196,19 @@ static void charge_late(const fed_task *fed, const fed_cohort *cohort)
 
 /* ---- server ---- */
 
-/* The mean change of the weights, of sums over clients of this weight in all; the further
- * sums become means, in place. */
+/* The mean change of the weights, of sums over clients of this weight in all, or what
+ * rule.kind makes of the changes; the further sums become means, in place. */
 static real *mean_change(fed_task *fed, const struct round *round, double weight,
                          int64_t *wire)
 {
     double unit = ldexp(1, -round->scale) / weight,
            unit_more = ldexp(1, -round->scale_more) / weight;
     real *delta = fed->work.g;
-    for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
+    if (fed->modes.rule)
+        fed_rule_change(fed, &round->cohort, fed->work.sum, delta);
+    else
+        for (int64_t i = 0; i < fed->nweight; i++)
+            delta[i] = (real)((double)wire[i] * unit);
     for (int64_t i = fed->nweight; i < fed->at.summed; i++) {
         double mean = (double)wire[i] * unit_more;
         memcpy(&wire[i], &mean, sizeof mean);
@@ -434,7 +439,8 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     fed_keep_send(fed, &cohort->keep);
     weft_status st = take_turns(fed, &round, from);
     int64_t *wire = whole(fed->work.sum, fed->at.summed);
-    TRY(fed_exchange(fed, st, wire, fed->at.summed, cohort));
+    int64_t apart = fed->modes.rule ? fed->nweight : 0; /* a rule needs no sum of changes */
+    TRY(fed_exchange(fed, st, wire + apart, fed->at.summed - apart, cohort));
     TRY(fed_keep_write(fed, trial->kept, trial->mark, cohort));
     charge_late(fed, cohort);
     move_server(fed, &round, trial, wire);

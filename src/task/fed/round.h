@@ -126,6 +126,8 @@ typedef struct fed_visiting {
 fed_visiting fed_visiting_new(fed_task *fed, const fed_turns *turns, int64_t j);
 /* Reads the samples that the turn needs. EFILE, EDATA. */
 WEFT_CHECKED weft_status fed_visiting_read(fed_visiting *visiting);
+/* visit.loss of a turn in a round, where the algorithm needs it. */
+void fed_visiting_loss(fed_visiting *visiting);
 /* Its model before its turn: visit.w, or the server's weights. */
 const real *fed_visiting_model(fed_visiting *visiting);
 /* After courses: the client diverged if its change or what it keeps is too large. */

@@ -1,7 +1,8 @@
 /* The options of federated training, sections [fed] and [client], and what it measures:
  * columns of jobs and rounds, and scores. */
+#include "attack.h"
 #include "compress.h"
-#include "round.h"
+#include "rule.h"
 #include "task/parts.h"
 #include "task/programs.h"
 #include "weft/space/scores.h"
@@ -102,9 +103,14 @@ const weft_kind fed_training_kind = {.name = "client",
                                      .size = sizeof(fed_training),
                                      .opts = client_opts};
 
-const weft_kind *const fed_parts[] = {&fed_training_kind,    &weft_server_kind,
-                                      &weft_device_kind,     &fed_compress_kind,
-                                      &weft_parameters_kind, NULL};
+const weft_kind *const fed_parts[] = {&fed_training_kind,
+                                      &weft_server_kind,
+                                      &weft_device_kind,
+                                      &weft_parameters_kind,
+                                      &fed_compress_kind,
+                                      &fed_rule_kind,
+                                      &fed_attack_kind,
+                                      NULL};
 
 /* ---- metrics ---- */
 

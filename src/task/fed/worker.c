@@ -248,13 +248,15 @@ static weft_status check_options(const fed_task *fed, const fed_worker *worker)
                          "fed.algorithm = %s needs representations of samples, which "
                          "fed.model = worker does not tell; choose fedavg",
                          fed->options.algorithm_name);
-    if (!(algorithm->needs & (WEFT_NEEDS_BLEND | WEFT_NEEDS_PACE))) return WEFT_OK;
+    if (!(algorithm->needs & (WEFT_NEEDS_BLEND | WEFT_NEEDS_PACE | WEFT_NEEDS_LOSS)))
+        return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.algorithm = %s needs %s, which fed.model = worker does not do; "
                      "choose fedavg or another",
                      fed->options.algorithm_name,
-                     algorithm->needs & WEFT_NEEDS_BLEND ? "two gradients a step"
-                                                         : "a rate for each step");
+                     algorithm->needs & WEFT_NEEDS_BLEND  ? "two gradients a step"
+                     : algorithm->needs & WEFT_NEEDS_PACE ? "a rate for each step"
+                                                          : "losses of training samples");
 }
 
 /* That it knows the words that the algorithm needs. */
