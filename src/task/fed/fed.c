@@ -5,7 +5,7 @@
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
  * those before are their average][vectors of its optimizer], aux = [state of the trial,
  * trial.c], and what clients keep. */
-#include "round.h"
+#include "choice.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
 #include "weft/registry.h"
@@ -423,6 +423,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->at.nslot = weft_server_slots(&server);
     fed_measure(fed);
     TRY(balance_classes(fed));
+    TRY(fed_choice_setup(fed));
     return workspace_new(fed);
 }
 
@@ -514,7 +515,8 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
                              (samples * fed->net->flops(fed->model) + scores),
                     .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
                     .memory = fed->work.bytes +
-                              ((double)fed->at.slots + fed->at.nslot * n) * sizeof(real)};
+                              ((double)fed->at.slots + fed->at.nslot * n) * sizeof(real) +
+                              (double)fed_choice_remembered(fed) * sizeof(double)};
 }
 
 /* ---- work ---- */
