@@ -26,7 +26,7 @@ typedef enum weft_purpose {
     WEFT_RNG_SOLVE,     /* of solvers */
     WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index), word vectors: (word, index,
                            1) */
-    WEFT_RNG_COHORT,    /* clients of a round: (round, draw) */
+    WEFT_RNG_COHORT,    /* clients of a round: (round, draw), (round, client, 1) */
     WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch and
                            position) */
     WEFT_RNG_PICK,      /* configuration a client draws: (trial, round, index in the

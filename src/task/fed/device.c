@@ -285,6 +285,30 @@ static double lasting(double amount, double rate)
     return rate > 0 ? amount / rate : 0;
 }
 
+/* Random numbers of what a device does in a round. */
+static weft_rng4 chances_of(const weft_device *device, int64_t client, int64_t round)
+{
+    return weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_STATUS, (uint64_t)client,
+                       (uint64_t)round);
+}
+
+int weft_device_is_there(const weft_device *device, int64_t client, int64_t round)
+{
+    double p[WEFT_PROFILE];
+    profile(device, client, p);
+    if (p[WEFT_AVAILABLE] >= 1) return 1;
+    weft_rng4 rng = chances_of(device, client, round);
+    return weft_rng_unit(rng.v[0]) < p[WEFT_AVAILABLE];
+}
+
+int weft_device_leaves(const weft_device *device)
+{
+    int leaves = device->rows == 0 && device->available < 1;
+    for (int64_t i = 0; i < device->rows; i++)
+        leaves |= device->row[i * WEFT_PROFILE + WEFT_AVAILABLE] < 1;
+    return leaves;
+}
+
 weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
                            const weft_work *work)
 {
@@ -301,8 +325,7 @@ weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t ro
     turn.energy = device->power * busy + device->byte_energy * turn.bytes;
     if (p[WEFT_AVAILABLE] >= 1 && p[WEFT_DROPOUT] <= 0) return turn;
 
-    weft_rng4 rng = weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_STATUS, (uint64_t)client,
-                                (uint64_t)round);
+    weft_rng4 rng = chances_of(device, client, round);
     if (weft_rng_unit(rng.v[0]) >= p[WEFT_AVAILABLE])
         return (weft_turn){.status = WEFT_AWAY};
     if (weft_rng_unit(rng.v[1]) >= p[WEFT_DROPOUT]) return turn;

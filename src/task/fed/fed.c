@@ -6,6 +6,7 @@
  * those before are their average][vectors of its optimizer][numbers of section [compress]],
  * aux = [state of the trial, trial.c], and what clients keep. */
 #include "attack.h"
+#include "choice.h"
 #include "compress.h"
 #include "rule.h"
 #include "task/programs.h"
@@ -430,6 +431,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->at.nslot = weft_server_slots(&server);
     fed_measure(fed);
     TRY(balance_classes(fed));
+    TRY(fed_choice_setup(fed));
     return workspace_new(fed);
 }
 
@@ -516,13 +518,14 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
     if (job->mix.nblock > 1) epochs = fed_amounts(fed, NULL, fed->client.epochs).epochs;
     double samples = epochs * fed->size.samples + passes * fed->size.valid / 3;
     double scores = fed_scores(fed, job, FED_AFTER) ? fed_neighbours_flops(fed) : 0;
-    *out =
-        (weft_cost){.flops = rounds * (double)fed->options.cohort *
-                             (samples * fed->net->flops(fed->model) + scores),
-                    .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                    .memory = fed->work.bytes + ((double)fed->at.slots + fed->at.nslot * n +
-                                                 (double)fed_compress_state(fed)) *
-                                                    sizeof(real)};
+    *out = (weft_cost){
+        .flops = rounds * (double)fed->options.cohort *
+                 (samples * fed->net->flops(fed->model) + scores),
+        .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+        .memory =
+            fed->work.bytes + (double)fed_choice_remembered(fed) * sizeof(double) +
+            ((double)fed->at.slots + fed->at.nslot * n + (double)fed_compress_state(fed)) *
+                sizeof(real)};
     fed_rule_cost(fed, rounds, out);
 }
 

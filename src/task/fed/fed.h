@@ -92,6 +92,11 @@ int64_t weft_device_started(const weft_device *device, int64_t m, int64_t client
 weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
                            const weft_work *work);
 
+/* 1: client c is available in this round, as in weft_device_turn. */
+int weft_device_is_there(const weft_device *device, int64_t client, int64_t round);
+/* 1: some device may not be. */
+int weft_device_leaves(const weft_device *device);
+
 /* Ends a round that needs m answers, with the m-th of turn[n] (ties: by their order), at
  * the deadline if that is earlier, or when no device is left to wait for. One that has not
  * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
@@ -129,8 +134,9 @@ typedef struct fed_client {
     double weight;          /* weight in the average */
     int lost;               /* 1: lost to its device or to the end of the round: it is not
                                trained */
-    int late; /* 1: it missed the deadline because of its device and options */
-    int rank; /* rank that trains it */
+    int late;       /* 1: it missed the deadline because of its device and options */
+    int rank;       /* rank that trains it */
+    double seconds; /* of its device in this round */
     fed_training options;
     void *special; /* the algorithm's options, as it drew them */
     double *conf;  /* [dim] values of all axes, as it drew them */
@@ -228,7 +234,7 @@ typedef struct fed_options {
     const char *net_name, *algorithm_name;
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
-    int replacement, average, score, score_weights, select, target, score_both;
+    int replacement, choose, average, score, score_weights, select, target, score_both;
     double new_share;  /* of clients that are kept out of training */
     int new_epochs;    /* passes over their samples before they are scored */
     const char *share; /* tensors that travel, a regular expression; "": all */
@@ -342,6 +348,7 @@ typedef struct fed_trial_state {
     double *mark;    /* [WEFT_KEPT_MARK] of it */
     fed_trial_head *head;
     fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
+    double *memory;       /* [fed_choice_remembered] of clients */
     double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */
     weft_result *res;     /* of the job: sums by configuration, log-probabilities */
 } fed_trial_state;

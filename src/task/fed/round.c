@@ -4,6 +4,7 @@
  * mixture's update rule. McMahan, Moore, Ramage, Hampson, Aguera y Arcas,
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
+#include "choice.h"
 #include "compress.h"
 #include "rule.h"
 #include "weft/base/base.h"
@@ -20,14 +21,16 @@ struct round {
 
 /* ---- cohort ---- */
 
-/* Draws as many clients as devices are started; returns their number. */
-static int64_t draw_clients(const fed_task *fed, int64_t round, int64_t **client,
-                            weft_arena *tmp)
+/* Draws as many clients as devices are started; returns their number. memory: of clients;
+ * NULL where it is not needed. */
+static int64_t draw_clients(const fed_task *fed, int64_t round, const double *memory,
+                            int64_t **client, weft_arena *tmp)
 {
     int replaced = fed->options.replacement;
     int64_t n = weft_device_started(&fed->device, fed->options.cohort,
                                     replaced ? INT64_MAX : fed->old.n);
     *client = WEFT_NEW(tmp, int64_t, n);
+    if (fed->modes.choice) return fed_choice_draw(fed, round, memory, n, *client, tmp);
     fed_draw(fed, &fed->old, (uint64_t)round, n, replaced, *client, tmp);
     return n;
 }
@@ -52,6 +55,7 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
     for (int64_t j = 0; j < n; j++) {
         of[j].lost = turn[j].status != WEFT_AVERAGED;
         of[j].late = turn[j].status == WEFT_LATE;
+        of[j].seconds = turn[j].seconds;
     }
     return end;
 }
@@ -59,6 +63,7 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
 /* The weight of a client's change in the average. */
 static double weight_of(const fed_task *fed, const fed_client *client)
 {
+    if (fed->modes.choice && fed_choice_weighs(fed)) return fed_choice_weight(fed, client);
     int plain = fed->options.average == FED_PLAIN || fed->algorithm->plain;
     return client->samples == 0 ? 0 : plain ? 1 : (double)client->samples;
 }
@@ -67,7 +72,7 @@ static struct round round_new(fed_task *fed, const weft_job *job,
                               const fed_trial_state *trial, weft_arena *tmp)
 {
     int64_t *number, round = (int64_t)trial->head->round,
-                     n = draw_clients(fed, round, &number, tmp);
+                     n = draw_clients(fed, round, trial->memory, &number, tmp);
     fed_turn turn = {.round = (uint64_t)round,
                      .before = fed_scores(fed, job, FED_BEFORE),
                      .train = 1,
@@ -111,7 +116,7 @@ static fed_training cheapest(const fed_task *fed, const weft_mix *mix)
 static double least_of_round(const fed_task *fed, const fed_training *least, int64_t round,
                              weft_arena *tmp)
 {
-    int64_t *number, n = draw_clients(fed, round, &number, tmp);
+    int64_t *number, n = draw_clients(fed, round, NULL, &number, tmp);
     fed_turn turn = {.part = WEFT_VALID};
     fed_client *client = WEFT_NEW(tmp, fed_client, n);
     for (int64_t j = 0; j < n; j++) {
@@ -133,6 +138,7 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 {
     const fed_task *fed = self;
     if (!is_timed(&fed->device) || !(job->resource >= 1)) return job->resource;
+    if (fed_choice_remembered(fed) > 0) return 0; /* who is asked is not known before */
     fed_training least = cheapest(fed, &job->mix);
     weft_arena *tmp = weft_arena_new();
     double sum = 0;
@@ -442,6 +448,7 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     int64_t apart = fed->modes.rule ? fed->nweight : 0; /* a rule needs no sum of changes */
     TRY(fed_exchange(fed, st, wire + apart, fed->at.summed - apart, cohort));
     TRY(fed_keep_write(fed, trial->kept, trial->mark, cohort));
+    fed_choice_learn(fed, cohort, trial->memory);
     charge_late(fed, cohort);
     move_server(fed, &round, trial, wire);
     if (fed->modes.compress) fed_compress_end(fed, trial->x, from);

@@ -1,6 +1,7 @@
-/* The options of federated training, sections [fed] and [client], and what it measures:
- * columns of jobs and rounds, and scores. */
+/* The options of federated training, sections [fed], [client] and [choose], and what it
+ * measures: columns of jobs and rounds, and scores. */
 #include "attack.h"
+#include "choice.h"
 #include "compress.h"
 #include "rule.h"
 #include "task/parts.h"
@@ -19,6 +20,11 @@ const weft_opt fed_task_opts[] = {
                   "number of clients that are averaged in a round"),
     WEFT_BOOL_OPT("replacement", fed_task, options.replacement, "no",
                   "a client may be drawn twice in a round (the released FedEx)"),
+    WEFT_CHOICE_OPT("choose", fed_task, options.choose, "uniform",
+                    "uniform|size|loss|oort|available",
+                    "which clients are asked: with equal chances; in proportion to their "
+                    "training samples; of some those with the highest loss; those of most "
+                    "use, by loss, samples and time; or those that are available"),
     WEFT_CHOICE_OPT(
         "average", fed_task, options.average, "weighted", "weighted|plain",
         "weights of clients in the average: number of training samples, or equal"),
@@ -103,14 +109,32 @@ const weft_kind fed_training_kind = {.name = "client",
                                      .size = sizeof(fed_training),
                                      .opts = client_opts};
 
-const weft_kind *const fed_parts[] = {&fed_training_kind,
-                                      &weft_server_kind,
-                                      &weft_device_kind,
-                                      &weft_parameters_kind,
-                                      &fed_compress_kind,
-                                      &fed_rule_kind,
-                                      &fed_attack_kind,
-                                      NULL};
+static const weft_opt choice_opts[] = {
+    WEFT_REAL_OPT("candidates", fed_choice, candidates, "2", 1, 1e6,
+                  "loss: clients drawn for each that is asked; those of them with the "
+                  "highest loss are asked"),
+    WEFT_REAL_OPT("explore", fed_choice, explore, "0.9", 0, 1,
+                  "oort: share of clients that have not answered yet, in the first round; "
+                  "falls to 0.2"),
+    WEFT_REAL_OPT("penalty", fed_choice, penalty, "2", 0, 100,
+                  "oort: exponent by which slow clients lose utility; 0: time has no "
+                  "effect"),
+    WEFT_REAL_OPT("percentile", fed_choice, percentile, "30", 0, 100,
+                  "oort: a client is slow that takes longer than this percentile of the "
+                  "clients known"),
+    {0},
+};
+
+const weft_kind fed_choice_kind = {.name = "choose",
+                                   .about = "task fed: who is asked, where fed.choose is "
+                                            "loss or oort",
+                                   .size = sizeof(fed_choice),
+                                   .opts = choice_opts};
+
+const weft_kind *const fed_parts[] = {
+    &fed_training_kind,    &weft_server_kind, &weft_device_kind,
+    &weft_parameters_kind, &fed_choice_kind,  &fed_compress_kind,
+    &fed_rule_kind,        &fed_attack_kind,  NULL};
 
 /* ---- metrics ---- */
 

@@ -1,7 +1,7 @@
 /* The state of a trial: everything that later rounds need in addition to weights and
  * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
  * the last rounds are pooled here to the score that a tuner minimises. */
-#include "round.h"
+#include "choice.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -21,26 +21,30 @@ static int64_t mark_of(const fed_task *fed)
 
 int64_t fed_trial_size(const fed_task *fed, int k)
 {
-    return mark_of(fed) + HEAD + fed->options.pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
+    return mark_of(fed) + HEAD + fed->options.pool * SUMS + fed_choice_remembered(fed) +
+           (k > 1 ? 2 * (int64_t)k : 0);
 }
 
 void fed_trial_start(const fed_task *fed, weft_state *state)
 {
     fed_trial_head none = {.trial = -1};
     memcpy(state->aux + mark_of(fed), &none, sizeof none);
+    fed_choice_begin(fed, state->aux + mark_of(fed) + HEAD + fed->options.pool * SUMS);
 }
 
 fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res)
 {
     double *head = state->aux + mark_of(fed), *ring = head + HEAD,
-           *evidence = ring + fed->options.pool * SUMS;
+           *memory = ring + fed->options.pool * SUMS,
+           *evidence = memory + fed_choice_remembered(fed);
     size_t nevidence = (size_t)(state->aux + state->naux - evidence);
     fed_trial_state trial = {.x = state->x,
                              .kept = state->kept,
                              .mark = state->aux,
                              .head = (fed_trial_head *)head,
                              .ring = (fed_score_sums *)ring,
+                             .memory = memory,
                              .evidence = evidence,
                              .res = res};
     if (unit > 0) return trial;
