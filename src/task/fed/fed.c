@@ -5,7 +5,7 @@
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
  * those before are their average][vectors of its optimizer], aux = [state of the trial,
  * trial.c], and what clients keep. */
-#include "round.h"
+#include "buffer.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
 #include "weft/registry.h"
@@ -407,6 +407,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     if (data && weft_forms[data->form]->share) weft_forms[data->form]->share(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
+    TRY(fed_buffer_open(fed));
     TRY(check_data(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     average_one(fed);
@@ -422,6 +423,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
     fed->at.nslot = weft_server_slots(&server);
     fed_measure(fed);
+    TRY(fed_buffer_setup(fed));
     TRY(balance_classes(fed));
     return workspace_new(fed);
 }
@@ -452,7 +454,7 @@ static void fed_word_weights(const void *self, const weft_job *job, weft_word_we
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed_task *fed = self;
-    size->nx = fed->at.slots + fed->nweight * fed->at.nslot;
+    size->nx = fed->at.slots + fed->nweight * fed->at.nslot + fed_buffer_reals(fed);
     size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
     size->members = fed->at.each > 0 ? fed->clients->n : 0;
     size->each = fed->at.each;
@@ -513,8 +515,9 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
         (weft_cost){.flops = rounds * (double)fed->options.cohort *
                              (samples * fed->net->flops(fed->model) + scores),
                     .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                    .memory = fed->work.bytes +
-                              ((double)fed->at.slots + fed->at.nslot * n) * sizeof(real)};
+                    .memory = fed->work.bytes + ((double)fed->at.slots + fed->at.nslot * n +
+                                                 (double)fed_buffer_reals(fed)) *
+                                                    sizeof(real)};
 }
 
 /* ---- work ---- */

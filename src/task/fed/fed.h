@@ -81,6 +81,9 @@ WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
 WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
                                            weft_arena *mem);
 
+/* 1: devices have speeds or delays; else a round is a virtual second. */
+int weft_device_timed(const weft_device *device);
+
 /* Devices to be started so that m answer: ceil(m over), at most `clients`. */
 int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients);
 
@@ -106,6 +109,7 @@ enum { FED_ERROR, FED_LOSS, FED_WORST, FED_BALANCED, FED_F1, FED_AUC }; /* fed.s
 enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.score_weights */
 enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
+enum { FED_SYNC, FED_BUFFERED };                              /* fed.aggregation */
 enum { FED_BEFORE, FED_AFTER };                               /* local training */
 
 /* The number of the round in the keys of evaluations' draws: larger than any training
@@ -129,8 +133,10 @@ typedef struct fed_client {
     double weight;          /* weight in the average */
     int lost;               /* 1: lost to its device or to the end of the round: it is not
                                trained */
-    int late; /* 1: it missed the deadline because of its device and options */
-    int rank; /* rank that trains it */
+    int late;      /* 1: it missed the deadline because of its device and options */
+    int rank;      /* rank that trains it */
+    int64_t begun; /* the step with whose weights it began; of fed.aggregation = buffered */
+    double aged;   /* factor of its change by its staleness; in rounds 1 */
     fed_training options;
     void *special; /* the algorithm's options, as it drew them */
     double *conf;  /* [dim] values of all axes, as it drew them */
@@ -229,6 +235,7 @@ typedef struct fed_options {
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
     int replacement, average, score, score_weights, select, target, score_both;
+    int aggregation;
     double new_share; /* of clients that are kept out of training */
     int new_epochs;   /* passes over their samples before they are scored */
 } fed_options;
@@ -341,6 +348,7 @@ typedef struct fed_trial_state {
     double *mark;    /* [WEFT_KEPT_MARK] of it */
     fed_trial_head *head;
     fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
+    double *flights;      /* clients in flight, of fed_buffer_doubles */
     double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */
     weft_result *res;     /* of the job: sums by configuration, log-probabilities */
 } fed_trial_state;
@@ -376,7 +384,9 @@ enum {
     FED_ROW_ENERGY,
     FED_ROW_ENTROPY,
     FED_ROW_VALID_LOSS,
-    FED_ROW_VALID_ERROR
+    FED_ROW_VALID_ERROR,
+    FED_ROW_STALENESS,
+    FED_ROW_STALEST
 };
 /* The first score of new clients; the first of weft_quality_put. */
 enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8, FED_TEXT_SCORES = 12 };

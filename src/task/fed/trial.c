@@ -1,7 +1,7 @@
 /* The state of a trial: everything that later rounds need in addition to weights and
  * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
  * the last rounds are pooled here to the score that a tuner minimises. */
-#include "round.h"
+#include "buffer.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -21,7 +21,8 @@ static int64_t mark_of(const fed_task *fed)
 
 int64_t fed_trial_size(const fed_task *fed, int k)
 {
-    return mark_of(fed) + HEAD + fed->options.pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
+    return mark_of(fed) + HEAD + fed->options.pool * SUMS + fed_buffer_doubles(fed) +
+           (k > 1 ? 2 * (int64_t)k : 0);
 }
 
 void fed_trial_start(const fed_task *fed, weft_state *state)
@@ -34,13 +35,15 @@ fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t
                                weft_state *state, weft_result *res)
 {
     double *head = state->aux + mark_of(fed), *ring = head + HEAD,
-           *evidence = ring + fed->options.pool * SUMS;
+           *flights = ring + fed->options.pool * SUMS,
+           *evidence = flights + fed_buffer_doubles(fed);
     size_t nevidence = (size_t)(state->aux + state->naux - evidence);
     fed_trial_state trial = {.x = state->x,
                              .kept = state->kept,
                              .mark = state->aux,
                              .head = (fed_trial_head *)head,
                              .ring = (fed_score_sums *)ring,
+                             .flights = flights,
                              .evidence = evidence,
                              .res = res};
     if (unit > 0) return trial;
