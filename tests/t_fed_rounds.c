@@ -123,7 +123,7 @@ static int found(struct played *played, const char *what, const char *of, double
         return put(x, 0, &cost.flops, 1);
     }
     if (strcmp(what, "row") == 0)
-        return put(x, 0, stand->row[atoi(of)], weft_metrics_count(fed->traits.rows));
+        return put(x, 0, stand->row[atoi(of)], FED_ROW_VALID_ERROR + 1);
     if (strcmp(what, "result") == 0) return result(stand, x);
     if (strcmp(what, "score") == 0) return scores(stand, part_named(of), x);
     if (strcmp(what, "predict") == 0) return predictions(stand, part_named(of), x);

@@ -133,9 +133,8 @@ void fed_configure(const fed_task *fed, fed_client *client)
     weft_space_put(fed->env.space, client->conf, kind, client->special);
 }
 
-/* The configuration that a client draws: the entries of the mixture to pick. */
-static void draw_configuration(const fed_task *fed, const fed_cohort *cohort, uint64_t key,
-                               int *pick, fed_client *client)
+void fed_draw_configuration(const fed_task *fed, const fed_cohort *cohort, uint64_t key,
+                            int *pick, fed_client *client)
 {
     const weft_mix *mix = &cohort->mix;
     double unit[WEFT_MAX_BLOCKS];
@@ -156,11 +155,12 @@ void fed_cohort_fill(const fed_task *fed, fed_cohort *cohort, int64_t n,
     for (int64_t j = 0; j < n; j++) {
         fed_client *client = &cohort->client[j];
         *client = (fed_client){.client = number ? number[first + j] : first + j,
+                               .aged = 1,
                                .special = client->special,
                                .conf = client->conf};
         int64_t key = cohort->turn.round == FED_EVALUATION ? client->client : j;
-        draw_configuration(fed, cohort, (uint64_t)key,
-                           cohort->pick + j * cohort->mix.nblock, client);
+        fed_draw_configuration(fed, cohort, (uint64_t)key,
+                               cohort->pick + j * cohort->mix.nblock, client);
         if (cohort->turn.fresh) client->options.epochs = fed->options.new_epochs;
         fed_size(fed, &cohort->turn, client);
     }

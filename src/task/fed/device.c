@@ -251,6 +251,12 @@ weft_status weft_device_setup(weft_device *device, int64_t clients, uint64_t see
     return check_answers(device);
 }
 
+int weft_device_timed(const weft_device *device)
+{
+    return device->sample_seconds > 0 || device->flops > 0 || device->up > 0 ||
+           device->down > 0 || device->latency > 0 || device->rows > 0;
+}
+
 int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients)
 {
     /* In binary, 10 x 1.3 is slightly more than 13. */

@@ -3,9 +3,11 @@
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
- * those before are their average][vectors of its optimizer][numbers of section [compress]],
+ * those before are their average][vectors of its optimizer][numbers of section [compress]]
+ * [versions that clients in flight began with],
  * aux = [state of the trial, trial.c], and what clients keep. */
 #include "attack.h"
+#include "buffer.h"
 #include "choice.h"
 #include "compress.h"
 #include "rule.h"
@@ -413,6 +415,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     if (data && weft_forms[data->form]->share) weft_forms[data->form]->share(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
+    TRY(fed_buffer_open(fed));
     TRY(check_data(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     average_one(fed);
@@ -430,6 +433,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
     fed->at.nslot = weft_server_slots(&server);
     fed_measure(fed);
+    TRY(fed_buffer_setup(fed));
     TRY(balance_classes(fed));
     TRY(fed_choice_setup(fed));
     return workspace_new(fed);
@@ -461,7 +465,8 @@ static void fed_word_weights(const void *self, const weft_job *job, weft_word_we
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed_task *fed = self;
-    size->nx = fed->at.slots + fed->nweight * fed->at.nslot + fed_compress_state(fed);
+    size->nx = fed->at.slots + fed->nweight * fed->at.nslot + fed_compress_state(fed) +
+               fed_buffer_reals(fed);
     size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
     size->members = fed->at.each > 0 ? fed->clients->n : 0;
     size->each = fed->at.each;
@@ -518,14 +523,13 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
     if (job->mix.nblock > 1) epochs = fed_amounts(fed, NULL, fed->client.epochs).epochs;
     double samples = epochs * fed->size.samples + passes * fed->size.valid / 3;
     double scores = fed_scores(fed, job, FED_AFTER) ? fed_neighbours_flops(fed) : 0;
-    *out = (weft_cost){
-        .flops = rounds * (double)fed->options.cohort *
-                 (samples * fed->net->flops(fed->model) + scores),
-        .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-        .memory =
-            fed->work.bytes + (double)fed_choice_remembered(fed) * sizeof(double) +
-            ((double)fed->at.slots + fed->at.nslot * n + (double)fed_compress_state(fed)) *
-                sizeof(real)};
+    double state = (double)fed->at.slots + fed->at.nslot * n +
+                   (double)(fed_compress_state(fed) + fed_buffer_reals(fed));
+    *out = (weft_cost){.flops = rounds * (double)fed->options.cohort *
+                                (samples * fed->net->flops(fed->model) + scores),
+                       .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+                       .memory = fed->work.bytes + state * sizeof(real) +
+                                 (double)fed_choice_remembered(fed) * sizeof(double)};
     fed_rule_cost(fed, rounds, out);
 }
 

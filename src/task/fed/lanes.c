@@ -316,7 +316,7 @@ static void add(const struct group *group)
     for (int l = 0; l < group->n; l++) {
         const fed_visiting *visiting = &group->lane[l].visiting;
         const fed_client *client = visiting->client;
-        weight[l] = (real)(client->weight / fed_divisor(group->fed, client));
+        weight[l] = (real)(client->weight * client->aged / fed_divisor(group->fed, client));
         use[l] = !(visiting->out->diverged > 0) && client->weight > 0;
     }
     weft_lanes_add(group->fed->nweight, group->lanes->w, group->lanes->from, weight, use,

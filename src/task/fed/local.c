@@ -108,6 +108,16 @@ weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs)
     return amounts;
 }
 
+weft_work fed_work_of(const fed_task *fed, const fed_client *client)
+{
+    weft_amounts needed = fed_amounts(fed, client->special, client->options.epochs);
+    double samples = (double)client->samples * needed.epochs;
+    return (weft_work){.samples = samples,
+                       .flops = samples * fed->net->flops(fed->model),
+                       .down = sizeof(float) * needed.down,
+                       .up = sizeof(float) * needed.up};
+}
+
 int64_t fed_steps(const fed_client *client)
 {
     int batch = client->options.batch;
@@ -239,14 +249,18 @@ void fed_visiting_end(fed_visiting *visiting)
     if (visiting->row) visiting->row[0]++;
     if (!turns->sum || visiting->out->diverged > 0 || !(client->weight > 0)) return;
     if (fed_uploads(fed)) fed_upload(visiting);
-    if (fed->algorithm->add)
+    double aged = client->aged;
+    if (fed->algorithm->add) {
+        for (int64_t i = 0; aged < 1 && i < own->n; i++) change[i] *= (real)aged;
+        aged = 1;
         fed->algorithm->add(&visiting->visit, (real)client->weight, turns->scale_more,
                             turns->sum + fed->nweight);
+    }
     if (fed->modes.rule) {
         fed_rule_keep(visiting, fed_divisor(fed, client));
         return;
     }
-    real weight = (real)(client->weight / fed_divisor(fed, client));
+    real weight = (real)(client->weight * aged / fed_divisor(fed, client));
     for (int64_t i = 0; i < own->n; i++) change[i] *= weight;
     add_own(own, change, turns->scale, turns->sum);
 }

@@ -4,6 +4,7 @@
  * mixture's update rule. McMahan, Moore, Ramage, Hampson, Aguera y Arcas,
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
+#include "buffer.h"
 #include "choice.h"
 #include "compress.h"
 #include "rule.h"
@@ -17,6 +18,8 @@ struct round {
     fed_cohort cohort;
     weft_closing end;
     int scale, scale_more; /* of sums, as in fed_turns */
+    const real *from;      /* the state that clients receive; that of each is in the queue, */
+    fed_queue *queue;      /* of fed.aggregation = buffered */
 };
 
 /* ---- cohort ---- */
@@ -41,14 +44,8 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
 {
     weft_turn *turn = WEFT_NEW(tmp, weft_turn, n);
     for (int64_t j = 0; j < n; j++) {
-        const fed_client *client = &of[j];
-        weft_amounts needed = fed_amounts(fed, client->special, client->options.epochs);
-        double samples = (double)client->samples * needed.epochs;
-        weft_work work = {.samples = samples,
-                          .flops = samples * fed->net->flops(fed->model),
-                          .down = sizeof(float) * needed.down,
-                          .up = sizeof(float) * needed.up};
-        turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
+        weft_work work = fed_work_of(fed, &of[j]);
+        turn[j] = weft_device_turn(&fed->device, of[j].client, round, &work);
     }
     weft_closing end =
         weft_device_close(&fed->device, (int)fed->options.cohort, (int)n, turn, tmp);
@@ -71,8 +68,7 @@ static double weight_of(const fed_task *fed, const fed_client *client)
 static struct round round_new(fed_task *fed, const weft_job *job,
                               const fed_trial_state *trial, weft_arena *tmp)
 {
-    int64_t *number, round = (int64_t)trial->head->round,
-                     n = draw_clients(fed, round, trial->memory, &number, tmp);
+    int64_t round = (int64_t)trial->head->round;
     fed_turn turn = {.round = (uint64_t)round,
                      .before = fed_scores(fed, job, FED_BEFORE),
                      .train = 1,
@@ -82,12 +78,22 @@ static struct round round_new(fed_task *fed, const weft_job *job,
                      .most = fed->balance.worst};
     weft_mix mix = job->mix;
     mix.logp = trial->res->logp;
-    struct round own = {.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n, tmp)};
+    struct round own = {0};
+    if (fed->modes.buffer) {
+        own.queue = fed_buffer_advance(fed, trial, &mix, tmp);
+        own.cohort = fed_buffer_cohort(own.queue, &turn, tmp);
+        own.end = fed_buffer_end(own.queue);
+    } else {
+        int64_t *number, n = draw_clients(fed, round, trial->memory, &number, tmp);
+        own.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n, tmp);
+        fed_cohort_fill(fed, &own.cohort, n, number, 0);
+        own.end = close_devices(fed, round, n, own.cohort.client, tmp);
+    }
     double weight = 0; /* bound of their sum, which fixes the scale of sums */
-    fed_cohort_fill(fed, &own.cohort, n, number, 0);
-    for (int64_t j = 0; j < n; j++)
-        weight += own.cohort.client[j].weight = weight_of(fed, &own.cohort.client[j]);
-    own.end = close_devices(fed, round, n, own.cohort.client, tmp);
+    for (int64_t j = 0; j < own.cohort.n; j++) {
+        fed_client *client = &own.cohort.client[j];
+        weight += client->weight = weight_of(fed, client);
+    }
     fed_deal(fed, &own.cohort);
     if (fed->modes.rule) fed_rule_begin(fed, &own.cohort);
     own.scale = weft_exact_scale(fed->client.max_change * weight);
@@ -127,17 +133,11 @@ static double least_of_round(const fed_task *fed, const fed_training *least, int
     return close_devices(fed, round, n, client, tmp).seconds;
 }
 
-/* 1: devices have speeds or delays; else a round is a virtual second. */
-static int is_timed(const weft_device *device)
-{
-    return device->sample_seconds > 0 || device->flops > 0 || device->up > 0 ||
-           device->down > 0 || device->latency > 0 || device->rows > 0;
-}
-
 double fed_seconds(const void *self, const weft_job *job, double before)
 {
     const fed_task *fed = self;
-    if (!is_timed(&fed->device) || !(job->resource >= 1)) return job->resource;
+    if (!weft_device_timed(&fed->device) || !(job->resource >= 1)) return job->resource;
+    if (fed->modes.buffer) return fed_buffer_seconds(fed, job, before);
     if (fed_choice_remembered(fed) > 0) return 0; /* who is asked is not known before */
     fed_training least = cheapest(fed, &job->mix);
     weft_arena *tmp = weft_arena_new();
@@ -153,16 +153,18 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 
 /* ---- turns ---- */
 
-static weft_status take_turns(fed_task *fed, const struct round *round, const real *w)
+static weft_status take_turns(fed_task *fed, const struct round *round,
+                              const fed_trial_state *trial)
 {
     double *sum = fed->work.sum;
     memset(sum, 0, (size_t)fed->at.summed * sizeof *sum);
-    fed_turns turns = fed_turns_of(&round->cohort, w);
+    fed_turns turns = fed_turns_of(&round->cohort, round->from);
     turns.scale = round->scale;
     turns.scale_more = round->scale_more;
     turns.sum = sum;
     turns.begun = fed->algorithm->bound != NULL;
-    return fed_take_turns(fed, &turns);
+    return round->queue ? fed_buffer_turns(fed, trial, &turns)
+                        : fed_take_turns(fed, &turns);
 }
 
 /* ---- late clients ---- */
@@ -280,12 +282,12 @@ static void move_mix(const fed_task *fed, const weft_job *job, fed_cohort *cohor
     int n = 0;
     for (int64_t j = 0; j < cohort->n; j++) {
         const fed_client_result *result = &cohort->told[j];
-        if (!(result->count > 0)) continue;
+        if (!(result->count > 0) || cohort->pick[j * nblock] < 0) continue;
         memcpy(pick + n * nblock, cohort->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
             s[stage][n] = fed_sum_of(fed, result, stage) / result->count;
-        v[n++] = result->count;
-        sum += result->count;
+        v[n] = result->count * cohort->client[j].aged;
+        sum += v[n++];
     }
     for (int e = 0; e < n; e++) v[e] /= sum;
     if (job->update.schedule == WEFT_UPDATE_RACING)
@@ -306,6 +308,7 @@ static void add_arms(const fed_task *fed, const fed_cohort *cohort, int64_t j,
     int failed = result->diverged > 0 || result->late > 0;
     for (int e = 0; e < cohort->mix.nblock; e++) {
         int i = cohort->pick[j * cohort->mix.nblock + e];
+        if (i < 0) continue;
         trial->res->arm_loss[i] +=
             failed ? fed->balance.worst * result->count : result->loss[stage];
         trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
@@ -415,15 +418,18 @@ static int64_t *whole(double *sum, int64_t n)
 
 /* The scale of further sums, which clients bound: the first rank computes the bounds, for
  * which rows of clients in their first turn begin. Collective. */
-static int scale_more(fed_task *fed, const fed_cohort *cohort, const real *x,
-                      weft_arena *tmp)
+static int scale_more(fed_task *fed, const struct round *round,
+                      const fed_trial_state *trial, weft_arena *tmp)
 {
+    const fed_cohort *cohort = &round->cohort;
     double more = 0, *bound = WEFT_NEW(tmp, double, cohort->n);
     int root = fed->env.team->rank == 0;
     for (int64_t i = 0; i < cohort->n && root; i++) {
         int64_t j = cohort->keep.of ? cohort->keep.of[i] : i;
         real *row = cohort->keep.of ? cohort->keep.all + i * fed->at.each : NULL;
-        bound[j] = fed_bound(fed, &cohort->client[j], x, row);
+        const fed_client *client = &cohort->client[j];
+        const real *x = round->queue ? fed_buffer_from(fed, trial, client) : round->from;
+        bound[j] = fed_bound(fed, client, x, row);
     }
     weft_bcast(fed->env.team, bound, (size_t)cohort->n * sizeof *bound, 0);
     for (int64_t j = 0; j < cohort->n; j++) more += cohort->client[j].weight * bound[j];
@@ -437,21 +443,26 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     fed->work.tmp = tmp;
     struct round round = round_new(fed, job, trial, tmp);
     fed_cohort *cohort = &round.cohort;
-    const real *from = trial->x; /* what clients receive */
+    round.from = trial->x;
     if (fed->modes.compress)
-        from = fed_compress_view(fed, (int64_t)trial->head->round, trial->x, tmp);
+        round.from = fed_compress_view(fed, (int64_t)trial->head->round, trial->x, tmp);
     TRY(fed_keep_read(fed, trial->kept, cohort));
-    if (fed->algorithm->bound) round.scale_more = scale_more(fed, cohort, from, tmp);
+    if (fed->algorithm->bound) round.scale_more = scale_more(fed, &round, trial, tmp);
     fed_keep_send(fed, &cohort->keep);
-    weft_status st = take_turns(fed, &round, from);
+    weft_status st = take_turns(fed, &round, trial);
     int64_t *wire = whole(fed->work.sum, fed->at.summed);
     int64_t apart = fed->modes.rule ? fed->nweight : 0; /* a rule needs no sum of changes */
     TRY(fed_exchange(fed, st, wire + apart, fed->at.summed - apart, cohort));
     TRY(fed_keep_write(fed, trial->kept, trial->mark, cohort));
     fed_choice_learn(fed, cohort, trial->memory);
+    if (round.queue) {
+        fed_buffer_commit(round.queue, trial);
+        fed_buffer_charge(round.queue, cohort);
+        fed_buffer_record(cohort, (int64_t)trial->head->round, row);
+    }
     charge_late(fed, cohort);
     move_server(fed, &round, trial, wire);
-    if (fed->modes.compress) fed_compress_end(fed, trial->x, from);
+    if (fed->modes.compress) fed_compress_end(fed, trial->x, round.from);
     move_mix(fed, job, cohort, trial, tmp);
     write_record(fed, &round, trial, row);
     trial->head->round++;

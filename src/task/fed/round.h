@@ -39,7 +39,6 @@ typedef struct fed_cohort {
     int *pick;               /* [n][nblock] entries of the mixture that it drew */
     fed_keep keep;           /* what they keep */
 } fed_cohort;
-
 /* With memory for up to `most` clients. */
 fed_cohort fed_cohort_new(const fed_task *fed, const fed_turn *turn, int64_t trial,
                           const weft_mix *mix, int64_t most, weft_arena *mem);
@@ -47,6 +46,9 @@ fed_cohort fed_cohort_new(const fed_task *fed, const fed_turn *turn, int64_t tri
  * keyed by trial, round and, in a round, the place in it, else the client. */
 void fed_cohort_fill(const fed_task *fed, fed_cohort *cohort, int64_t n,
                      const int64_t *number, int64_t first);
+/* The draw of one of them, by that key, of the entries pick[nblock]; fills client->conf. */
+void fed_draw_configuration(const fed_task *fed, const fed_cohort *cohort, uint64_t key,
+                            int *pick, fed_client *client);
 /* Their turns from a state's x. */
 fed_turns fed_turns_of(const fed_cohort *cohort, const real *from);
 /* Draws m clients of a group into client[m], with replacement or (m <= group->n) without,
@@ -62,7 +64,6 @@ void fed_configure(const fed_task *fed, fed_client *client);
 void fed_measure(fed_task *fed);
 /* Sets the numbers of samples that the client trains on and scores. */
 void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client);
-
 /* Bytes of a rank for the rows of n clients. */
 double fed_keep_bytes(const fed_task *fed, int64_t n);
 /* Bytes of a rank for what is kept: the rows of a cohort, and where each client's is. */
@@ -102,7 +103,8 @@ WEFT_CHECKED weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, i
 /* What the algorithm needs of a client with these options; one with the algorithm's
  * defaults: special NULL. */
 weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs);
-/* Number of steps of its training. */
+/* What its device is asked to do, and the number of steps of its training. */
+weft_work fed_work_of(const fed_task *fed, const fed_client *client);
 int64_t fed_steps(const fed_client *client);
 /* By what its change is divided before it is averaged. */
 double fed_divisor(const fed_task *fed, const fed_client *client);

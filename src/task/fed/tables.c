@@ -1,6 +1,7 @@
 /* The options of federated training, sections [fed], [client] and [choose], and what it
  * measures: columns of jobs and rounds, and scores. */
 #include "attack.h"
+#include "buffer.h"
 #include "choice.h"
 #include "compress.h"
 #include "rule.h"
@@ -16,6 +17,10 @@ const weft_opt fed_task_opts[] = {
         "algorithm", fed_task, options.algorithm_name, "fedavg",
         "what clients do and keep, and how the server uses it; `weft list algorithms`"),
     WEFT_WORD_OPTS(fed_task, options.words),
+    WEFT_CHOICE_OPT(
+        "aggregation", fed_task, options.aggregation, "sync", "sync|buffered",
+        "sync: rounds, which wait for their clients; buffered: the server moves "
+        "whenever some updates have arrived, section [buffer]"),
     WEFT_LONG_OPT("cohort", fed_task, options.cohort, "10", 1, 1e6,
                   "number of clients that are averaged in a round"),
     WEFT_BOOL_OPT("replacement", fed_task, options.replacement, "no",
@@ -133,7 +138,7 @@ const weft_kind fed_choice_kind = {.name = "choose",
 
 const weft_kind *const fed_parts[] = {
     &fed_training_kind,    &weft_server_kind, &weft_device_kind,
-    &weft_parameters_kind, &fed_choice_kind,  &fed_compress_kind,
+    &weft_parameters_kind, &fed_buffer_kind, &fed_choice_kind,  &fed_compress_kind,
     &fed_rule_kind,        &fed_attack_kind,  NULL};
 
 /* ---- metrics ---- */
@@ -170,8 +175,10 @@ const weft_metric fed_rows[] = {
     {"diverged", "clients that diverged and were left out", "count", "diverged"},
     {"dropped", "clients that were unavailable, dropped out or missed the deadline",
      "count", "lost to device or deadline"},
-    {"surplus", "clients of an over-selection that were slower than those needed", "count",
-     "surplus"},
+    {"surplus",
+     "clients of an over-selection that were slower than those needed, or updates older "
+     "than buffer.max_staleness",
+     "count", "surplus"},
     {"samples", "samples processed in local training", "count", NULL},
     {"bytes", "bytes sent and received by all devices", "bytes", NULL},
     {"seconds", "virtual time of the round", "s", NULL},
@@ -181,6 +188,11 @@ const weft_metric fed_rows[] = {
      "loss", NULL},
     {"valid_error", "share of wrong answers of the clients drawn for evaluation", "1",
      NULL},
+    {"staleness",
+     "fed.aggregation = buffered: steps of the server since clients began, mean over those "
+     "averaged",
+     "count", NULL},
+    {"stalest", "fed.aggregation = buffered: the largest of these", "count", NULL},
     {0}};
 
 /* clang-format off */

@@ -1,6 +1,7 @@
 /* The state of a trial: everything that later rounds need in addition to weights and
  * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
  * the last rounds are pooled here to the score that a tuner minimises. */
+#include "buffer.h"
 #include "choice.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ static int64_t mark_of(const fed_task *fed)
 int64_t fed_trial_size(const fed_task *fed, int k)
 {
     return mark_of(fed) + HEAD + fed->options.pool * SUMS + fed_choice_remembered(fed) +
+           fed_buffer_doubles(fed) +
            (k > 1 ? 2 * (int64_t)k : 0);
 }
 
@@ -37,7 +39,8 @@ fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t
 {
     double *head = state->aux + mark_of(fed), *ring = head + HEAD,
            *memory = ring + fed->options.pool * SUMS,
-           *evidence = memory + fed_choice_remembered(fed);
+           *flights = memory + fed_choice_remembered(fed),
+           *evidence = flights + fed_buffer_doubles(fed);
     size_t nevidence = (size_t)(state->aux + state->naux - evidence);
     fed_trial_state trial = {.x = state->x,
                              .kept = state->kept,
@@ -45,6 +48,7 @@ fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t
                              .head = (fed_trial_head *)head,
                              .ring = (fed_score_sums *)ring,
                              .memory = memory,
+                             .flights = flights,
                              .evidence = evidence,
                              .res = res};
     if (unit > 0) return trial;
