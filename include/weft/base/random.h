@@ -37,7 +37,9 @@ typedef enum weft_purpose {
     WEFT_RNG_CLIENT,    /* generated clients, partitions: (client, sample) */
     WEFT_RNG_TEST,
     WEFT_RNG_WORKER, /* seeds that workers are given: (round, client, trial) */
-    WEFT_RNG_NOISE   /* words that are left out of a sentence: (step, row, word) */
+    WEFT_RNG_NOISE,  /* words that are left out of a sentence: (step, row, word) */
+    WEFT_RNG_PRIVACY /* noise of releases, clients of their rounds: (trial, kind and round,
+                        place) */
 } weft_purpose;
 
 typedef struct weft_rng4 {

@@ -4,7 +4,7 @@
  * mixture's update rule. McMahan, Moore, Ramage, Hampson, Aguera y Arcas,
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
-#include "round.h"
+#include "privacy.h"
 #include "weft/base/base.h"
 #include "weft/math/linear.h"
 
@@ -46,8 +46,9 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
                           .up = sizeof(float) * needed.up};
         turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
     }
-    weft_closing end =
-        weft_device_close(&fed->device, (int)fed->options.cohort, (int)n, turn, tmp);
+    int64_t most = fed->options.cohort; /* of answers */
+    if (fed->modes.privacy) most = n > 0 ? n : 1;
+    weft_closing end = weft_device_close(&fed->device, (int)most, (int)n, turn, tmp);
     for (int64_t j = 0; j < n; j++) {
         of[j].lost = turn[j].status != WEFT_AVERAGED;
         of[j].late = turn[j].status == WEFT_LATE;
@@ -58,15 +59,17 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
 /* The weight of a client's change in the average. */
 static double weight_of(const fed_task *fed, const fed_client *client)
 {
-    int plain = fed->options.average == FED_PLAIN || fed->algorithm->plain;
+    int plain =
+        fed->options.average == FED_PLAIN || fed->algorithm->plain || fed->modes.privacy;
     return client->samples == 0 ? 0 : plain ? 1 : (double)client->samples;
 }
 
 static struct round round_new(const fed_task *fed, const weft_job *job,
                               const fed_trial_state *trial, weft_arena *tmp)
 {
-    int64_t *number, round = (int64_t)trial->head->round,
-                     n = draw_clients(fed, round, &number, tmp);
+    int64_t *number, round = (int64_t)trial->head->round;
+    int64_t n = fed->modes.privacy ? fed_privacy_draw(fed, job->trial, round, &number, tmp)
+                                   : draw_clients(fed, round, &number, tmp);
     fed_turn turn = {.round = (uint64_t)round,
                      .before = fed_scores(fed, job, FED_BEFORE),
                      .train = 1,
@@ -76,14 +79,16 @@ static struct round round_new(const fed_task *fed, const weft_job *job,
                      .most = fed->balance.worst};
     weft_mix mix = job->mix;
     mix.logp = trial->res->logp;
-    struct round own = {.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n, tmp)};
+    struct round own = {
+        .cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n > 0 ? n : 1, tmp)};
     double weight = 0; /* bound of their sum, which fixes the scale of sums */
     fed_cohort_fill(fed, &own.cohort, n, number, 0);
     for (int64_t j = 0; j < n; j++)
         weight += own.cohort.client[j].weight = weight_of(fed, &own.cohort.client[j]);
     own.end = close_devices(fed, round, n, own.cohort.client, tmp);
     fed_deal(fed, &own.cohort);
-    own.scale = weft_exact_scale(fed->client.max_change * weight);
+    own.scale = fed->modes.privacy ? fed_privacy_begin(fed, trial)
+                                   : weft_exact_scale(fed->client.max_change * weight);
     return own;
 }
 
@@ -225,8 +230,10 @@ static void move_server(fed_task *fed, const struct round *round, fed_trial_stat
         divisor += client->weight * fed_divisor(fed, client);
         averaged++;
     }
+    if (fed->modes.privacy) weight = divisor = (double)(averaged = fed->options.cohort);
     if (averaged == 0) return;
     real *delta = mean_change(fed, round, weight, wire);
+    if (fed->modes.privacy) fed_privacy_mean(fed, trial, round->scale, wire, delta);
     weft_server server = fed->server;
     weft_space_put(fed->env.space, cohort->mix.conf, &weft_server_kind, &server);
     void *special = cohort->client[0].special; /* it is not needed any more */
@@ -360,6 +367,23 @@ static void average_own(fed_task *fed, const fed_cohort *cohort)
     }
 }
 
+/* The same of sums with noise; what has none is left out. */
+static void write_noised(const fed_task *fed, const struct round *round,
+                         fed_trial_state *trial, double *row)
+{
+    fed_score_sums seen = fed_privacy_scores(fed, &round->cohort, trial);
+    int stage = round->cohort.turn.after ? FED_AFTER : FED_BEFORE;
+    if (seen.n > 0) {
+        trial->res->arm_loss[0] += seen.loss[stage];
+        trial->res->arm_wrong[0] += seen.wrong[stage];
+        trial->res->arm_count[0] += seen.v;
+    }
+    fed_privacy_adapt(fed, &round->cohort, trial);
+    fed_trial_enter(fed, trial, &seen);
+    fill_row(round, &seen, NAN, row);
+    fed_privacy_hide(fed, row);
+}
+
 /* Sums the results of the round, in the order of the cohort. */
 static void write_record(fed_task *fed, const struct round *round, fed_trial_state *trial,
                          double *row)
@@ -420,6 +444,7 @@ static int scale_more(fed_task *fed, const fed_cohort *cohort, const real *x,
 static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *trial,
                          double *row, weft_arena *tmp)
 {
+    TRY(fed_privacy_check(fed, job));
     TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
     struct round round = round_new(fed, job, trial, tmp);
@@ -434,7 +459,10 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     charge_late(fed, cohort);
     move_server(fed, &round, trial, wire);
     move_mix(fed, job, cohort, trial, tmp);
-    write_record(fed, &round, trial, row);
+    if (fed->modes.privacy)
+        write_noised(fed, &round, trial, row);
+    else
+        write_record(fed, &round, trial, row);
     trial->head->round++;
     return WEFT_OK;
 }

@@ -347,6 +347,7 @@ typedef struct fed_evaluation {
     int64_t clients; /* number of clients; 0, or more than there are: all */
     int fresh;       /* 1: of those kept out of training, after fed.new_epochs */
     int personal;    /* 1: clients are also scored after local training */
+    uint64_t round;  /* of the trial, which keys the noise of section [privacy] */
     int winner;      /* 1: losses as they are, of any size; tells of progress; WEFT_STOP
                         when the run must stop, after the client in hand */
     weft_members *members; /* out, on the first rank: the clients' scores, in memory of the

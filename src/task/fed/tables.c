@@ -1,6 +1,6 @@
 /* The options of federated training, sections [fed] and [client], and what it measures:
  * columns of jobs and rounds, and scores. */
-#include "round.h"
+#include "privacy.h"
 #include "task/parts.h"
 #include "task/programs.h"
 #include "weft/space/scores.h"
@@ -99,7 +99,8 @@ const weft_kind fed_training_kind = {.name = "client",
                                      .opts = client_opts};
 
 const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
-                                      &weft_device_kind, &weft_parameters_kind, NULL};
+                                      &weft_device_kind,  &weft_parameters_kind,
+                                      &fed_privacy_kind,  NULL};
 
 /* ---- metrics ---- */
 

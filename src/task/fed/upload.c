@@ -4,14 +4,14 @@
  * vectors of all weights; else lanes add theirs together, and word vectors that a client
  * does not have are left out. */
 #include "upload.h"
+#include "privacy.h"
 
 int fed_uploads(const fed_task *fed)
 {
-    (void)fed;
-    return 0;
+    return fed->modes.privacy != NULL;
 }
 
 void fed_upload(fed_visiting *visiting)
 {
-    (void)visiting;
+    if (visiting->fed->modes.privacy) fed_privacy_clip(visiting);
 }
