@@ -12,7 +12,7 @@ typedef struct weft_fact {
     const char *key;    /* of the attribute; NULL: the name */
     const char *title;  /* in the comparison; NULL: not shown there */
 } weft_fact;
-enum { WEFT_NFACT = 47 };
+enum { WEFT_NFACT = 57 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */

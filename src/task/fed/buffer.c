@@ -114,21 +114,9 @@ int64_t fed_buffer_doubles(const fed_task *fed)
     return buffer->concurrency * (FED_FLIGHT + fed->env.space->dim) + buffer->versions;
 }
 
-/* The section of a mode that has rounds of its own, or NULL. */
-static const char *other_mode(const fed_task *fed)
-{
-    return fed->modes.privacy ? "privacy" : fed->modes.choice ? "choice" : NULL;
-}
-
 /* ECONF: it cannot be combined. */
 static weft_status check_options(const fed_task *fed)
 {
-    const char *other = other_mode(fed);
-    if (other)
-        return weft_fail(WEFT_ECONF,
-                         "fed.aggregation = buffered draws clients one by one, which "
-                         "section [%s] cannot; take out one of the two",
-                         other);
     if (fed->options.replacement)
         return weft_fail(WEFT_ECONF,
                          "fed.replacement = yes draws a client twice, and with "

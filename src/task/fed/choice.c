@@ -69,16 +69,11 @@ static weft_status check_others(const fed_task *fed)
                          "fed.choose = %s draws without replacement; set fed.replacement = "
                          "no, or fed.choose = uniform",
                          name);
-    if (fed->modes.privacy)
-        return weft_fail(WEFT_ECONF,
-                         "fed.choose = %s, and what section [privacy] guarantees holds for "
-                         "clients that are drawn with equal chances; set fed.choose = "
-                         "uniform",
-                         name);
     if (fed->modes.buffer)
         return weft_fail(WEFT_ECONF,
-                         "fed.choose = %s asks a whole cohort at once, and by section "
-                         "[buffer] clients are asked one by one; set fed.choose = uniform",
+                         "fed.choose = %s asks a whole cohort at once, and with "
+                         "fed.aggregation = buffered clients are asked one by one; set "
+                         "fed.choose = uniform",
                          name);
     if (!fed_choice_weighs(fed)) return WEFT_OK;
     if (weft_conf_find(fed->env.conf, "fed", "average"))

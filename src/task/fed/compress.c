@@ -411,17 +411,16 @@ static weft_status check_algorithm(const fed_task *fed, const weft_amounts *amou
         name);
 }
 
-/* A sketch is of a sum, and clients that have what was sent before were there. */
+/* Clients that have what was sent before were there. */
 static weft_status check_modes(const fed_task *fed)
 {
     const struct fed_compress *compress = fed->modes.compress;
     const weft_device *device = &fed->device;
-    if (compress->client == FED_SKETCH && (fed->modes.rule || fed->modes.privacy))
-        return weft_fail(
-            WEFT_ECONF,
-            "compress.client = sketch sends no changes of single clients, "
-            "which section [%s] needs; choose quantize or topk, or leave it out",
-            fed->modes.rule ? "rule" : "privacy");
+    if (compress->server != FED_WHOLE && fed->modes.buffer)
+        return weft_fail(WEFT_ECONF,
+                         "compress.server is of the weights that a round begins with, and "
+                         "with fed.aggregation = buffered each client begins with others; "
+                         "leave it out, or set fed.aggregation = sync");
     if (compress->client == FED_TOPK && fed->options.replacement)
         return weft_fail(WEFT_ECONF,
                          "fed.replacement = yes draws a client twice in a round, but with "

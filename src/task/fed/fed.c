@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "choice.h"
 #include "compress.h"
+#include "privacy.h"
 #include "rule.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
@@ -274,6 +275,7 @@ static weft_status workspace_new(fed_task *fed)
     int64_t started =
         weft_device_started(&fed->device, fed->options.cohort,
                             fed->options.replacement ? INT64_MAX : fed->old.n);
+    if (fed->modes.privacy) started = fed->modes.privacy->most;
     work->w = WEFT_NEW(mem, real, fed->nweight);
     work->g = WEFT_NEW(mem, real, fed->nweight);
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
@@ -410,12 +412,13 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed_task *fed = self;
     fed->env = *env;
     fed->told = (fed_told){0};
+    fed->modes = (fed_modes){0};
     if (fed_worker_trains(fed)) TRY(fed_worker_begin(fed));
     const weft_data *data = fed->env.data;
     if (data && weft_forms[data->form]->share) weft_forms[data->form]->share(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
-    TRY(fed_buffer_open(fed));
+    TRY(fed_buffer_open(fed)); /* the set-up of a mode refuses those before it */
     TRY(check_data(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     average_one(fed);
@@ -436,6 +439,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     TRY(fed_buffer_setup(fed));
     TRY(balance_classes(fed));
     TRY(fed_choice_setup(fed));
+    TRY(fed_privacy_setup(fed));
     return workspace_new(fed);
 }
 
@@ -550,6 +554,7 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
     if (st == WEFT_OK && (due || !trains || (last && fed->options.eval_clients >= 0))) {
         fed_evaluation evaluation = {.part = WEFT_VALID,
                                      .clients = fed->options.eval_clients,
+                                     .round = (uint64_t)trial.head->round,
                                      .personal = last && fed->options.score_weights ==
                                                              FED_PERSONAL};
         weft_mix mix = job->mix;
@@ -584,12 +589,17 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
                                  .personal = fed->options.score_weights == FED_PERSONAL,
                                  .winner = 1};
     fed_score_sums sums;
+    if (fed_privacy_covers(fed)) evaluation.members = NULL;
     TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, state, &sums));
     *out = weft_scores_none();
     out->count = sums.answered;
     if (members->n > 0) out->members = members;
     fed_sums_means(&sums, FED_BEFORE, out->metric);
     if (evaluation.personal) fed_sums_means(&sums, FED_AFTER, out->metric + 2);
+    if (fed_privacy_covers(fed)) { /* no other scores, and no interval */
+        out->count = NAN;
+        return WEFT_OK;
+    }
     TRY(fed_write(fed, job, state, part, members, out->metric + FED_TEXT_SCORES));
     if (fed->fresh.n == 0) return fed_judge(fed, job, state, part, out);
     evaluation.members = NULL;
@@ -637,4 +647,5 @@ const weft_task weft_task_fed = {
     .units = fed_units,
     .step = fed_step,
     .remote = {.repeats = fed_worker_repeats},
+    .ledger = fed_ledger,
 };

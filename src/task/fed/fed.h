@@ -71,7 +71,8 @@ typedef struct fed_client_result {
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it diverged; its score is the worst possible */
     double weighed[2];              /* wrong answers by fed->balance.valid, likewise */
-    double own[FED_OWN];            /* metrics of a worker's own, the first fed->told.n */
+    double below; /* 1: its change was no longer than the clip of section [privacy] */
+    double own[FED_OWN]; /* metrics of a worker's own, the first fed->told.n */
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) - FED_OWN };
 
@@ -256,6 +257,7 @@ typedef struct fed_trial_state {
     weft_kept *kept; /* what clients keep; NULL: nothing */
     double *mark;    /* [WEFT_KEPT_MARK] of it */
     fed_trial_head *head;
+    double *clip;         /* of section [privacy], where it moves; NULL: it does not */
     fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
     double *memory;       /* [fed_choice_remembered] of clients */
     double *flights;      /* clients in flight, of fed_buffer_doubles */

@@ -7,6 +7,7 @@
 #include "buffer.h"
 #include "choice.h"
 #include "compress.h"
+#include "privacy.h"
 #include "rule.h"
 #include "weft/base/base.h"
 #include "weft/math/linear.h"
@@ -18,8 +19,8 @@ struct round {
     fed_cohort cohort;
     weft_closing end;
     int scale, scale_more; /* of sums, as in fed_turns */
-    const real *from;      /* the state that clients receive; that of each is in the queue, */
-    fed_queue *queue;      /* of fed.aggregation = buffered */
+    const real *from; /* the state that clients receive; that of each is in the queue, */
+    fed_queue *queue; /* of fed.aggregation = buffered */
 };
 
 /* ---- cohort ---- */
@@ -47,8 +48,9 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
         weft_work work = fed_work_of(fed, &of[j]);
         turn[j] = weft_device_turn(&fed->device, of[j].client, round, &work);
     }
-    weft_closing end =
-        weft_device_close(&fed->device, (int)fed->options.cohort, (int)n, turn, tmp);
+    int64_t most = fed->options.cohort; /* of answers */
+    if (fed->modes.privacy) most = n > 0 ? n : 1;
+    weft_closing end = weft_device_close(&fed->device, (int)most, (int)n, turn, tmp);
     for (int64_t j = 0; j < n; j++) {
         of[j].lost = turn[j].status != WEFT_AVERAGED;
         of[j].late = turn[j].status == WEFT_LATE;
@@ -61,7 +63,8 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
 static double weight_of(const fed_task *fed, const fed_client *client)
 {
     if (fed->modes.choice && fed_choice_weighs(fed)) return fed_choice_weight(fed, client);
-    int plain = fed->options.average == FED_PLAIN || fed->algorithm->plain;
+    int plain =
+        fed->options.average == FED_PLAIN || fed->algorithm->plain || fed->modes.privacy;
     return client->samples == 0 ? 0 : plain ? 1 : (double)client->samples;
 }
 
@@ -84,8 +87,10 @@ static struct round round_new(fed_task *fed, const weft_job *job,
         own.cohort = fed_buffer_cohort(own.queue, &turn, tmp);
         own.end = fed_buffer_end(own.queue);
     } else {
-        int64_t *number, n = draw_clients(fed, round, trial->memory, &number, tmp);
-        own.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n, tmp);
+        int64_t *number, n = fed->modes.privacy
+                                 ? fed_privacy_draw(fed, job->trial, round, &number, tmp)
+                                 : draw_clients(fed, round, trial->memory, &number, tmp);
+        own.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n > 0 ? n : 1, tmp);
         fed_cohort_fill(fed, &own.cohort, n, number, 0);
         own.end = close_devices(fed, round, n, own.cohort.client, tmp);
     }
@@ -96,7 +101,8 @@ static struct round round_new(fed_task *fed, const weft_job *job,
     }
     fed_deal(fed, &own.cohort);
     if (fed->modes.rule) fed_rule_begin(fed, &own.cohort);
-    own.scale = weft_exact_scale(fed->client.max_change * weight);
+    own.scale = fed->modes.privacy ? fed_privacy_begin(fed, trial)
+                                   : weft_exact_scale(fed->client.max_change * weight);
     return own;
 }
 
@@ -224,6 +230,16 @@ static real *mean_change(fed_task *fed, const struct round *round, double weight
     return delta;
 }
 
+/* The same as the server has it: by sketches, with noise. */
+static real *change_received(fed_task *fed, const struct round *round,
+                             fed_trial_state *trial, double weight, int64_t *wire)
+{
+    real *delta = mean_change(fed, round, weight, wire);
+    if (fed->modes.compress) fed_compress_mean(fed, trial->x, delta);
+    if (fed->modes.privacy) fed_privacy_mean(fed, trial, round->scale, wire, delta);
+    return delta;
+}
+
 /* Updates the server by the clients that did not diverge; wire[summed]: sums over them. */
 static void move_server(fed_task *fed, const struct round *round, fed_trial_state *trial,
                         int64_t *wire)
@@ -239,9 +255,9 @@ static void move_server(fed_task *fed, const struct round *round, fed_trial_stat
         divisor += client->weight * fed_divisor(fed, client);
         averaged++;
     }
+    if (fed->modes.privacy) weight = divisor = (double)(averaged = fed->options.cohort);
     if (averaged == 0) return;
-    real *delta = mean_change(fed, round, weight, wire);
-    if (fed->modes.compress) fed_compress_mean(fed, trial->x, delta);
+    real *delta = change_received(fed, round, trial, weight, wire);
     weft_server server = fed->server;
     weft_space_put(fed->env.space, cohort->mix.conf, &weft_server_kind, &server);
     void *special = cohort->client[0].special; /* it is not needed any more */
@@ -376,6 +392,23 @@ static void average_own(fed_task *fed, const fed_cohort *cohort)
     }
 }
 
+/* The same of sums with noise; what has none is left out. */
+static void write_noised(const fed_task *fed, const struct round *round,
+                         fed_trial_state *trial, double *row)
+{
+    fed_score_sums seen = fed_privacy_scores(fed, &round->cohort, trial);
+    int stage = round->cohort.turn.after ? FED_AFTER : FED_BEFORE;
+    if (seen.n > 0) {
+        trial->res->arm_loss[0] += seen.loss[stage];
+        trial->res->arm_wrong[0] += seen.wrong[stage];
+        trial->res->arm_count[0] += seen.v;
+    }
+    fed_privacy_adapt(fed, &round->cohort, trial);
+    fed_trial_enter(fed, trial, &seen);
+    fill_row(round, &seen, NAN, row);
+    fed_privacy_hide(fed, row);
+}
+
 /* Sums the results of the round, in the order of the cohort. */
 static void write_record(fed_task *fed, const struct round *round, fed_trial_state *trial,
                          double *row)
@@ -439,6 +472,7 @@ static int scale_more(fed_task *fed, const struct round *round,
 static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *trial,
                          double *row, weft_arena *tmp)
 {
+    TRY(fed_privacy_check(fed, job));
     TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
     struct round round = round_new(fed, job, trial, tmp);
@@ -464,7 +498,10 @@ static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *tr
     move_server(fed, &round, trial, wire);
     if (fed->modes.compress) fed_compress_end(fed, trial->x, round.from);
     move_mix(fed, job, cohort, trial, tmp);
-    write_record(fed, &round, trial, row);
+    if (fed->modes.privacy)
+        write_noised(fed, &round, trial, row);
+    else
+        write_record(fed, &round, trial, row);
     trial->head->round++;
     return WEFT_OK;
 }

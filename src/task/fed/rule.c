@@ -3,6 +3,7 @@
  * coordinates go to ranks, block b of a wave to rank b, so that a rank never has the
  * changes of all. */
 #include "rule.h"
+#include "compress.h"
 #include "weft/math/linear.h"
 
 #include <math.h>
@@ -70,15 +71,16 @@ static weft_status check_cohort(const fed_task *fed, const struct fed_rule *rule
 /* Refuses modes that a rule would break, and says what stays a mean. */
 static weft_status check_modes(const fed_task *fed)
 {
-    if (fed->modes.privacy)
-        return weft_fail(WEFT_ECONF,
-                         "section [privacy] accounts for noise on a sum of clients, and "
-                         "rule.kind takes no sum; set rule.kind = mean, or leave [privacy] "
-                         "out");
     if (fed->modes.buffer)
         return weft_fail(WEFT_ECONF,
-                         "rule.kind compares the clients of a round, and section [buffer] "
-                         "has no rounds; set rule.kind = mean, or leave [buffer] out");
+                         "rule.kind compares the clients of a round, and "
+                         "fed.aggregation = buffered has no rounds; set rule.kind = mean, "
+                         "or fed.aggregation = sync");
+    if (fed->modes.compress && fed->modes.compress->client == FED_SKETCH)
+        return weft_fail(WEFT_ECONF,
+                         "compress.client = sketch sends a sum of clients, and rule.kind "
+                         "needs the change of each; choose quantize or topk, or set "
+                         "rule.kind = mean");
     if (fed->algorithm->add)
         weft_log(WEFT_INFO,
                  "rule.kind is of the changes of weights; what fed.algorithm = %s sums "

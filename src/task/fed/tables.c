@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "choice.h"
 #include "compress.h"
+#include "privacy.h"
 #include "rule.h"
 #include "task/parts.h"
 #include "task/programs.h"
@@ -136,10 +137,17 @@ const weft_kind fed_choice_kind = {.name = "choose",
                                    .size = sizeof(fed_choice),
                                    .opts = choice_opts};
 
-const weft_kind *const fed_parts[] = {
-    &fed_training_kind,    &weft_server_kind, &weft_device_kind,
-    &weft_parameters_kind, &fed_buffer_kind, &fed_choice_kind,  &fed_compress_kind,
-    &fed_rule_kind,        &fed_attack_kind,  NULL};
+const weft_kind *const fed_parts[] = {&fed_training_kind,
+                                      &weft_server_kind,
+                                      &weft_device_kind,
+                                      &weft_parameters_kind,
+                                      &fed_buffer_kind,
+                                      &fed_choice_kind,
+                                      &fed_compress_kind,
+                                      &fed_rule_kind,
+                                      &fed_attack_kind,
+                                      &fed_privacy_kind,
+                                      NULL};
 
 /* ---- metrics ---- */
 

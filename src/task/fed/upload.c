@@ -6,11 +6,12 @@
 #include "upload.h"
 #include "attack.h"
 #include "compress.h"
+#include "privacy.h"
 
 int fed_uploads(const fed_task *fed)
 {
     const struct fed_compress *compress = fed->modes.compress;
-    if (fed_attack_uploads(fed) || fed->modes.rule) return 1;
+    if (fed_attack_uploads(fed) || fed->modes.rule || fed->modes.privacy) return 1;
     return compress && (compress->client == FED_QUANTIZE || compress->client == FED_TOPK ||
                         compress->fixed);
 }
@@ -22,4 +23,5 @@ void fed_upload(fed_visiting *visiting)
     if (fed->modes.compress)
         fed_compress_change(fed, visiting->turn->round, visiting->client->client,
                             visiting->row, visiting->visit.change);
+    if (fed->modes.privacy) fed_privacy_clip(visiting);
 }
