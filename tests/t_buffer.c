@@ -30,6 +30,8 @@ struct sim {
     double a, b, deadline;
     const double *speed;
     int scaffold;
+    int even; /* 1: all turns last equally long */
+    int some; /* samples that a turn sees; 0: all */
     /* what changes */
     double x[W], c[W], own[CLIENTS][W], now;
     int step, started;
@@ -40,9 +42,25 @@ struct sim {
     int clients, dropped, surplus;
 };
 
+static double seen_by(const struct sim *sim, int c)
+{
+    int n = (int)sim->toy->count[c][0];
+    return sim->some > 0 && sim->some < n ? sim->some : n;
+}
+
+/* The gradient of the samples that client c draws at this step, at w. */
+static void gradient(const struct sim *sim, int c, int step, const double *w, double *g)
+{
+    int64_t order[32], n = sim->toy->count[c][0], seen = (int64_t)seen_by(sim, c);
+    weft_rng_row key = {3, WEFT_RNG_BATCH, (uint64_t)step, (uint64_t)c, 0};
+    for (int64_t i = 0; i < n; i++) order[i] = i;
+    weft_shuffle_first(seen, n, &key, order);
+    for (int64_t i = 0; i < seen; i++) softmax(sim->toy, c, order[i], 1, w, g);
+}
+
 static double lasting(const struct sim *sim, int c)
 {
-    return 2 * 0.5 + (double)sim->toy->count[c][0] / sim->speed[c];
+    return 2 * 0.5 + (sim->even ? 0 : seen_by(sim, c) / sim->speed[c]);
 }
 
 static void start_one(struct sim *sim, int c)
@@ -103,9 +121,9 @@ static double update(struct sim *sim, const struct flying *one, double *sum, dou
 {
     const struct toy *toy = sim->toy;
     int c = one->client, age = sim->step - one->version;
-    double g[W] = {0}, w[W], n = (double)toy->count[c][0], f = factor(sim, age);
+    double g[W] = {0}, w[W], n = seen_by(sim, c), f = factor(sim, age);
     double weight = sim->scaffold ? 1 : n;
-    softmax(toy, c, 0, toy->count[c][0], one->from, g);
+    gradient(sim, c, one->version, one->from, g);
     for (int i = 0; i < W; i++) {
         double drift = sim->scaffold ? one->fromc[i] - sim->own[c][i] : 0;
         double change = -0.5 * (g[i] / n + drift), moved = -change / 0.5;
@@ -198,9 +216,10 @@ static const char *input_of(const struct sim *sim)
                               : printed("a = %.17g\nb = %.17g\n", sim->a, sim->b);
     return printed("[fed]\naggregation = buffered\ncohort = %d\nselect = last\n"
                    "algorithm = %s\n[buffer]\nconcurrency = %d\nstaleness = %s\n%s"
-                   "max_staleness = %d\n%s%s%s",
+                   "max_staleness = %d\n%smax_samples = %d\n%s%s",
                    sim->size, sim->scaffold ? "scaffold" : "fedavg", sim->most,
-                   rule[sim->rule], numbers, sim->oldest, local, devices(),
+                   rule[sim->rule], numbers, sim->oldest, local, sim->some,
+                   sim->even ? "[device]\nlatency = 0.5\n" : devices(),
                    sim->deadline > 0 ? printed("deadline = %g\n", sim->deadline) : "");
 }
 
@@ -270,6 +289,12 @@ static void test_rules(struct toy *toy)
     struct sim *late = sim_new(toy, 3, 7, 1, 99);
     late->deadline = 14;
     beside(late, "a deadline");
+    struct sim *even = sim_new(toy, 3, 7, 1, 99);
+    even->even = 1;
+    beside(even, "ends at the same time");
+    struct sim *some = sim_new(toy, 2, 7, 1, 99);
+    some->some = 6;
+    beside(some, "samples that are drawn");
     struct sim *kept = sim_new(toy, 2, 7, 1, 99);
     kept->scaffold = 1;
     beside(kept, "clients that keep numbers");
@@ -394,6 +419,28 @@ static void test_mixtures(struct toy *toy)
        "entries that are new have no score of clients that began before");
 }
 
+/* An old update weighs less for the mixture, too: seen where weights stay as they are. */
+static void test_old_scores(struct toy *toy)
+{
+    struct stand *stand[2];
+    for (int i = 0; i < 2; i++) {
+        stand[i] = standing(toy,
+                            printed("[fed]\naggregation = buffered\ncohort = 3\n"
+                                    "score = loss\n[buffer]\nconcurrency = 9\n"
+                                    "staleness = %s\n[client]\nlr = 0.1 .. 0.9\n"
+                                    "[server]\nlr = 0\n%s",
+                                    i ? "polynomial" : "constant", devices()),
+                            2);
+        stand[i]->job.update = moving;
+        units(stand[i], 6, 0, 6);
+    }
+    double weights[W];
+    wide(stand[0]->state.x, weights);
+    ok(distance(stand[1]->state.x, weights) <= 0 &&
+           fabs(stand[0]->res.logp[0] - stand[1]->res.logp[0]) > 1e-4,
+       "the mixture moves less by old scores");
+}
+
 /* ---- virtual time ---- */
 
 static void test_seconds(struct toy *toy)
@@ -466,6 +513,7 @@ int main(int argc, char **argv)
     test_rules(toy);
     test_jobs(toy);
     test_mixtures(toy);
+    test_old_scores(toy);
     test_options(toy);
     test_synchronous();
     return tap_end();
