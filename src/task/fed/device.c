@@ -15,16 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONSTANT, EXPONENTIAL, LOGNORMAL, TRACE };
+enum { CONSTANT, EXPONENTIAL, HALFNORMAL, LOGNORMAL, TRACE };
 enum { OF_SPEED, OF_STATUS }; /* purposes of random numbers */
 
 static const double longest = 1e30; /* virtual seconds */
 
 static const weft_opt device_opts[] = {
     WEFT_CHOICE_OPT(
-        "speed", weft_device, speed, "constant", "constant|exponential|lognormal|trace",
-        "differences between devices. constant: none; exponential, lognormal: distribution "
-        "of the time of work, with the mean of speed 1; trace: from a table"),
+        "speed", weft_device, speed, "constant",
+        "constant|exponential|halfnormal|lognormal|trace",
+        "differences between devices. constant: none; exponential, halfnormal (FedBuff), "
+        "lognormal: distribution of the time of work, with the mean of speed 1; trace: "
+        "from "
+        "a table"),
     WEFT_REAL_OPT("sigma", weft_device, sigma, "1", 0, 10,
                   "lognormal: standard deviation of the logarithm of the time"),
     WEFT_REAL_OPT("sample_seconds", weft_device, sample_seconds, "0", 0, 1e9,
@@ -276,10 +279,12 @@ static void profile(const weft_device *device, int64_t client, double *p)
     double unit = weft_rng_unit(rng.v[0]);
     double z[2];
     if (device->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
-    if (device->speed == LOGNORMAL) {
+    if (device->speed == HALFNORMAL || device->speed == LOGNORMAL)
         weft_rng_normal_pair(&rng, z);
+    if (device->speed == HALFNORMAL) /* a mean time of 1: E|z| = sqrt(2 / pi) */
+        p[WEFT_SPEED] = 0.7978845608028654 / fmax(fabs(z[0]), 1e-9);
+    if (device->speed == LOGNORMAL)
         p[WEFT_SPEED] = exp(device->sigma * device->sigma / 2 - device->sigma * z[0]);
-    }
     if (device->speed != TRACE) return;
     int64_t row = device->keyed ? client : (int64_t)(unit * (double)device->rows);
     memcpy(p, device->row + row * WEFT_PROFILE, WEFT_PROFILE * sizeof *p);

@@ -232,20 +232,27 @@ static void derive(const fed_task *fed, struct fed_privacy *privacy)
     privacy->now = privacy->clip;
 }
 
+/* What the section says without a clip: nothing, or that it is off. */
+static weft_status check_off(const fed_task *fed)
+{
+    if (is_set(fed, "privacy", "clip"))
+        weft_log(WEFT_WARN, "privacy.clip = 0: the run has no privacy");
+    else
+        for (const weft_opt *opt = fed_privacy_kind.opts; opt->name; opt++)
+            if (is_set(fed, "privacy", opt->name))
+                return weft_fail(WEFT_ECONF,
+                                 "privacy.%s has no effect without privacy.clip; give it, "
+                                 "or privacy.clip = 0 for a run without privacy",
+                                 opt->name);
+    return WEFT_OK;
+}
+
 weft_status fed_privacy_setup(fed_task *fed)
 {
     weft_arena *mem = fed->env.mem;
     struct fed_privacy *privacy = WEFT_NEW(mem, struct fed_privacy, 1);
     TRY(weft_conf_bind(fed->env.conf, &fed_privacy_kind, privacy));
-    if (!(privacy->clip > 0)) {
-        for (const weft_opt *opt = fed_privacy_kind.opts; opt->name; opt++)
-            if (is_set(fed, "privacy", opt->name) && strcmp(opt->name, "clip") != 0)
-                return weft_fail(WEFT_ECONF,
-                                 "privacy.%s is without effect while privacy.clip is 0; "
-                                 "give privacy.clip, or leave it out",
-                                 opt->name);
-        return WEFT_OK;
-    }
+    if (!(privacy->clip > 0)) return check_off(fed);
     if (!fed->env.scoring) {
         TRY(check_own(fed, privacy));
         TRY(check_algorithm(fed));
