@@ -101,12 +101,8 @@ static void take_out(fed_queue *queue, int64_t m, int64_t *place)
     queue->out = weft_grow(queue->mem, queue->out, sizeof *queue->out, queue->nout + m,
                            &queue->room);
     int64_t *out = queue->out, i = queue->nout, j = m;
-    while (j > 0) {
-        if (i > 0 && out[i - 1] > place[j - 1])
-            out[i + j - 1] = out[i - 1], i--;
-        else
-            out[i + j - 1] = place[j - 1], j--;
-    }
+    for (int64_t end = i + j; j > 0; end--)
+        out[end - 1] = i > 0 && out[i - 1] > place[j - 1] ? out[--i] : place[--j];
     queue->nout += m;
 }
 
