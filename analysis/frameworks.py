@@ -311,8 +311,12 @@ def show(label, values):
     print(f"{label:28s} {mean:10.4g} +- {half:.2g}   ({' '.join(f'{v:.4g}' for v in values)})")
 
 
-def measure(name, repeats, programs):
+def adopt_orphans():
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans become this program's
+
+
+def measure(name, repeats, programs):
+    adopt_orphans()
     clients, cohort, _, _, rounds = CASES[name]
     wall = {p: [] for p in programs}
     cpu = {p: [] for p in programs}
@@ -339,6 +343,11 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--run"]:
         program, args = sys.argv[2], sys.argv[3:]
         worker(*args) if program == "worker" else globals()[program](args[0], int(args[1]))
+    elif len(sys.argv) > 5 and sys.argv[1] == "table":
+        sys.path.insert(0, os.path.join(HERE, "frameworks"))
+        import table
+        adopt_orphans()
+        table.measure(*sys.argv[2:5], int(sys.argv[5]), sys.argv[7:], sys.argv[6], end_orphans)
     elif len(sys.argv) < 3 or sys.argv[1] not in CASES:
         sys.exit(__doc__)
     else:
