@@ -48,7 +48,7 @@ def command(spec):
     ini = os.path.join(spec["tmp"], "weft.ini")
     with open(ini, "w") as f:
         f.write((SETTINGS + ("[mlp]\nhidden = 100\n" if spec["net"] == "mlp" else "") + MORE[spec["part"]]).format(
-            **dict(spec, test="yes" if spec["test"] else "no"))
+            **dict(spec, test="yes" if spec["test"] else "no")))
     return ["mpirun", "-n", "2", os.path.abspath(os.environ.get("WEFT", "build/opt/weft")), "tune", ini, "-o",
             os.path.join(spec["tmp"], "run.h5")]
 

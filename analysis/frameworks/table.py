@@ -19,11 +19,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = {"fedavg": ("weft", "bare", "pfl", "flower", "flute", "fedscale"),
          "fedbuff": ("weft", "bare", "fedscale"),
          "dp": ("weft", "bare", "pfl", "flower", "flute")}
-ROUNDS = {("fedavg", "cnn"): 22, ("fedavg", "mlp"): 102, ("fedbuff", "cnn"): 22, ("fedbuff", "mlp"): 102,
-          ("dp", "cnn"): 8, ("dp", "mlp"): 32}
+ROUNDS = {"cnn": {"fedavg": 22, "fedbuff": 22, "dp": 8}, "mlp": {"fedavg": 62, "fedbuff": 62, "dp": 22}}
+TIMED = {"fedscale": 12}  # fewer rounds are timed, as it waits for seconds in each
 RATE = {"cnn": 0.1, "mlp": 0.03}
 SETTING = dict(batch=20, momentum=0.9, sigma=1.5, concurrency=20, max_staleness=50, clip=0.5, noise=0.3,
                delta=1e-4)
+
+
+HEADER = "\t".join(("part", "network", "program", "seconds", "least", "most", "core_seconds", "least", "most", "memory_mb",
+                    "test_error", "epsilon", "date"))
 
 
 def descendants():
@@ -100,20 +104,20 @@ def arrays(packed, to):
 
 
 def spread(values):
-    return f"{statistics.median(values):.4g} ({min(values):.4g} .. {max(values):.4g})"
+    return "\t".join(f"{v:.4g}" for v in (statistics.median(values), min(values), max(values)))
 
 
 def measure(part, net, packed, repeats, programs, out, end_orphans):
     programs = programs or list(PARTS[part])
     with tempfile.TemporaryDirectory() as data:
         arrays(packed, data)
-        spec = dict(SETTING, part=part, net=net, rate=RATE[net], rounds=ROUNDS[part, net], cohort=50 if part == "dp" else 10,
+        spec = dict(SETTING, part=part, net=net, rate=RATE[net], rounds=ROUNDS[net][part], cohort=50 if part == "dp" else 10,
                     packed=os.path.abspath(packed), data=data)
         last = {p: once(p, spec, end_orphans, memory=True) for p in programs}
         seconds, used = ({p: [] for p in programs} for _ in range(2))
         for i in range(repeats):
             for p in programs:
-                result = once(p, spec, end_orphans)
+                result = once(p, dict(spec, rounds=TIMED.get(p, spec["rounds"])), end_orphans)
                 seconds[p].append(statistics.median(result["seconds"][1:]))
                 used[p].append(result["used"])
                 print(f"# {part} {net} {i} {p}: {seconds[p][-1]:.4f} s a round, {used[p][-1]:.4f} s of cores", flush=True)
@@ -122,4 +126,4 @@ def measure(part, net, packed, repeats, programs, out, end_orphans):
                f"{last[p].get('epsilon', '')}", time.strftime("%Y-%m-%d")]
         print("\t".join(row))
         with open(out, "a") as f:
-            print("\t".join(row), file=f)
+            print("\t".join(row) if f.tell() else HEADER + "\n" + "\t".join(row), file=f)
