@@ -15,7 +15,8 @@ stamps, cores = [], []
 
 
 # samples as bytes, not read before they are used; labels; first sample of a client, and how many of each part
-ROWS, LABELS, FIRST, COUNT = (np.load(f"{SPEC['data']}/{name}.npy", mmap_mode="r") for name in ("x", "y", "first", "count"))
+ROWS, LABELS, FIRST, COUNT = (np.load(f"{SPEC['data']}/{name}.npy", mmap_mode="r")
+                              for name in ("x", "y", "first", "count"))
 CLIENTS = len(COUNT)
 
 

@@ -13,7 +13,8 @@ import pair
 RANK = pair.fork(3)  # before PyTorch
 
 import torch  # noqa: E402
-from common import BATCH, CLIENTS, COHORT, COUNT, FIRST, LABELS, PART, RATE, ROUNDS, ROWS, SPEC, mark, network, tell  # noqa: E402
+from common import (BATCH, CLIENTS, COHORT, COUNT, FIRST, LABELS, PART, RATE, ROUNDS, ROWS, SPEC,  # noqa: E402
+                    mark, network, tell)
 
 os.chdir(SPEC["tmp"])
 AT = [(c, i) for c in range(CLIENTS) for i in range(FIRST[c], FIRST[c] + COUNT[c, 0])]
@@ -25,13 +26,14 @@ if RANK == 0:
         pickle.dump({c: {"computation": draw.lognormvariate(0, SPEC["sigma"]), "communication": 1e9}
                      for c in range(CLIENTS)}, f)
     os.rename("map.csv.new", "map.csv")
-sys.argv = (f"x --engine pytorch --use_cuda False --this_rank {RANK} --ps_port {int(os.environ['MASTER_PORT'])} --num_executors 2 "
-            f"--executor_configs 127.0.0.1:[2] --num_participants {COHORT} --overcommitment 1 --rounds {ROUNDS + 1} "
+sys.argv = (f"x --engine pytorch --use_cuda False --this_rank {RANK} --ps_port {os.environ['MASTER_PORT']} "
+            f"--num_executors 2 --executor_configs 127.0.0.1:[2] --num_participants {COHORT} --overcommitment 1 --rounds {ROUNDS + 1} "
             f"--local_steps {COUNT[0, 0] // BATCH} --batch_size {BATCH} --learning_rate {RATE} --decay_factor 1 "
             f"--eval_interval 1000000 --num_loaders 0 --filter_less 1 --data_map_file map.csv --log_path . "
             f"--max_concurrency {SPEC['concurrency']} --max_staleness {SPEC['max_staleness']} "
             + ("--device_conf_file devices" if PART == "fedbuff" else "")).split()
-for name in ("tensorflow", "tensorflow.keras", "tensorflow.keras.models", "tensorflow.keras.layers", "tensorflow.keras.losses"):
+for name in ("", ".keras", ".keras.models", ".keras.layers", ".keras.losses"):
+    name = "tensorflow" + name
     sys.modules[name] = mock.MagicMock(__spec__=importlib.machinery.ModuleSpec(name, None))  # of its other engine
 from fedscale.cloud.aggregation import aggregator, async_aggregator  # noqa: E402
 from fedscale.cloud.execution import executor, torch_client  # noqa: E402

@@ -50,7 +50,8 @@ def main(grid, context):
         return out
 
     strategy.aggregate_train = timed
-    end["arrays"] = strategy.start(grid=grid, initial_arrays=ArrayRecord(network().state_dict()), num_rounds=ROUNDS).arrays
+    result = strategy.start(grid=grid, initial_arrays=ArrayRecord(network().state_dict()), num_rounds=ROUNDS)
+    end["arrays"] = result.arrays
     if PART == "dp":
         end["epsilon"] = strategy.privacy_spent().epsilon
 

@@ -66,6 +66,6 @@ def accounted(*given, **named):
 
 Server.fall_back_to_prev_best_status, Server.run = ends, whole
 extensions.privacy.update_privacy_accountant = accounted
-sys.argv = ["e2e_trainer.py", "-config", "config.yaml", "-outputPath", TMP + "/out", "-dataPath", TMP, "-task", "packed",
-            "-backend", "gloo"]
+sys.argv = ["e2e_trainer.py", "-config", "config.yaml", "-outputPath", TMP + "/out", "-dataPath", TMP, "-task",
+            "packed", "-backend", "gloo"]
 runpy.run_path("e2e_trainer.py", run_name="__main__")

@@ -25,7 +25,8 @@ class Dataset(BaseDataset):
 
     def __init__(self, data, test_only=False, user_idx=-1, **more):
         at = {f"{c:04d}": slice(FIRST[c], FIRST[c] + COUNT[c, 0]) for c in range(CLIENTS)}
-        data = data or {"users": list(at), "num_samples": COUNT[:, 0].tolist(), "user_data": {k: ROWS[s] for k, s in at.items()},
+        data = data or {"users": list(at), "num_samples": COUNT[:, 0].tolist(),
+                        "user_data": {k: ROWS[s] for k, s in at.items()},
                         "user_data_label": {k: LABELS[s] for k, s in at.items()}}
         self.user_list, self.num_samples = data["users"], data["num_samples"]
         self.user_data, self.user_data_label = data["user_data"], data["user_data_label"]
@@ -51,5 +52,5 @@ def batch_of(rows):
 
 class DataLoader(BaseDataLoader):
     def __init__(self, mode, data, user_idx, args, **more):
-        super().__init__(Dataset(data, mode != "train", user_idx), batch_size=args["batch_size"], shuffle=mode == "train",
-                         collate_fn=batch_of)
+        super().__init__(Dataset(data, mode != "train", user_idx), batch_size=args["batch_size"],
+                         shuffle=mode == "train", collate_fn=batch_of)

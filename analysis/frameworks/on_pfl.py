@@ -56,8 +56,8 @@ cohorts = (c for _ in range(ROUNDS + 1) for c in draw.choice(CLIENTS, COHORT, re
 data = FederatedDataset(client, lambda: next(cohorts))
 post, more = [], {}
 if PART == "dp":
-    accountant = RDPPrivacyAccountant(num_compositions=ROUNDS, sampling_probability=COHORT / CLIENTS, mechanism="gaussian",
-                                      delta=SPEC["delta"], noise_parameter=SPEC["noise"])
+    accountant = RDPPrivacyAccountant(num_compositions=ROUNDS, sampling_probability=COHORT / CLIENTS,
+                                      mechanism="gaussian", delta=SPEC["delta"], noise_parameter=SPEC["noise"])
     post = [CentrallyAppliedPrivacyMechanism(GaussianMechanism.from_privacy_accountant(accountant, SPEC["clip"]))]
     more["epsilon"] = accountant.epsilon
 net = Net()

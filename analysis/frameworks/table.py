@@ -79,16 +79,13 @@ def once(program, spec, end_orphans, memory=False):
         peak = Peak()
         if memory:
             peak.start()
-        begun = os.times()
         with open(log, "w") as out:
             done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, env=env, cwd=tmp, timeout=300)
         end_orphans()
         peak.on = False
         if done.returncode or program != "weft" and not os.path.exists(told):
             sys.exit(f"{program}:\n{open(log, errors='replace').read()[-4000:]}")
-        used = os.times()
-        result = on_weft.told(spec, used.children_user + used.children_system - begun.children_user
-                              - begun.children_system) if program == "weft" else json.load(open(told))
+        result = on_weft.told(spec) if program == "weft" else json.load(open(told))
         result["memory"] = peak.most
         return result
 
@@ -111,8 +108,8 @@ def measure(part, net, packed, repeats, programs, out, end_orphans):
     programs = programs or list(PARTS[part])
     with tempfile.TemporaryDirectory() as data:
         arrays(packed, data)
-        spec = dict(SETTING, part=part, net=net, rate=RATE[net], rounds=ROUNDS[net][part], cohort=50 if part == "dp" else 10,
-                    packed=os.path.abspath(packed), data=data)
+        spec = dict(SETTING, part=part, net=net, rate=RATE[net], rounds=ROUNDS[net][part],
+                    cohort=50 if part == "dp" else 10, packed=os.path.abspath(packed), data=data)
         last = {p: once(p, spec, end_orphans, memory=True) for p in programs}
         seconds, used = ({p: [] for p in programs} for _ in range(2))
         for i in range(repeats):
