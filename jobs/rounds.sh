@@ -58,7 +58,7 @@ bytes()
     for bits in 8 4 2; do method "bits$bits" compress.bits=$bits compress.server=none; done
     method both compress.bits=4 compress.server=quantize
     for share in 0.1 0.01; do method "top$share" compress.client=topk compress.share=$share compress.server=none; done
-    method sketch compress.client=sketch compress.rows=5 compress.columns=1000 compress.server=none
+    method sketch compress.client=sketch compress.rows=3 compress.columns=5000 compress.server=none
 }
 
 private()
