@@ -158,7 +158,14 @@ WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *pack);
 void weft_pack_clients_drop(weft_pack *pack);
 /* ---- rows of a labelled set dealt to clients ---- */
 
-enum { WEFT_PART_NONE, WEFT_PART_IID, WEFT_PART_DIRICHLET, WEFT_PART_SHARDS };
+enum {
+    WEFT_PART_NONE,
+    WEFT_PART_IID,
+    WEFT_PART_DIRICHLET,
+    WEFT_PART_SHARDS,
+    WEFT_PART_QUANTITY,
+    WEFT_PART_LABELS
+};
 
 /* The labels of one part of a set, and the shares of the classes among training rows. */
 typedef struct weft_labelled {
@@ -174,10 +181,12 @@ WEFT_CHECKED weft_status weft_partition_check(const weft_partition *partition,
                                               int64_t rows);
 
 /* Deals each row of a part to one client: client c has the next count[c] of order[n], which
- * are row numbers. A function of labels, part and options. Cost O(n log n), for dirichlet
- * O(n classes). */
-void weft_partition_deal(const weft_partition *partition, const weft_labelled *labelled,
-                         int64_t *order, int64_t *count, weft_arena *tmp);
+ * are row numbers. A function of labels, part and options. ECONF: the classes do not suit
+ * the rule, or a client gets fewer than min_samples. Cost O(n log n), for dirichlet O(n
+ * classes), for labels O(clients classes) more. */
+WEFT_CHECKED weft_status weft_partition_deal(const weft_partition *partition,
+                                             const weft_labelled *labelled, int64_t *order,
+                                             int64_t *count, weft_arena *tmp);
 
 /* The rule in words. */
 const char *weft_partition_text(const weft_partition *partition, weft_arena *mem);

@@ -416,7 +416,7 @@ static weft_status deal_parts(weft_pack *pack, int64_t *order[WEFT_NPART],
                                   .share = share};
         order[i] = WEFT_NEW(pack->mem, int64_t, n);
         count[i] = WEFT_NEW(pack->mem, int64_t, own->over.clients);
-        weft_partition_deal(&own->over, &labelled, order[i], count[i], pack->scratch);
+        TRY(weft_partition_deal(&own->over, &labelled, order[i], count[i], pack->scratch));
     }
     weft_pack_split_add(pack, "%s", weft_partition_text(&own->over, pack->mem));
     return WEFT_OK;

@@ -157,11 +157,11 @@ typedef struct weft_reader {
  * reader; these options are given together with the reader's. */
 typedef struct weft_partition {
     int64_t clients; /* 0: no federation */
-    int rule;        /* none, iid, dirichlet, shards */
+    int rule;        /* none, iid, dirichlet, shards, quantity, labels */
     double alpha;
     int sizes;        /* equal, lognormal, power */
     double deviation; /* of the logarithm of sizes */
-    int64_t shards, least, seed;
+    int64_t shards, labels, least, seed;
     int tokenizer; /* 1 + the only one by which documents are divided; 0: all; no option */
 } weft_partition;
 extern const weft_kind weft_partition_kind;

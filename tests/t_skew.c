@@ -1,0 +1,270 @@
+/* Partitions of benchmarks: sizes of clients by a Dirichlet distribution, a number of
+ * classes a client. Counts are exact, shares are those of the distributions. RUN: np=1 np=2
+ */
+#include "packing.h"
+
+enum { SIDE = 4, D = SIDE * SIDE, MOST = 100 };
+
+/* A set whose rows are (row, part, 0, ...): row i of a part has class i % classes. */
+struct counted {
+    int64_t rows, valid, test;
+    int kinds;
+};
+
+static const weft_opt options[] = {
+    WEFT_LONG_OPT("rows", struct counted, rows, "20000", 1, 1e9, "training rows"),
+    WEFT_LONG_OPT("valid", struct counted, valid, "500", 1, 1e9, "for validation"),
+    WEFT_LONG_OPT("test", struct counted, test, "700", 1, 1e9, "for the test"),
+    WEFT_INT_OPT("kinds", struct counted, kinds, "10", 1, MOST, "classes"),
+    {0},
+};
+
+static weft_status counted_read(const void *self, const char *source, weft_pack *pack)
+{
+    const struct counted *counted = self;
+    const int64_t rows[WEFT_NPART] = {counted->rows, counted->valid, counted->test};
+    (void)source;
+    weft_pack_numbered(pack, counted->kinds);
+    weft_pack_split(pack, "as counted");
+    TRY(weft_pack_matrix(pack, WEFT_REALS, D, rows));
+    for (int part = 0; part < WEFT_NPART; part++)
+        for (int64_t i = 0; i < rows[part]; i++) {
+            double x[D] = {(double)i, part};
+            int32_t label = (int32_t)(i % counted->kinds);
+            TRY(weft_pack_rows(pack, 1, x, &label));
+        }
+    return WEFT_OK;
+}
+
+static const weft_reader reader = {.kind = {.name = "counted",
+                                            .about = "rows that know their number",
+                                            .size = sizeof(struct counted),
+                                            .opts = options},
+                                   .read = counted_read};
+
+/* Which must succeed. */
+static void make(const char *words)
+{
+    weft_check(packed(&reader, "nowhere", words), "%s", weft_error());
+}
+
+/* ---- what clients have ---- */
+
+/* Rows of each class that the clients have in a part, count[clients][MOST], and those that
+ * are lost, doubled or of another part. */
+struct found {
+    int64_t (*count)[MOST], *size, wrong; /* [clients] */
+};
+
+static struct found look(weft_part part)
+{
+    weft_clients *clients = data.clients;
+    int64_t rows = clients->size[part].total;
+    uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
+    struct found found = {.size = WEFT_NEW(mem, int64_t, clients->n)};
+    found.count = weft_arena_alloc(mem, (size_t)clients->n, sizeof *found.count);
+    for (int64_t c = 0; c < clients->n; c++) {
+        weft_samples own = samples(c, part);
+        found.size[c] = own.n;
+        for (int64_t i = 0; i < own.n; i++) {
+            const float *x = own.x + i * D;
+            int64_t row = (int64_t)x[0];
+            int good = row >= 0 && row < rows && !seen[row] && x[1] == (float)part &&
+                       own.label[i] == (int)(row % data.classes);
+            found.wrong += !good;
+            if (good) seen[row] = 1;
+            found.count[c][own.label[i]]++;
+        }
+    }
+    for (int64_t i = 0; i < rows; i++) found.wrong += !seen[i];
+    return found;
+}
+
+static int classes_of(const struct found *found, int64_t c)
+{
+    int n = 0;
+    for (int k = 0; k < MOST; k++) n += found->count[c][k] > 0;
+    return n;
+}
+
+/* ---- quantity: sizes by Dirichlet(alpha, ..., alpha) ---- */
+
+/* The share of a client of n has variance (n - 1) / (n^2 (n alpha + 1)). */
+static void test_quantity_variance(double alpha, double slack)
+{
+    enum { N = 200, ROWS = 20000 };
+    make(printed("clients=200 partition=quantity alpha=%g seed=3", alpha));
+    struct found found = look(WEFT_TRAIN);
+    double sum = 0, least = ROWS;
+    for (int64_t c = 0; c < N; c++) {
+        double share = ((double)found.size[c] - 1) / (ROWS - N);
+        sum += (share - 1.0 / N) * (share - 1.0 / N) / N;
+        least = fmin(least, (double)found.size[c]);
+    }
+    double ratio = sum / ((N - 1.0) / ((double)N * N * (N * alpha + 1)));
+    ok(found.wrong == 0, "quantity, alpha %g: each row goes to one client", alpha);
+    ok(least >= 1, "who has one or more");
+    ok(fabs(ratio - 1) < slack, "sizes vary as Dirichlet's (%.3f)", ratio);
+}
+
+/* With alpha = 1 the share of a client has P(share > s) = (1 - s)^(n - 1): ten bins that
+ * are equally likely, 9 degrees of freedom, of which 99.9 % are below 27.9. */
+static void test_quantity_shares(void)
+{
+    enum { N = 500, ROWS = 200000, BINS = 10 };
+    make("rows=200000 clients=500 partition=quantity alpha=1");
+    struct found train = look(WEFT_TRAIN), test = look(WEFT_TEST);
+    double bin[BINS] = {0}, chi = 0, away = 0;
+    for (int64_t c = 0; c < N; c++) {
+        double share = ((double)train.size[c] - 1) / (ROWS - N);
+        int i = (int)(BINS * pow(1 - share, N - 1));
+        bin[i < BINS ? i : BINS - 1]++;
+        away += fabs((double)test.size[c] - 700 * share) > 1.01;
+    }
+    for (int i = 0; i < BINS; i++)
+        chi += (bin[i] - N / BINS) * (bin[i] - N / BINS) / (N / BINS);
+    ok(chi < 27.9, "alpha = 1: shares are those of Dirichlet (chi-square %.1f of 9)", chi);
+    ok(away == 0, "which are the same in each part (%.0f not)", away);
+}
+
+/* Classes are mixed: 99 x 9 degrees of freedom. */
+static void test_quantity_classes(void)
+{
+    make("clients=100 partition=quantity alpha=2 min_samples=50");
+    struct found found = look(WEFT_TRAIN);
+    double chi = 0;
+    int64_t least = INT64_MAX;
+    for (int64_t c = 0; c < 100; c++) {
+        double each = (double)found.size[c] / 10;
+        least = found.size[c] < least ? found.size[c] : least;
+        for (int k = 0; k < 10; k++)
+            chi += ((double)found.count[c][k] - each) * ((double)found.count[c][k] - each) /
+                   each;
+    }
+    ok(fabs(chi - 891) < 4 * sqrt(2 * 891), "of all classes alike (chi-square %.0f of 891)",
+       chi);
+    ok(least >= 50, "each has min_samples (%lld)", (long long)least);
+}
+
+static void test_quantity(void)
+{
+    /* a square of shares has relative deviation sqrt((kurtosis - 1) / 200), where a gamma
+     * variate has kurtosis 3 + 6 / alpha */
+    test_quantity_variance(5, 4 * sqrt(3.2 / 200));
+    test_quantity_variance(0.5, 4 * sqrt(14.0 / 200));
+    test_quantity_shares();
+    test_quantity_classes();
+}
+
+/* ---- labels: k classes a client ---- */
+
+/* Client c has class c mod K, each class is cut evenly among those that have it. */
+static void test_labels_exact(int n, int k, const char *more)
+{
+    make(printed("clients=%d partition=labels labels=%d %s", n, k, more));
+    int classes = data.classes, other = 0, missing = 0;
+    struct found part[WEFT_NPART] = {look(WEFT_TRAIN), look(WEFT_VALID), look(WEFT_TEST)};
+    int64_t wrong = part[0].wrong + part[1].wrong + part[2].wrong, uneven = 0, apart = 0;
+    for (int64_t c = 0; c < n; c++) {
+        other += classes_of(&part[0], c) != k;
+        for (int i = (int)c % classes; i < classes; i += n)
+            missing += part[0].count[c][i] == 0;
+        for (int i = 0; i < classes; i++)
+            apart +=
+                part[0].count[c][i] == 0 && part[1].count[c][i] + part[2].count[c][i] > 0;
+    }
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int i = 0; i < classes; i++) {
+            int64_t least = INT64_MAX, most = 0;
+            for (int64_t c = 0; c < n; c++) {
+                int64_t rows = part[p].count[c][i];
+                if (part[0].count[c][i] == 0) continue;
+                least = rows < least ? rows : least;
+                most = rows > most ? rows : most;
+            }
+            uneven += most - least > 1;
+        }
+    ok(wrong == 0, "labels %d of %d, %d clients: each row goes to one", k, classes, n);
+    ok(other == 0, "who has rows of %d classes", k);
+    ok(missing == 0, "client c of class c mod %d, or of c, c + %d, ...", classes, n);
+    ok(uneven == 0, "a class is cut evenly");
+    ok(apart == 0, "for validation and test they have no other classes");
+}
+
+/* The class beside c mod K is any other, equally likely: 8 degrees of freedom. */
+static void test_labels_others(void)
+{
+    enum { N = 1800, K = 10 };
+    make("clients=1800 partition=labels labels=2 seed=7");
+    struct found found = look(WEFT_TRAIN);
+    double step[K] = {0}, chi = 0;
+    for (int64_t c = 0; c < N; c++)
+        for (int k = 0; k < K; k++)
+            if (found.count[c][k] > 0 && k != c % K) step[(k - c % K + K) % K]++;
+    for (int i = 1; i < K; i++) chi += (step[i] - 200) * (step[i] - 200) / 200;
+    ok(chi < 26.1, "the others are drawn at random (chi-square %.1f of 8)", chi);
+}
+
+static void test_labels(void)
+{
+    test_labels_exact(50, 1, "");
+    test_labels_exact(50, 2, "");
+    test_labels_exact(30, 7, "rows=19990");
+    test_labels_exact(25, 10, "");
+    test_labels_exact(20, 10, "kinds=100");
+    test_labels_others();
+}
+
+/* ---- the whole ---- */
+
+static const char *digest_of(const char *words)
+{
+    make(words);
+    return data.digest;
+}
+
+static void test_same_again(void)
+{
+    static const char *const rule[] = {"quantity", "labels"};
+    for (size_t i = 0; i < LEN(rule); i++) {
+        const char *words = printed("clients=17 partition=%s", rule[i]);
+        const char *a = digest_of(words), *b = digest_of(words),
+                   *c = digest_of(printed("%s seed=1", words));
+        ok(strcmp(a, b) == 0, "%s: the same at every packing", rule[i]);
+        ok(strcmp(a, c) != 0, "%s: another by another seed", rule[i]);
+    }
+}
+
+static void test_refused(void)
+{
+    static const char *const bad[][4] = {
+        {"clients=20001 partition=quantity", "clients = 20001", "20000",
+         "quantity: more clients than rows"},
+        {"clients=10 partition=quantity alpha=0", "alpha = 0 where quantity", "above 0",
+         "quantity: alpha = 0"},
+        {"clients=10 partition=quantity sizes=power", "partition = quantity",
+         "leave out sizes", "quantity: sizes by two laws"},
+        {"clients=10 partition=labels sizes=power", "partition = labels", "leave out sizes",
+         "labels: sizes of their own"},
+        {"clients=10 partition=labels labels=11", "labels = 11", "10 classes",
+         "labels: more than there are"},
+        {"clients=10 partition=labels kinds=100", "clients = 10 of labels = 2",
+         "100 classes", "labels: classes that nobody has"},
+        {"clients=100 partition=labels labels=9 rows=800",
+         "class 0 has 80 training rows for", "fewer clients",
+         "labels: a class of too few rows"},
+        {"clients=100 partition=labels min_samples=195", "client", "min_samples = 195",
+         "labels: clients of too few rows"},
+        {"clients=10 labels=3", "labels = 3", "partition = labels",
+         "labels without effect"},
+        {"clients=10 partition=iid alpha=2", "alpha = 2", "partition = dirichlet",
+         "alpha without effect"}};
+    for (size_t i = 0; i < LEN(bad); i++)
+        refuses(&reader, "", bad[i][0], WEFT_ECONF, bad[i][1], bad[i][2], bad[i][3]);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    return TESTS(test_quantity, test_labels, test_same_again, test_refused);
+}
