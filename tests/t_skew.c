@@ -1,6 +1,6 @@
 /* Partitions of benchmarks: sizes of clients by a Dirichlet distribution, a number of
- * classes a client. Counts are exact, shares are those of the distributions. RUN: np=1 np=2
- */
+ * classes a client, pachinko allocation.
+ * RUN: np=1 np=2 */
 #include "packing.h"
 
 enum { SIDE = 4, D = SIDE * SIDE, MOST = 100 };
@@ -8,7 +8,7 @@ enum { SIDE = 4, D = SIDE * SIDE, MOST = 100 };
 /* A set whose rows are (row, part, 0, ...): row i of a part has class i % classes. */
 struct counted {
     int64_t rows, valid, test;
-    int kinds;
+    int kinds, groups;
 };
 
 static const weft_opt options[] = {
@@ -16,6 +16,8 @@ static const weft_opt options[] = {
     WEFT_LONG_OPT("valid", struct counted, valid, "500", 1, 1e9, "for validation"),
     WEFT_LONG_OPT("test", struct counted, test, "700", 1, 1e9, "for the test"),
     WEFT_INT_OPT("kinds", struct counted, kinds, "10", 1, MOST, "classes"),
+    WEFT_INT_OPT("groups", struct counted, groups, "0", 0, MOST,
+                 "class k is of group k mod so many; 0: no groups"),
     {0},
 };
 
@@ -25,6 +27,9 @@ static weft_status counted_read(const void *self, const char *source, weft_pack 
     const int64_t rows[WEFT_NPART] = {counted->rows, counted->valid, counted->test};
     (void)source;
     weft_pack_numbered(pack, counted->kinds);
+    int *group = WEFT_NEW(pack->mem, int, MOST);
+    for (int k = 0; k < MOST && counted->groups > 0; k++) group[k] = k % counted->groups;
+    if (counted->groups > 0) weft_pack_class_groups(pack, counted->groups, group);
     weft_pack_split(pack, "as counted");
     TRY(weft_pack_matrix(pack, WEFT_REALS, D, rows));
     for (int part = 0; part < WEFT_NPART; part++)
@@ -215,6 +220,110 @@ static void test_labels(void)
     test_labels_others();
 }
 
+/* ---- pachinko ---- */
+
+enum { GROUPS = 20, MEASURES = 5 };
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* Sums of squares of a client's shares of groups, of classes, and within its main group. */
+static void add_squares(const int64_t *count, double *sum)
+{
+    int64_t in[GROUPS] = {0}, all = 0;
+    int main = 0;
+    for (int k = 0; k < MOST; k++) in[k % GROUPS] += count[k];
+    for (int g = 0; g < GROUPS; g++) {
+        all += in[g];
+        if (in[g] > in[main]) main = g;
+        sum[0] += in[g] > 0;
+    }
+    for (int g = 0; g < GROUPS; g++) sum[2] += square((double)in[g] / (double)all);
+    for (int k = 0; k < MOST; k++) {
+        sum[1] += count[k] > 0;
+        sum[3] += square((double)count[k] / (double)all);
+        if (k % GROUPS == main) sum[4] += square((double)count[k] / (double)in[main]);
+    }
+}
+
+/* As many clients and rows as TFF's CIFAR-100 has, beside tests/gold/pachinko.py. */
+static void test_pachinko_gold(void)
+{
+    enum { N = 500 };
+    make("kinds=100 groups=20 rows=40000 valid=10000 test=10000 clients=500 "
+         "partition=pachinko alpha=0.1");
+    struct found part[WEFT_NPART] = {look(WEFT_TRAIN), look(WEFT_VALID), look(WEFT_TEST)};
+    double sum[MEASURES] = {0}, mean, deviation;
+    int64_t other = 0;
+    for (int64_t c = 0; c < N; c++) {
+        other += part[0].size[c] + part[1].size[c] != 100 || part[2].size[c] != 20;
+        add_squares(part[0].count[c], sum);
+    }
+    ok(part[0].wrong + part[1].wrong + part[2].wrong == 0,
+       "pachinko: each row goes to one client");
+    ok(other == 0, "500 clients have 100 of 50000 rows, and 20 of 10000");
+    FILE *file = fopen("tests/gold/pachinko.txt", "r");
+    char name[32];
+    for (int i = 0; i < MEASURES; i++) {
+        weft_check(file && fscanf(file, "%31s %lf %lf", name, &mean, &deviation) == 3,
+                   "tests/gold/pachinko.txt ends early");
+        ok(fabs(sum[i] / N - mean) < 5 * deviation, "%s a client, %.4f, as of NumPy, %.4f",
+           name, sum[i] / N, mean);
+    }
+    fclose(file);
+}
+
+/* Few of many rows are drawn by each of few clients, so that nothing runs out: the share of
+ * a group has variance p (1 - p) (1 / n + (1 - 1 / n) / (1 + groups alpha)), that of a
+ * class within its group, in all large groups, about that of Dirichlet(beta, ..., beta). */
+static void test_pachinko_shares(void)
+{
+    enum { N = 400, EACH = 100, OF = 4 };
+    const double alpha = 2, p = 1.0 / OF, n = EACH;
+    double sum = 0, chi = 0;
+    make("kinds=8 groups=4 rows=40000 clients=400 partition=pachinko alpha=2 beta=1e9");
+    struct found found = look(WEFT_TRAIN);
+    for (int64_t c = 0; c < N / 2; c++)
+        for (int g = 0; g < OF; g++) {
+            double a = (double)found.count[c][g], b = (double)found.count[c][g + OF];
+            sum += square((a + b) / n - p) / (N / 2 * OF);
+            chi += square(a - b) / fmax(a + b, 1);
+        }
+    double ratio = sum / (p * (1 - p) * (1 / n + (1 - 1 / n) / (1 + OF * alpha)));
+    ok(fabs(ratio - 1) < 0.25, "before rows run out groups vary as Dirichlet's (%.3f)",
+       ratio);
+    ok(fabs(chi - 800) < 4 * sqrt(2 * 800.0),
+       "with a large beta classes of a group are alike (chi-square %.0f of 800)", chi);
+    make("kinds=8 groups=4 rows=40000 clients=400 partition=pachinko alpha=1e9 beta=1e-7");
+    found = look(WEFT_TRAIN);
+    int64_t both = 0;
+    for (int64_t c = 0; c < N / 4; c++)
+        for (int g = 0; g < OF; g++)
+            both += found.count[c][g] > 0 && found.count[c][g + OF] > 0;
+    ok(both == 0, "with a small one a client has one class of each (%lld more)",
+       (long long)both);
+}
+
+/* Clients of the same shares in each part: test rows are of groups that are trained on. */
+static void test_pachinko_parts(void)
+{
+    make("kinds=20 groups=4 test=5000 clients=20 partition=pachinko alpha=0.3 "
+         "sizes=lognormal");
+    struct found train = look(WEFT_TRAIN), test = look(WEFT_TEST);
+    double known = 0, away = 0;
+    for (int64_t c = 0; c < 20; c++) {
+        away +=
+            fabs((double)test.size[c] - ((double)train.size[c] - 1) * 5000 / 19980) > 1.1;
+        for (int k = 0; k < 20; k++)
+            if (train.count[c][k] > 0) known += (double)test.count[c][k];
+    }
+    ok(away == 0, "sizes are by a law (%.0f not)", away);
+    ok(known > 4750, "test rows are of classes that the client trains on (%.0f of 5000)",
+       known);
+}
+
 /* ---- the whole ---- */
 
 static const char *digest_of(const char *words)
@@ -225,9 +334,9 @@ static const char *digest_of(const char *words)
 
 static void test_same_again(void)
 {
-    static const char *const rule[] = {"quantity", "labels"};
+    static const char *const rule[] = {"quantity", "labels", "pachinko"};
     for (size_t i = 0; i < LEN(rule); i++) {
-        const char *words = printed("clients=17 partition=%s", rule[i]);
+        const char *words = printed("clients=17 groups=5 partition=%s", rule[i]);
         const char *a = digest_of(words), *b = digest_of(words),
                    *c = digest_of(printed("%s seed=1", words));
         ok(strcmp(a, b) == 0, "%s: the same at every packing", rule[i]);
@@ -255,6 +364,14 @@ static void test_refused(void)
          "labels: a class of too few rows"},
         {"clients=100 partition=labels min_samples=195", "client", "min_samples = 195",
          "labels: clients of too few rows"},
+        {"clients=10 partition=pachinko", "partition = pachinko", "dirichlet",
+         "pachinko: classes without groups"},
+        {"clients=10 groups=2 partition=pachinko alpha=0", "alpha = 0 where pachinko",
+         "above 0", "pachinko: alpha = 0"},
+        {"clients=10 groups=2 partition=pachinko beta=0", "beta = 0", "above 0",
+         "pachinko: beta = 0"},
+        {"clients=10 partition=dirichlet beta=2", "beta = 2", "partition = pachinko",
+         "beta without effect"},
         {"clients=10 labels=3", "labels = 3", "partition = labels",
          "labels without effect"},
         {"clients=10 partition=iid alpha=2", "alpha = 2", "partition = dirichlet",
@@ -266,5 +383,6 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    return TESTS(test_quantity, test_labels, test_same_again, test_refused);
+    return TESTS(test_quantity, test_labels, test_pachinko_gold, test_pachinko_shares,
+                 test_pachinko_parts, test_same_again, test_refused);
 }

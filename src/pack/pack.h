@@ -68,6 +68,8 @@ typedef struct weft_pack_told {
     const char **source; /* [nsource] lines of /source */
     int64_t nsource, source_room;
     int scored, unlabelled; /* see weft_pack_scored */
+    const int *group;       /* [classes] see weft_pack_class_groups; NULL: none */
+    int groups;
 } weft_pack_told;
 
 /* What rows of a matrix have in place of classes, and beside these. */
@@ -164,7 +166,8 @@ enum {
     WEFT_PART_DIRICHLET,
     WEFT_PART_SHARDS,
     WEFT_PART_QUANTITY,
-    WEFT_PART_LABELS
+    WEFT_PART_LABELS,
+    WEFT_PART_PACHINKO
 };
 
 /* The labels of one part of a set, and the shares of the classes among training rows. */
@@ -174,6 +177,8 @@ typedef struct weft_labelled {
     const int32_t *label; /* [n] 0 .. classes-1 */
     int classes;
     const double *share; /* [classes] > 0, sum 1 */
+    const int *group;    /* [classes] 0 .. groups-1; NULL: classes have no groups */
+    int groups;
 } weft_labelled;
 
 /* ECONF where the training rows do not suffice for the clients or shards. */
@@ -182,8 +187,8 @@ WEFT_CHECKED weft_status weft_partition_check(const weft_partition *partition,
 
 /* Deals each row of a part to one client: client c has the next count[c] of order[n], which
  * are row numbers. A function of labels, part and options. ECONF: the classes do not suit
- * the rule, or a client gets fewer than min_samples. Cost O(n log n), for dirichlet O(n
- * classes), for labels O(clients classes) more. */
+ * the rule, or a client gets fewer than min_samples. Cost O(n log n), for dirichlet and
+ * pachinko O(n classes), for labels O(clients classes) more. */
 WEFT_CHECKED weft_status weft_partition_deal(const weft_partition *partition,
                                              const weft_labelled *labelled, int64_t *order,
                                              int64_t *count, weft_arena *tmp);

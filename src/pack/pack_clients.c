@@ -413,7 +413,9 @@ static weft_status deal_parts(weft_pack *pack, int64_t *order[WEFT_NPART],
                                   .n = n,
                                   .label = own->part[i].label,
                                   .classes = own->told.classes,
-                                  .share = share};
+                                  .share = share,
+                                  .group = own->told.group,
+                                  .groups = own->told.groups};
         order[i] = WEFT_NEW(pack->mem, int64_t, n);
         count[i] = WEFT_NEW(pack->mem, int64_t, own->over.clients);
         TRY(weft_partition_deal(&own->over, &labelled, order[i], count[i], pack->scratch));

@@ -1,4 +1,4 @@
-/* Five ways to deal the rows of a labelled set to N clients, each row to one client.
+/* Six ways to deal the rows of a labelled set to N clients, each row to one client.
  *
  * iid        rows in random order, client after client.
  * shards     rows sorted by class are cut into N S pieces, of which each client is dealt S.
@@ -21,8 +21,17 @@
  *            rows of a class are cut evenly among the clients that have it. As #C = L of
  *            NIID-Bench.
  *
- * By iid and dirichlet clients have equally many rows, or so many in proportion to
- * exp(deviation z), z normal (lognormal) or exponential (power: P(size > s) falls as
+ * pachinko   of classes in groups (CIFAR-100): client c draws shares of the groups by
+ *            Dirichlet(alpha, ..., alpha), and in each shares of its classes by
+ *            Dirichlet(beta, ..., beta), then its rows, one by one, without replacement: a
+ *            group, a class of it, a row at random. Where a class has run out the shares of
+ *            the others in its group rise, where a group has, those of the other groups.
+ *            One client draws after the other, so that the last have what is left. Reddi
+ *            et al., "Adaptive federated optimization", ICLR 2021, appendix F: alpha = 0.1,
+ *            beta = 10, 500 clients of 100 rows.
+ *
+ * By iid, dirichlet and pachinko clients have equally many rows, or so many in proportion
+ * to exp(deviation z), z normal (lognormal) or exponential (power: P(size > s) falls as
  * s^(-1/deviation)), after each has min_samples for training.
  *
  * All parts are dealt in the same way: clients have the same q_c, shards and classes in
@@ -43,17 +52,22 @@ static const weft_opt options[] = {
     WEFT_LONG_OPT("clients", weft_partition, clients, "0", 0, 1e12,
                   "clients over which rows are split; 0: no federation"),
     WEFT_CHOICE_OPT("partition", weft_partition, rule, "none",
-                    "none|iid|dirichlet|shards|quantity|labels",
+                    "none|iid|dirichlet|shards|quantity|labels|pachinko",
                     "how rows are dealt to clients. iid: at random; dirichlet: by class; "
                     "shards: in pieces of few classes; quantity: at random, of very "
-                    "different sizes; labels: of some classes each; none: iid where "
+                    "different sizes; labels: of some classes each; pachinko: by "
+                    "groups of classes and by class; none: iid where "
                     "clients are given"),
-    WEFT_REAL_OPT("alpha", weft_partition, alpha, "0.5", 0, 1e9,
-                  "parameter of dirichlet and quantity, above 0. Small: a client has few "
-                  "classes, or few clients most rows; large: all are alike"),
-    WEFT_CHOICE_OPT("sizes", weft_partition, sizes, "equal", "equal|lognormal|power",
-                    "rows of a client, for iid and dirichlet: equally many, or by a "
-                    "log-normal or power law"),
+    WEFT_REAL_OPT(
+        "alpha", weft_partition, alpha, "0.5", 0, 1e9,
+        "parameter of dirichlet, quantity and pachinko, above 0. Small: a client has few "
+        "classes, or few clients most rows; large: all are alike"),
+    WEFT_REAL_OPT("beta", weft_partition, beta, "10", 0, 1e9,
+                  "parameter of pachinko for the classes of a group, above 0"),
+    WEFT_CHOICE_OPT(
+        "sizes", weft_partition, sizes, "equal", "equal|lognormal|power",
+        "rows of a client, for iid, dirichlet and pachinko: equally many, or by a "
+        "log-normal or power law"),
     WEFT_REAL_OPT("deviation", weft_partition, deviation, "1", 0, 10,
                   "unequal sizes: standard deviation of their logarithm"),
     WEFT_LONG_OPT("shards", weft_partition, shards, "2", 1, 1e6,
@@ -89,6 +103,8 @@ static weft_status deal_dirichlet(const weft_partition *, const struct deck *, i
                                   weft_arena *);
 static weft_status deal_labels(const weft_partition *, const struct deck *, int64_t *,
                                weft_arena *);
+static weft_status deal_pachinko(const weft_partition *, const struct deck *, int64_t *,
+                                 weft_arena *);
 
 /* A way to deal, in the order of the option's words. */
 static const struct rule {
@@ -105,6 +121,7 @@ static const struct rule {
     {"shards", 0, 0, deal_shards},
     {"quantity", 1, 0, deal_iid},
     {"labels", 0, 0, deal_labels},
+    {"pachinko", 1, 1, deal_pachinko},
 };
 
 /* First row of piece i when n rows are cut into `pieces` as evenly as can be. */
@@ -130,7 +147,10 @@ static weft_status check_read(const weft_partition *partition, const char *name,
 weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
 {
     const struct rule *rule = &rules[partition->rule];
-    TRY(check_read(partition, "alpha", rule->alpha, "partition = dirichlet or quantity"));
+    TRY(check_read(partition, "alpha", rule->alpha,
+                   "partition = dirichlet, quantity or pachinko"));
+    TRY(check_read(partition, "beta", partition->rule == WEFT_PART_PACHINKO,
+                   "partition = pachinko"));
     TRY(check_read(partition, "shards", partition->rule == WEFT_PART_SHARDS,
                    "partition = shards"));
     TRY(check_read(partition, "labels", partition->rule == WEFT_PART_LABELS,
@@ -140,6 +160,9 @@ weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
     if (rule->alpha && !(partition->alpha > 0))
         return weft_fail(WEFT_ECONF, "alpha = %g where %s needs a number above 0",
                          partition->alpha, rule->name);
+    if (partition->rule == WEFT_PART_PACHINKO && !(partition->beta > 0))
+        return weft_fail(WEFT_ECONF, "beta = %g where pachinko needs a number above 0",
+                         partition->beta);
     if (!rule->sizes && partition->sizes != SIZES_EQUAL)
         return weft_fail(WEFT_ECONF,
                          "partition = %s gives clients their sizes by itself; leave out "
@@ -166,6 +189,8 @@ const char *weft_partition_text(const weft_partition *partition, weft_arena *mem
     const char *rule = rules[partition->rule].name;
     if (rules[partition->rule].alpha)
         rule = weft_arena_text(mem, "%s, alpha %g", rule, partition->alpha);
+    if (partition->rule == WEFT_PART_PACHINKO)
+        rule = weft_arena_text(mem, "%s, beta %g", rule, partition->beta);
     if (partition->rule == WEFT_PART_SHARDS)
         rule =
             weft_arena_text(mem, "%s, %lld a client", rule, (long long)partition->shards);
@@ -304,11 +329,45 @@ struct drawer {
     int *known;        /* [clients] classes that had run out when weights were made */
     int64_t *left;     /* [classes] rows */
     int out;           /* classes that have run out */
+    /* pachinko alone */
+    const int *group; /* [classes]; NULL: classes have no groups */
+    int groups;
+    double *log_root;  /* [clients][groups] shares of groups, but for a constant of each */
+    double *joint;     /* [classes] */
+    double *top, *sum; /* [groups] largest log share of its classes that are left; their sum
+                          in units of that */
 };
+
+/* log shares of client c's classes that are left: of their group, and among those that are
+ * left of it. */
+static const double *log_joint(const struct drawer *drawer, int64_t c)
+{
+    const double *q = drawer->log_share + c * drawer->classes;
+    const double *root = drawer->log_root + c * drawer->groups;
+    for (int g = 0; g < drawer->groups; g++) {
+        drawer->top[g] = -INFINITY;
+        drawer->sum[g] = 0;
+    }
+    for (int k = 0; k < drawer->classes; k++) {
+        double *top = &drawer->top[drawer->group[k]];
+        if (drawer->left[k] > 0) *top = fmax(*top, q[k]);
+    }
+    for (int k = 0; k < drawer->classes; k++) {
+        int g = drawer->group[k];
+        if (drawer->left[k] > 0) drawer->sum[g] += exp(q[k] - drawer->top[g]);
+    }
+    for (int k = 0; k < drawer->classes; k++) {
+        int g = drawer->group[k];
+        if (drawer->left[k] == 0) continue;
+        drawer->joint[k] = root[g] + q[k] - drawer->top[g] - log(drawer->sum[g]);
+    }
+    return drawer->joint;
+}
 
 static void weigh(struct drawer *drawer, int64_t c)
 {
-    const double *q = drawer->log_share + c * drawer->classes;
+    const double *q =
+        drawer->group ? log_joint(drawer, c) : drawer->log_share + c * drawer->classes;
     double most = -INFINITY;
     for (int k = 0; k < drawer->classes; k++)
         if (drawer->left[k] > 0) most = fmax(most, q[k]);
@@ -340,10 +399,32 @@ static int draw_class(struct drawer *drawer, int64_t c, weft_part part, int64_t 
     return class;
 }
 
+/* Shares of groups, and room for those of classes by them. */
+static void draw_groups(struct drawer *drawer, const weft_labelled *labelled,
+                        weft_arena *tmp)
+{
+    const weft_partition *partition = drawer->partition;
+    int64_t n = partition->clients * labelled->groups;
+    drawer->group = labelled->group;
+    drawer->groups = labelled->groups;
+    drawer->log_root = WEFT_NEW(tmp, double, n);
+    drawer->joint = WEFT_NEW(tmp, double, labelled->classes);
+    drawer->top = WEFT_NEW(tmp, double, labelled->groups);
+    drawer->sum = WEFT_NEW(tmp, double, labelled->groups);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t c = i / labelled->groups, g = i % labelled->groups;
+        /* behind the counters of classes and of draws of the parts */
+        uint64_t at = (uint64_t)(labelled->classes + WEFT_NPART + g);
+        drawer->log_root[i] =
+            gamma_log((uint64_t)partition->seed, (uint64_t)c, at, partition->alpha);
+    }
+}
+
 static struct drawer drawer_new(const weft_partition *partition, const struct deck *deck,
                                 weft_arena *tmp)
 {
     const weft_labelled *labelled = deck->labelled;
+    int grouped = partition->rule == WEFT_PART_PACHINKO;
     int64_t n = partition->clients * labelled->classes;
     struct drawer drawer = {.partition = partition,
                             .classes = labelled->classes,
@@ -357,9 +438,11 @@ static struct drawer drawer_new(const weft_partition *partition, const struct de
     }
     for (int64_t i = 0; i < n; i++) {
         int64_t c = i / labelled->classes, k = i % labelled->classes;
-        drawer.log_share[i] = gamma_log((uint64_t)partition->seed, (uint64_t)c, (uint64_t)k,
-                                        partition->alpha * labelled->share[k]);
+        double shape = grouped ? partition->beta : partition->alpha * labelled->share[k];
+        drawer.log_share[i] =
+            gamma_log((uint64_t)partition->seed, (uint64_t)c, (uint64_t)k, shape);
     }
+    if (grouped) draw_groups(&drawer, labelled, tmp);
     for (int64_t c = 0; c < partition->clients; c++) drawer.known[c] = -1;
     return drawer;
 }
@@ -380,6 +463,24 @@ static weft_status deal_dirichlet(const weft_partition *partition, const struct 
             /* drawn = ceil(t rows / turns) is before the turn, one more after it */
             if (drawn[c] == rows || drawn[c] * turns >= (t + 1) * rows) continue;
             int k = draw_class(&drawer, c, deck->labelled->part, drawn[c]++);
+            owner[deck->sorted[deck->first[k] + drawer.left[k]]] = c;
+        }
+    return WEFT_OK;
+}
+
+/* One client after the other, as the paper has it. */
+static weft_status deal_pachinko(const weft_partition *partition, const struct deck *deck,
+                                 int64_t *owner, weft_arena *tmp)
+{
+    if (deck->labelled->group == NULL)
+        return weft_fail(WEFT_ECONF,
+                         "partition = pachinko needs groups of classes, such as CIFAR-100 "
+                         "has; use partition=dirichlet");
+    struct drawer drawer = drawer_new(partition, deck, tmp);
+    const int64_t *from = bounds(partition, deck->labelled, tmp);
+    for (int64_t c = 0; c < partition->clients; c++)
+        for (int64_t i = from[c]; i < from[c + 1]; i++) {
+            int k = draw_class(&drawer, c, deck->labelled->part, i - from[c]);
             owner[deck->sorted[deck->first[k] + drawer.left[k]]] = c;
         }
     return WEFT_OK;
