@@ -74,6 +74,12 @@ static const weft_opt options[] = {
                   "pieces of few classes that a client gets"),
     WEFT_LONG_OPT("labels", weft_partition, labels, "2", 1, 1e6,
                   "classes of which a client has rows, by partition = labels"),
+    WEFT_REAL_OPT("noise", weft_partition, noise, "0", 0, 1e9,
+                  "variance of normal noise on the pixels of the last client, of bytes in "
+                  "units of white; the first of N has an N-th of it, the second two, ..."),
+    WEFT_CHOICE_OPT("rotations", weft_partition, rotations, "1", "1|2|4",
+                    "ways in which images are turned, client by client: by half turns or "
+                    "quarters; 1: they are not"),
     WEFT_LONG_OPT("min_samples", weft_partition, least, "1", 1, 1e9,
                   "training rows that each client must get at least"),
     WEFT_LONG_OPT("seed", weft_partition, seed, "0", 0, 9e15, "seed of the partition"),
@@ -184,6 +190,11 @@ weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
                      (long long)partition->least);
 }
 
+int weft_partition_ways(const weft_partition *partition)
+{
+    return 1 << partition->rotations;
+}
+
 const char *weft_partition_text(const weft_partition *partition, weft_arena *mem)
 {
     const char *rule = rules[partition->rule].name;
@@ -197,6 +208,11 @@ const char *weft_partition_text(const weft_partition *partition, weft_arena *mem
     if (partition->rule == WEFT_PART_LABELS)
         rule =
             weft_arena_text(mem, "%s, %lld a client", rule, (long long)partition->labels);
+    if (partition->noise > 0)
+        rule = weft_arena_text(mem, "%s, noise up to %g", rule, partition->noise);
+    if (partition->rotations > 0)
+        rule = weft_arena_text(mem, "%s, turned in %d ways", rule,
+                               weft_partition_ways(partition));
     if (partition->sizes != SIZES_EQUAL)
         rule = weft_arena_text(mem, "%s, %s sizes, deviation %g", rule,
                                partition->sizes == SIZES_POWER ? "power-law" : "log-normal",

@@ -165,6 +165,8 @@ typedef struct weft_partition {
     int sizes;        /* equal, lognormal, power */
     double deviation; /* of the logarithm of sizes */
     int64_t shards, labels, least, seed;
+    double noise;  /* variance, of the last client */
+    int rotations; /* place in its words */
     int tokenizer; /* 1 + the only one by which documents are divided; 0: all; no option */
 } weft_partition;
 extern const weft_kind weft_partition_kind;
