@@ -153,6 +153,9 @@ static void test_noise_differs(void)
     for (int64_t i = 0; i < D; i++)
         equal += (train.x[i] == train.x[D + i]) + (train.x[i] == test.x[i]);
     for (int64_t i = 4; i < D; i++) equal += train.x[i] == train.x[i - 4];
+    for (int64_t i = 0; i < train.n * test.n; i++)
+        equal += train.x[i / test.n * D] == test.x[i % test.n * D] &&
+                 train.x[i / test.n * D + 1] == test.x[i % test.n * D + 1];
     ok(equal == 0, "rows, parts and pixels have noise of their own");
     make("clients=1 noise=1 form=reals grey=128 seed=1");
     ok(samples(0, WEFT_TRAIN).x[0] != first, "and so have seeds");

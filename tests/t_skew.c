@@ -3,7 +3,7 @@
  * RUN: np=1 np=2 */
 #include "packing.h"
 
-enum { SIDE = 4, D = SIDE * SIDE, MOST = 100 };
+enum { D = 2, MOST = 100 };
 
 /* A set whose rows are (row, part, 0, ...): row i of a part has class i % classes. */
 struct counted {
@@ -97,8 +97,8 @@ static int classes_of(const struct found *found, int64_t c)
 /* The share of a client of n has variance (n - 1) / (n^2 (n alpha + 1)). */
 static void test_quantity_variance(double alpha, double slack)
 {
-    enum { N = 200, ROWS = 20000 };
-    make(printed("clients=200 partition=quantity alpha=%g seed=3", alpha));
+    enum { N = 2000, ROWS = 200000 };
+    make(printed("rows=200000 clients=2000 partition=quantity alpha=%g seed=3", alpha));
     struct found found = look(WEFT_TRAIN);
     double sum = 0, least = ROWS;
     for (int64_t c = 0; c < N; c++) {
@@ -116,8 +116,8 @@ static void test_quantity_variance(double alpha, double slack)
  * are equally likely, 9 degrees of freedom, of which 99.9 % are below 27.9. */
 static void test_quantity_shares(void)
 {
-    enum { N = 500, ROWS = 200000, BINS = 10 };
-    make("rows=200000 clients=500 partition=quantity alpha=1");
+    enum { N = 2000, ROWS = 600000, BINS = 10 };
+    make("rows=600000 clients=2000 partition=quantity alpha=1");
     struct found train = look(WEFT_TRAIN), test = look(WEFT_TEST);
     double bin[BINS] = {0}, chi = 0, away = 0;
     for (int64_t c = 0; c < N; c++) {
@@ -153,10 +153,10 @@ static void test_quantity_classes(void)
 
 static void test_quantity(void)
 {
-    /* a square of shares has relative deviation sqrt((kurtosis - 1) / 200), where a gamma
+    /* a square of shares has relative deviation sqrt((kurtosis - 1) / 2000), where a gamma
      * variate has kurtosis 3 + 6 / alpha */
-    test_quantity_variance(5, 4 * sqrt(3.2 / 200));
-    test_quantity_variance(0.5, 4 * sqrt(14.0 / 200));
+    test_quantity_variance(5, 4 * sqrt(3.2 / 2000));
+    test_quantity_variance(0.5, 4 * sqrt(14.0 / 2000));
     test_quantity_shares();
     test_quantity_classes();
 }
@@ -217,6 +217,7 @@ static void test_labels(void)
     test_labels_exact(30, 7, "rows=19990");
     test_labels_exact(25, 10, "");
     test_labels_exact(20, 10, "kinds=100");
+    test_labels_exact(50, 2, "kinds=100");
     test_labels_others();
 }
 
@@ -275,6 +276,27 @@ static void test_pachinko_gold(void)
     fclose(file);
 }
 
+/* Of groups of equal shares each has as many rows, of however many classes and whatever
+ * their shares are: the first clients of many, 3 degrees of freedom each. */
+static void test_pachinko_groups(int kinds)
+{
+    enum { N = 400, FIRST = 40, OF = 4 };
+    double chi = 0;
+    make(printed("kinds=%d groups=4 rows=40000 clients=400 partition=pachinko alpha=1e9 "
+                 "beta=0.5",
+                 kinds));
+    struct found found = look(WEFT_TRAIN);
+    for (int64_t c = 0; c < FIRST; c++)
+        for (int g = 0; g < OF; g++) {
+            double in = 0;
+            for (int k = g; k < kinds; k += OF) in += (double)found.count[c][k];
+            chi += square(in - N / 16.0) / (N / 16.0);
+        }
+    ok(fabs(chi - 120) < 4 * sqrt(2 * 120.0),
+       "%d classes: shares of groups are not those of classes (chi-square %.0f of 120)",
+       kinds, chi);
+}
+
 /* Few of many rows are drawn by each of few clients, so that nothing runs out: the share of
  * a group has variance p (1 - p) (1 / n + (1 - 1 / n) / (1 + groups alpha)), that of a
  * class within its group, in all large groups, about that of Dirichlet(beta, ..., beta). */
@@ -304,6 +326,8 @@ static void test_pachinko_shares(void)
             both += found.count[c][g] > 0 && found.count[c][g + OF] > 0;
     ok(both == 0, "with a small one a client has one class of each (%lld more)",
        (long long)both);
+    test_pachinko_groups(8);
+    test_pachinko_groups(5);
 }
 
 /* Clients of the same shares in each part: test rows are of groups that are trained on. */
@@ -359,6 +383,8 @@ static void test_refused(void)
          "labels: more than there are"},
         {"clients=10 partition=labels kinds=100", "clients = 10 of labels = 2",
          "100 classes", "labels: classes that nobody has"},
+        {"clients=49 partition=labels kinds=100", "clients = 49 of labels = 2",
+         "more of either", "labels: two classes that nobody has"},
         {"clients=100 partition=labels labels=9 rows=800",
          "class 0 has 80 training rows for", "fewer clients",
          "labels: a class of too few rows"},
