@@ -50,6 +50,7 @@ has "^samples $least $most\$" "and its bars are the sizes of clients"
 drawn "of many clients" synthetic images rows=5000 clients=1000
 has '^rows 200$' "200 are drawn"
 has '^text .*200 of 1000 clients, evenly spread' "which is said"
+has '^text 980$' "from the first to the last"
 drawn "of as many as are drawn" synthetic images rows=1000 clients=200
 has '^rows 200$' "all are"
 ! grep -q 'evenly spread' "$tmp/out"
