@@ -97,6 +97,11 @@ static const char report_text[] =
     "column for each option that varies. -o writes the run so far as a file for other\n"
     "programs.\n";
 
+static const char info_text[] =
+    "Of a packed file what was read, and how; of a federation, how many samples clients\n"
+    "have and how their classes differ. --plot draws the classes of clients of a packed\n"
+    "federation, at most 200 clients.\n";
+
 static const char list_text[] =
     "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings,\n"
     "others or sections.\n"
@@ -184,15 +189,15 @@ static const struct command commands[] = {
      .alone = 1,
      .more = report_text},
     {.name = "info",
-     .usage = "FILE.h5",
+     .usage = "FILE.h5 [--plot OUT.svg [--force]]",
      .about = "tell what a file of weft's holds",
-     .options = "",
+     .options = "gf",
      .least = 1,
      .most = 1,
      .run = weft_cli_info,
      .root = 1,
      .alone = 1,
-     .more = ""},
+     .more = info_text},
     {.name = "list",
      .usage = "[KIND | NAME] [--ini] | --plan-for FILE.h5",
      .about = "list what can be chosen by name, and its options",
@@ -213,19 +218,14 @@ static const struct command commands[] = {
 };
 #define NCOMMAND (int)(sizeof commands / sizeof *commands)
 
-static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
-                                             {"plan", no_argument, NULL, 'p'},
-                                             {"force", no_argument, NULL, 'f'},
-                                             {"retry-failed", no_argument, NULL, 'r'},
-                                             {"csv", no_argument, NULL, 'c'},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"trials", no_argument, NULL, 't'},
-                                             {"ini", no_argument, NULL, 'i'},
-                                             {"data", required_argument, NULL, 'd'},
-                                             {"plan-for", required_argument, NULL, 'P'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {"version", no_argument, NULL, 'v'},
-                                             {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'}, {"plan", no_argument, NULL, 'p'},
+    {"force", no_argument, NULL, 'f'},        {"retry-failed", no_argument, NULL, 'r'},
+    {"csv", no_argument, NULL, 'c'},          {"json", no_argument, NULL, 'j'},
+    {"trials", no_argument, NULL, 't'},       {"ini", no_argument, NULL, 'i'},
+    {"data", required_argument, NULL, 'd'},   {"plan-for", required_argument, NULL, 'P'},
+    {"plot", required_argument, NULL, 'g'},   {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
 #define NOPTION (int)(sizeof long_options / sizeof *long_options - 1)
 
 static const char *const option_help[NOPTION] = {
@@ -241,6 +241,7 @@ static const char *const option_help[NOPTION] = {
     "    --ini          as an input file",
     "    --data FILE.h5 search by the plan for these data",
     "    --plan-for FILE.h5  the input file of that plan",
+    "    --plot OUT.svg a picture of the clients' classes",
     "-h, --help         this",
     "    --version      version and build"};
 
@@ -318,6 +319,10 @@ static weft_status parse(const struct command *command, int argc, char **argv,
         if (o == ':' && (optopt == 'd' || optopt == 'P'))
             return weft_fail(WEFT_ECONF, "%s: %s needs a value, the packed file",
                              command->name, argv[optind - 1]);
+        if (o == ':' && optopt == 'g' && strchr(command->options, 'g'))
+            return weft_fail(WEFT_ECONF,
+                             "%s: --plot needs a value, the name of the picture",
+                             command->name);
         int lacks = o == ':' || (o == 'o' && *optarg == '-');
         if (lacks && strchr(command->options, 'o'))
             return weft_fail(
@@ -331,6 +336,7 @@ static weft_status parse(const struct command *command, int argc, char **argv,
                              command->name);
         if (o == 'o') cli->output = optarg;
         if (o == 'd' || o == 'P') cli->data = optarg;
+        if (o == 'g') cli->plot = optarg;
         cli->plan |= o == 'p';
         cli->force |= o == 'f';
         cli->retry |= o == 'r';
