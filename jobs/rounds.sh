@@ -49,7 +49,8 @@ async() # in all, $all times 10 turns; 39 clients train at once but in the first
     method sync fed.aggregation=sync client.lr=0.1 fed.eval_every=10
     method over fed.aggregation=sync client.lr=0.1 fed.cohort=30 device.over=1.3 random.resource=$(((all + 2) / 3)) fed.eval_every=3
     method buffered client.lr=0.1 buffer.concurrency=39 fed.eval_every=10
-    method fedasync client.lr=0.1 buffer.concurrency=39 fed.cohort=1 random.resource=$((10 * all)) fed.eval_every=100
+    method fedasync client.lr=0.1 buffer.concurrency=39 buffer.max_staleness=500 fed.cohort=1 \
+            random.resource=$((10 * all)) fed.eval_every=100
 }
 
 bytes()
