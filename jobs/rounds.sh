@@ -55,11 +55,12 @@ async() # in all, $all times 10 turns; 39 clients train at once but in the first
 
 bytes()
 {
-    method defaults compress.client=none compress.server=none
-    for bits in 8 4 2; do method "bits$bits" compress.bits=$bits compress.server=none; done
-    method both compress.bits=4 compress.server=quantize
-    for share in 0.1 0.01; do method "top$share" compress.client=topk compress.share=$share compress.server=none; done
-    method sketch compress.client=sketch compress.rows=3 compress.columns=5000 compress.server=none
+    local up=(fed.eval_every=20 compress.server=none)
+    method defaults "${up[@]}" compress.client=none
+    for bits in 8 4 2; do method "bits$bits" "${up[@]}" compress.bits=$bits; done
+    method both "${up[@]}" compress.bits=4 compress.server=quantize
+    for share in 0.1 0.01; do method "top$share" "${up[@]}" compress.client=topk compress.share=$share; done
+    method sketch "${up[@]}" compress.client=sketch compress.rows=3 compress.columns=5000
 }
 
 private()
