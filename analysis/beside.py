@@ -29,6 +29,7 @@ import sys
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import NullFormatter
 
 import federated
 import runs
@@ -135,9 +136,10 @@ def picture(found, path):
             ax.fill_between(x, mean - half, mean + half, color=colour, alpha=0.15, lw=0)
         ax.set_xlabel(unit)
         ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter(NullFormatter())
     axes[0][0].set_ylabel("validation error (%)")
     axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1, 1))
-    fig.savefig(path)
+    fig.savefig(path, dpi=100)
 
 
 def main():

@@ -5,7 +5,8 @@
 #   async    as many turns of clients in rounds that wait and in rounds that do not (inputs/async.ini)
 #   bytes    changes of fewer bytes (inputs/compressed.ini)
 #   private  what privacy costs the defaults, a search of five trainings, and one training that finds
-#            its settings, each at the same epsilon and with as many rounds (inputs/private.ini)
+#            its settings, each at the same epsilon and with as many rounds, and a search whose
+#            trainings have all rounds each, `long` (inputs/private.ini)
 #   harmful  rules of the server beside harmful clients (inputs/robust.ini)
 #   fair     q-FFL (inputs/robust.ini)
 # F.h5 is a federation, packed with clients; the settings hold for all methods, so rates that suit one
@@ -65,14 +66,15 @@ bytes()
 
 private()
 {
-    local share=$((all / 5))
+    local rates='client.lr=0.1, client.lr=0.01, client.lr=0.03, client.lr=0.3, client.lr=1'
     method plain privacy.clip=0
     for epsilon in 2 4 8; do
         method "defaults-$epsilon" privacy.epsilon=$epsilon
-        method "search-$epsilon" privacy.epsilon=$epsilon random.resource=$share space.configs=0 space.source=list \
-            space.file='client.lr=0.1, client.lr=0.01, client.lr=0.03, client.lr=0.3, client.lr=1'
-        method "one-$epsilon" privacy.epsilon=$epsilon run.tuner=one space.configs= random.resource= one.resource="$all" one.each=$((all / 20)) \
-            one.parts=1 'client.lr=log 0.001 .. 10'
+        method "search-$epsilon" privacy.epsilon=$epsilon random.resource=$((all / 5)) space.configs=0 \
+            space.source=list space.file="$rates"
+        method "long-$epsilon" privacy.epsilon=$epsilon space.configs=0 space.source=list space.file="$rates"
+        method "one-$epsilon" privacy.epsilon=$epsilon run.tuner=one space.configs= random.resource= \
+            one.resource="$all" one.each=$((all / 20)) one.parts=1 'client.lr=log 0.001 .. 10'
     done
 }
 
