@@ -122,23 +122,6 @@ double weft_epsilon_renyi(int n, const weft_release *release, double delta)
     return epsilon_of(curve, delta);
 }
 
-double weft_epsilon_best(int n, const weft_release *release, double mean, double delta)
-{
-    double curve[NORDER] = {0}, extra = INFINITY, later = INFINITY;
-    for (int k = 0; k < n; k++) add_release(&release[k], curve);
-    for (int i = 0; i < NORDER; i++) {
-        const double a = order_of(i);
-        extra = fmin(extra, 2 * ((1 - 1 / a) * curve[i] + log(mean) / a));
-    }
-    for (int i = NORDER - 1; i >= 0; i--) {
-        const double a = order_of(i);
-        /* divergences grow with their order */
-        later = fmin(later, curve[i] + log(mean) / (a - 1) + extra);
-        curve[i] = later;
-    }
-    return epsilon_of(curve, delta);
-}
-
 double weft_epsilon(int n, const weft_release *release, double delta, weft_arena *tmp)
 {
     int poisson = 1, noisy = 1;

@@ -38,11 +38,6 @@ double weft_epsilon(int n, const weft_release *release, double delta, weft_arena
  * appendix D; to epsilon: Canonne, Kamath, Steinke 2020, proposition 12). */
 double weft_epsilon_renyi(int n, const weft_release *release, double delta);
 
-/* The epsilon of the best of a random number of trainings, geometric with this mean >= 1,
- * each of which makes the n kinds of releases and of which nothing but the best is shown
- * (Papernot, Steinke 2022, theorem 2). */
-double weft_epsilon_best(int n, const weft_release *release, double mean, double delta);
-
 /* The least factor on all noises, of three digits, at which weft_epsilon is at most
  * `epsilon` > 0; INFINITY: none up to 10^4. */
 double weft_noise_for(int n, const weft_release *release, double epsilon, double delta,
