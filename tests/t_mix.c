@@ -198,6 +198,7 @@ static void test_result(void)
     ok(isnan(weft_result_score(&res, 0)), "a configuration without samples has no score");
     is_near(weft_result_score(&res, 2), 3. / 8, 0, "the score is the error rate");
     res.by_error = 0;
+    res.noised = 1;
     is_near(weft_result_score(&res, 2), 5. / 8, 0, "or the mean loss");
 
     weft_mix mix = weft_mix_new(3, 1, mem);
@@ -210,7 +211,7 @@ static void test_result(void)
     weft_result back = read.res;
     ok(good && back.job == 5 && back.trial == 2 && back.resource == 4 && isinf(back.loss) &&
            back.nmetric == 2 && back.metric[0] == .75 && isnan(back.metric[1]) &&
-           back.cost == 1.5 && back.bound == .125 && back.by_error == 0,
+           back.cost == 1.5 && back.bound == .125 && back.by_error == 0 && back.noised == 1,
        "a result comes back from its packed form");
     ok(memcmp(back.arm_loss, res.arm_loss, 3 * sizeof(double)) == 0 &&
            memcmp(back.arm_wrong, res.arm_wrong, 3 * sizeof(double)) == 0 &&

@@ -48,6 +48,7 @@ struct sim {
 
 static double (*errors)(const struct asked *); /* NULL: losses are told alone */
 static double bound = 0.01;
+static int noised;     /* 1: it is of noise */
 static int candidates; /* that were told in this run */
 
 static void tell(struct sim *sim, int i)
@@ -66,6 +67,7 @@ static void tell(struct sim *sim, int i)
     res.job = asked->job.id;
     res.trial = asked->job.trial;
     res.bound = bound;
+    res.noised = noised;
     weft_search_tell(&sim->search, &res);
 }
 
@@ -519,6 +521,29 @@ static void test_worse(void)
     is_near(sim->spent, 500, 0, "it ends where all diverge");
 }
 
+/* Noise is told of, not added. */
+static void test_noise(void)
+{
+    noised = 1;
+    bound = 1.3; /* of a difference of 1.84 */
+    struct sim *sim = run(rates, near);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12, "what is beyond noise is taken");
+    sim = run(rates, stalls);
+    is_near(sim->asked[sim->n - 1].set.lr, 0.8, 1e-12,
+            "a part that gains less than noise keeps the rate");
+    bound = 2.2; /* of 3.11, and the best is better by 3 */
+    sim = run(rates, near);
+    ok(tried(sim, 5, (int[]){0, -2, 2, -1, 1}), "what is within noise is not followed");
+    is_near(sim->asked[5].set.lr, 0.1, 1e-12, "and the defaults are trained");
+    errors = alike;
+    sim = run(rates, goes_on);
+    is_near(sim->asked[first_part(sim)].set.lr, 0.1, 1e-12,
+            "nor is a mean loss where errors are equal");
+    errors = NULL;
+    noised = 0;
+    bound = 0.01;
+}
+
 static void test_small(void)
 {
     for (int resource = 1; resource < 30; resource++) {
@@ -535,5 +560,5 @@ int main(void)
 {
     tap_begin();
     return TESTS(test_rates, test_finals, test_errors, test_others, test_stalled,
-                 test_worse, test_taken_back, test_small);
+                 test_worse, test_noise, test_taken_back, test_small);
 }

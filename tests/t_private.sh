@@ -112,6 +112,12 @@ tune 1 run.tuner=one one.resource=30 one.each=2 one.explore=0.5 one.parts=3 fed.
 [ "$(fact privacy_rounds)" = 30 ] && [ "$(fact privacy_scored)" = 0 ] &&
     [ "$(fact privacy_evaluations)" = $(($(fact jobs) + 2)) ]
 result $? "one training that explores first counts the rounds of all branches, and an evaluation a job"
+if [ "$python" ]; then # 1.96 * 8 * sqrt(2 * 2) / 60: before and after local training
+    "$python" -c "import h5py, sys
+bound = h5py.File(sys.argv[1])['events/bound'][:]
+sys.exit(not all(abs(bound - 0.52267) < 1e-5))" "$tmp/r.h5" >"$tmp/log" 2>&1
+    result $? "the bound of each job is that of the noise of an evaluation"
+fi
 tune 1 privacy.noise=0 privacy.epsilon=6 privacy.score_noise=20
 awk -v epsilon="$(fact privacy_epsilon)" 'BEGIN { exit !(epsilon <= 6 && epsilon > 5.9) }'
 result $? "a target for the whole search is met: $(fact privacy_epsilon)"

@@ -319,14 +319,16 @@ static void walk_job(struct cursor *cursor, weft_job *job)
 
 static void walk_result(struct cursor *cursor, weft_result *res)
 {
-    int k = res->k, nmetric = res->nmetric;
+    int k = res->k, nmetric = res->nmetric, flags = res->by_error | res->noised << 1;
     walk_whole(cursor, &res->job);
     walk_whole(cursor, &res->trial);
     walk_number(cursor, &res->resource);
     walk_number(cursor, &res->loss);
     walk_number(cursor, &res->bound);
     walk_number(cursor, &res->cost);
-    walk_int(cursor, &res->by_error);
+    walk_int(cursor, &flags);
+    res->by_error = flags & 1;
+    res->noised = flags >> 1;
     walk_int(cursor, &k);
     walk_int(cursor, &nmetric);
     cursor->bad |= k != res->k || nmetric < 0;

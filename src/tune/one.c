@@ -30,6 +30,7 @@ struct outcome {
     weft_rank rank;
     double loss, bound; /* half of the loss's interval; 0: not known */
     double mean;        /* mean loss; NAN: not measured */
+    double noise; /* what of the bound is noise, which other results do not have; else 0 */
 };
 
 struct candidate {
@@ -152,6 +153,12 @@ static double margins(double first, double second, double margin)
     return (second - first) / fmax(margin, 1e-300);
 }
 
+/* Half of the interval of the difference of two results that noise has. */
+static double noise_of(const struct outcome *one, const struct outcome *other)
+{
+    return sqrt(one->noise * one->noise + other->noise * other->noise);
+}
+
 /* By how many margins a result is better than another; of error rates in both the error and
  * the mean loss, as each alone misleads: on a plateau the loss of rates that move is
  * larger, and few samples have errors that differ by chance. */
@@ -165,16 +172,19 @@ static double gain(const struct one *one, const struct outcome *got,
     return fabs(first) < fabs(second) ? first : second;
 }
 
-/* 1: the start has less results, or as many and is clearly worse. Where errors are equal,
- * as those of guesses are, a larger rate of less loss, also than before, has come further:
- * a smaller one may not have moved, and a network that has broken stands still. */
+/* 1: the start has less results, or as many and is clearly worse, also beyond noise. Where
+ * errors are equal, as those of guesses are, a larger rate of less loss, also than before,
+ * has come further: a smaller one may not have moved, and a network that has broken stands
+ * still. */
 static int is_clear(const struct one *one, const struct candidate *candidate)
 {
     const struct candidate *start = &one->candidate[one->begun];
     if (candidate->told != start->told) return candidate->told > start->told;
     const struct outcome *got = &candidate->got;
-    if (gain(one, got, &start->got) > 1) return 1;
-    int larger = candidate->step > 0 && candidate->step <= STEPS;
+    double noise = noise_of(got, &start->got);
+    if (gain(one, got, &start->got) > 1 && !(got->loss + noise >= start->got.loss))
+        return 1;
+    int larger = candidate->step > 0 && candidate->step <= STEPS && !(noise > 0);
     double than = fmin(start->got.mean, candidate->before);
     return larger && one->by_error &&
            fabs(got->loss - start->got.loss) < 0.1 * one->margin &&
@@ -422,6 +432,7 @@ static struct outcome outcome_of(const weft_result *res)
 {
     return (struct outcome){.loss = res->loss,
                             .bound = isfinite(res->bound) ? res->bound : 0,
+                            .noise = res->noised && isfinite(res->bound) ? res->bound : 0,
                             .mean = weft_result_tie(res),
                             .rank = weft_result_rank(res)};
 }
@@ -458,7 +469,9 @@ static void tell_part(struct one *one, const weft_result *res)
         take_back(one, res);
         return;
     }
-    if (!first && part.loss >= last->loss && !(part.mean < last->mean)) one->lowered++;
+    if (!first && part.loss >= last->loss + noise_of(&part, last) &&
+        !(part.mean < last->mean))
+        one->lowered++;
     one->good = res->trial;
     one->last = part;
     if (!first && !weft_rank_before(part.rank, top->rank)) return;

@@ -93,6 +93,8 @@ typedef struct weft_result {
                      the job, or what it used of it */
     int by_error; /* 1: loss above and weft_result_score are error rates. 0: the latter is a
                      mean loss, and loss above as well or what the task makes of errors */
+    int noised; /* 1: the loss has noise, drawn anew for each job, of which the bound above
+                   tells; 0: what jobs are scored on is the same, and they are paired */
     int k, nmetric;
     double *metric;    /* [nmetric] by the task's table; NAN: not measured */
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */

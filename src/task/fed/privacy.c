@@ -520,6 +520,12 @@ int fed_privacy_covers(const fed_task *fed)
     return fed->modes.privacy && !fed->env.scoring;
 }
 
+double fed_privacy_half(const fed_task *fed, double n, double times, int stages)
+{
+    const double worst = fed->options.score == FED_LOSS ? fed->balance.worst : 1;
+    return 1.96 * fed->modes.privacy->score_noise * worst * sqrt(2.0 * stages * times) / n;
+}
+
 void fed_privacy_evaluated(const fed_task *fed, const fed_turn *turn, int64_t m,
                            int64_t trial, uint64_t round, double sum[2][2],
                            fed_score_sums *out)

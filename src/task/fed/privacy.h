@@ -105,6 +105,9 @@ fed_score_sums fed_privacy_scores(const fed_task *fed, const fed_cohort *cohort,
 void fed_privacy_hide(const fed_task *fed, double *row);
 /* 1: evaluations are noised, too; not those of `weft eval`. */
 int fed_privacy_covers(const fed_task *fed);
+/* Half of the 95 % interval of the noise of a mean score over n clients, those of `times`
+ * rounds or evaluations together, each with `stages` kinds of scores. */
+double fed_privacy_half(const fed_task *fed, double n, double times, int stages);
 /* Adds the scores of n clients of an evaluation to sum[2][2], and makes *out of them, as
  * fed_privacy_scores does; m: clients evaluated in all, round: of the trial, keys noise. */
 void fed_privacy_add(const fed_task *fed, int64_t n, const fed_client_result *told,

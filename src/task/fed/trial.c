@@ -216,6 +216,19 @@ static void fill_means(const fed_task *fed, const fed_score_sums *sums, int befo
     m[FED_VALID_ERROR] = m[personal ? FED_PERSONAL_ERROR : FED_GLOBAL_ERROR];
 }
 
+/* The bound of a score with noise: of an evaluation, or of the last rounds together. */
+static void bound_noise(const fed_task *fed, const weft_job *job,
+                        const fed_score_sums *rounds, const fed_score_sums *eval,
+                        weft_result *res)
+{
+    const int personal = fed->options.score_weights == FED_PERSONAL;
+    const int stages = fed_scores(fed, job, FED_BEFORE) + fed_scores(fed, job, FED_AFTER);
+    double cohort = (double)fed->options.cohort;
+    res->noised = 1;
+    res->bound = eval->n > 0 ? fed_privacy_half(fed, eval->n, 1, 1 + personal)
+                             : fed_privacy_half(fed, rounds->n, rounds->n / cohort, stages);
+}
+
 void fed_trial_result(const fed_task *fed, const weft_job *job,
                       const fed_trial_state *trial, const fed_score_sums *eval)
 {
@@ -232,6 +245,7 @@ void fed_trial_result(const fed_task *fed, const weft_job *job,
     res->note = fed_worker_note(fed);
     res->loss = selected(fed, trial, pooled, last);
     res->bound = isfinite(half) ? half : (double)NAN;
+    if (fed_privacy_covers(fed)) bound_noise(fed, job, &sum, eval, res);
     if (evaluated)
         fill_means(fed, eval, 1, fed->options.score_weights == FED_PERSONAL, res);
     else
