@@ -100,27 +100,8 @@ static void test_together(void)
     ok(weft_epsilon(0, NULL, 1e-6, mem) == 0, "nothing costs nothing");
 }
 
-static void test_noise(void)
-{
-    const double target[] = {0.5, 2, 8};
-    for (int i = 0; i < 3; i++) {
-        weft_release two[2] = {{WEFT_SAMPLED_EACH, 0.01, 1, 500, 0},
-                               {WEFT_SAMPLED_EACH, 0.01, 3, 500, 0}};
-        const double factor = weft_noise_for(2, two, target[i], 1e-6, mem);
-        two[0].noise *= factor;
-        two[1].noise *= factor;
-        ok(weft_epsilon(2, two, 1e-6, mem) <= target[i], "noise is found for epsilon %g",
-           target[i]);
-        two[0].noise *= 0.99;
-        two[1].noise *= 0.99;
-        ok(weft_epsilon(2, two, 1e-6, mem) > target[i], "a hundredth less is too little");
-    }
-    const weft_release bare = {WEFT_SAMPLED_EACH, 1, 0, 1, 0};
-    ok(isinf(weft_noise_for(1, &bare, 1, 1e-6, mem)), "no factor makes noise of none");
-}
-
 int main(void)
 {
     tap_begin();
-    return TESTS(test_gold, test_gaussian, test_together, test_noise);
+    return TESTS(test_gold, test_gaussian, test_together);
 }

@@ -133,32 +133,3 @@ double weft_epsilon(int n, const weft_release *release, double delta, weft_arena
     const double exact = poisson ? weft_epsilon_loss(n, release, delta, tmp) : NAN;
     return isnan(exact) ? weft_epsilon_renyi(n, release, delta) : exact;
 }
-
-/* Factors on noises have three digits: 900 a decade, from 10^-2 to 10^4. */
-enum { A_DECADE = 900, FACTORS = 6 * A_DECADE };
-
-static double factor_at(int i)
-{
-    return (100 + i % A_DECADE) * pow(10, i / A_DECADE - 4);
-}
-
-double weft_noise_for(int n, const weft_release *release, double epsilon, double delta,
-                      weft_arena *tmp)
-{
-    const size_t mark = weft_arena_mark(tmp);
-    weft_release *scaled = WEFT_NEW(tmp, weft_release, n);
-    int from = 0, to = FACTORS + 1;
-    while (from < to) {
-        const int at = (from + to) / 2;
-        for (int k = 0; k < n; k++) {
-            scaled[k] = release[k];
-            scaled[k].noise *= factor_at(at);
-        }
-        if (weft_epsilon(n, scaled, delta, tmp) <= epsilon)
-            to = at;
-        else
-            from = at + 1;
-    }
-    weft_arena_reset(tmp, mark);
-    return from > FACTORS ? INFINITY : factor_at(from);
-}

@@ -38,9 +38,4 @@ double weft_epsilon(int n, const weft_release *release, double delta, weft_arena
  * appendix D; to epsilon: Canonne, Kamath, Steinke 2020, proposition 12). */
 double weft_epsilon_renyi(int n, const weft_release *release, double delta);
 
-/* The least factor on all noises, of three digits, at which weft_epsilon is at most
- * `epsilon` > 0; INFINITY: none up to 10^4. */
-double weft_noise_for(int n, const weft_release *release, double epsilon, double delta,
-                      weft_arena *tmp);
-
 #endif
