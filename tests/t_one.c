@@ -521,6 +521,11 @@ static void test_worse(void)
     is_near(sim->spent, 500, 0, "it ends where all diverge");
 }
 
+static double peak(const struct asked *asked)
+{
+    return off(asked, 0.1) + progress(asked);
+}
+
 /* Noise is told of, not added. */
 static void test_noise(void)
 {
@@ -533,8 +538,13 @@ static void test_noise(void)
             "a part that gains less than noise keeps the rate");
     bound = 2.2; /* of 3.11, and the best is better by 3 */
     sim = run(rates, near);
-    ok(tried(sim, 5, (int[]){0, -2, 2, -1, 1}), "what is within noise is not followed");
-    is_near(sim->asked[5].set.lr, 0.1, 1e-12, "and the defaults are trained");
+    ok(tried(sim, 3, (int[]){0, -2, 2}), "what is within noise is not followed");
+    is_near(sim->asked[3].set.lr, 0.1, 1e-12, "and the defaults are trained");
+    bound = 1.4; /* of 1.98: worse by 2 and 4 on both sides */
+    sim = run(rates, peak);
+    ok(tried(sim, 5, (int[]){0, -2, 2, -1, 1}),
+       "smaller steps where larger ones are told apart");
+    bound = 2.2;
     errors = alike;
     sim = run(rates, goes_on);
     is_near(sim->asked[first_part(sim)].set.lr, 0.1, 1e-12,

@@ -251,8 +251,22 @@ static int is_closed(const struct one *one, int step, int side)
     return 0;
 }
 
+/* 1: noise hides by how much those WIDE steps from here are better or worse. */
+static int is_hidden(const struct one *one, int64_t here, int step)
+{
+    const struct outcome *at = &one->candidate[here].got;
+    for (int side = -1; side <= 1; side += 2) {
+        int to = STEPS + step + side * WIDE;
+        if (to < 0 || to > 2 * STEPS || one->of[to] == NOBODY) continue;
+        const struct outcome *got = &one->candidate[one->of[to]].got;
+        if (!(fabs(got->loss - at->loss) <= noise_of(got, at))) return 0;
+    }
+    return at->noise > 0;
+}
+
 /* Candidates around the best on the first axis: where there is none within WIDE steps on a
- * side, the one WIDE steps away; if both sides have one, those next to it. */
+ * side, the one WIDE steps away; if both sides have one, those next to it, unless noise
+ * hides what even those far away change. */
 static void plan_line(struct one *one)
 {
     int64_t choice = choice_of(one, 1);
@@ -260,7 +274,7 @@ static void plan_line(struct one *one)
     int64_t before = one->planned;
     for (int side = -1; side <= 1; side += 2)
         if (!is_closed(one, best, side)) plan_step(one, best + side * WIDE);
-    if (one->planned > before) return;
+    if (one->planned > before || is_hidden(one, choice, best)) return;
     for (int side = -1; side <= 1; side += 2) plan_step(one, best + side);
 }
 
