@@ -94,8 +94,10 @@ static const char export_text[] =
 static const char report_text[] =
     "One run in full, several line by line. A run that is going on, or was stopped, is\n"
     "shown as far as it is. --trials prints a row for each trial, as CSV or JSON, with a\n"
-    "column for each option that varies. -o writes the run so far as a file for other\n"
-    "programs.\n";
+    "column for each option that varies. --importance prints the share of each axis in "
+    "the\n"
+    "variance of the loss, by fANOVA, and in what tells the best tenth of the trials from\n"
+    "all, by PED-ANOVA. -o writes the run so far as a file for other programs.\n";
 
 static const char list_text[] =
     "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings,\n"
@@ -174,9 +176,10 @@ static const struct command commands[] = {
      .root = 1,
      .more = export_text},
     {.name = "report",
-     .usage = "RUN.h5 ... [[--trials] --csv | --json | -o NOW.h5 [--force]]",
+     .usage = "RUN.h5 ... [[--trials] --csv | --json | --importance [--csv] | -o NOW.h5 "
+              "[--force]]",
      .about = "print the results of runs",
-     .options = "cjtof",
+     .options = "cjtmof",
      .least = 1,
      .most = MANY,
      .run = weft_cli_report,
@@ -220,6 +223,7 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
                                              {"csv", no_argument, NULL, 'c'},
                                              {"json", no_argument, NULL, 'j'},
                                              {"trials", no_argument, NULL, 't'},
+                                             {"importance", no_argument, NULL, 'm'},
                                              {"ini", no_argument, NULL, 'i'},
                                              {"data", required_argument, NULL, 'd'},
                                              {"plan-for", required_argument, NULL, 'P'},
@@ -238,6 +242,7 @@ static const char *const option_help[NOPTION] = {
     "    --csv          comma separated values",
     "    --json         JSON",
     "    --trials       a row for each trial",
+    "    --importance   which axis of the search the loss depends on",
     "    --ini          as an input file",
     "    --data FILE.h5 search by the plan for these data",
     "    --plan-for FILE.h5  the input file of that plan",
@@ -337,6 +342,7 @@ static weft_status parse(const struct command *command, int argc, char **argv,
         cli->csv |= o == 'c';
         cli->json |= o == 'j';
         cli->trials |= o == 't';
+        cli->importance |= o == 'm';
         cli->ini |= o == 'i';
     }
     cli->n = argc - optind;

@@ -132,6 +132,11 @@ void weft_report_json(const weft_summary *summary, int n, const weft_methods *me
 WEFT_CHECKED weft_status weft_trials_print(const weft_summary *summary, int n, int json,
                                            weft_arena *tmp);
 
+/* "0.82 of the variance of the loss is client.lr (...)", or why that is not resolved, by
+ * the shares of weft_importance_print; NULL: the run is no search. Owned by mem. Cost
+ * O(trees axes n log n), n results, at most 4096. */
+const char *weft_importance_verdict(const weft_summary *summary, weft_arena *mem);
+
 /* The runs as a table for people. */
 void weft_report_comparison(const weft_summary *summary, int n, const weft_methods *methods,
                             weft_arena *tmp);
