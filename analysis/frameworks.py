@@ -1,13 +1,22 @@
 #!/usr/bin/env python3
-"""Rounds of the same PyTorch model on the same clients by weft's worker, a bare loop, pfl-research and Flower's
-simulation, in turn: seconds of a round, processor seconds, and their ratios to weft's.
+"""Rounds of the same model on the same clients by weft and by others, in turn.
 
 usage: frameworks.py CASE REPEATS [PROGRAM ...]      CASE: softmax, light or lstm; PROGRAM: bare, pfl, flower
-Needs torch, numpy, flwr[simulation] and pfl (PyPI) in the Python that runs it; weft in $WEFT or build/opt/weft.
+       frameworks.py table PART NET F.h5 REPEATS OUT.tsv [PROGRAM ...]
+           PART: fedavg, fedbuff or dp; NET: mlp or cnn; PROGRAM: weft, bare, pfl, flower, flute, fedscale
+Needs torch, numpy, h5py, flwr[simulation] and pfl (PyPI) in the Python that runs it; weft in $WEFT or build/opt/weft.
+
+The first is of weft's worker, a bare loop, pfl-research and Flower's simulation with one PyTorch model: seconds of a
+round, processor seconds, and their ratios to weft's.
 All programs have one process that trains, one thread each. A client scores the weights received on a
 validation sample, trains one epoch, and its weights are averaged by numbers of samples. Seconds are those from
 the end of the first round to that of the last, processor seconds those of all processes of the program; of
 weft also the share of them that its worker spends on the model, in scores, steps and copies of weights.
+
+The second is of weft's own network beside PyTorch's in five programs, on two cores, with images of CIFAR-10 that
+`weft pack` divided (weft pack cifar cifar-10-batches-bin clients=500 partition=iid -o F.h5), and adds rows to OUT.tsv:
+frameworks/table.py, and frameworks/on_NAME.py for each program. $FLUTE is a checkout of FLUTE, $FLUTE_PYTHON a Python
+with what it needs, $FEDSCALE_PYTHON one with fedscale (PyPI) and tensorboard, both with torch.
 """
 import ctypes
 import os
@@ -311,8 +320,12 @@ def show(label, values):
     print(f"{label:28s} {mean:10.4g} +- {half:.2g}   ({' '.join(f'{v:.4g}' for v in values)})")
 
 
-def measure(name, repeats, programs):
+def adopt_orphans():
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans become this program's
+
+
+def measure(name, repeats, programs):
+    adopt_orphans()
     clients, cohort, _, _, rounds = CASES[name]
     wall = {p: [] for p in programs}
     cpu = {p: [] for p in programs}
@@ -339,6 +352,11 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--run"]:
         program, args = sys.argv[2], sys.argv[3:]
         worker(*args) if program == "worker" else globals()[program](args[0], int(args[1]))
+    elif len(sys.argv) > 5 and sys.argv[1] == "table":
+        sys.path.insert(0, os.path.join(HERE, "frameworks"))
+        import table
+        adopt_orphans()
+        table.measure(*sys.argv[2:5], int(sys.argv[5]), sys.argv[7:], sys.argv[6], end_orphans)
     elif len(sys.argv) < 3 or sys.argv[1] not in CASES:
         sys.exit(__doc__)
     else:

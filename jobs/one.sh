@@ -1,5 +1,5 @@
 # One training that finds its learning rate first (run.tuner = one) beside the same number of rounds
-# spent in other ways, the defaults first. `analysis/one.py DIR` makes the table of means over seeds.
+# spent in other ways, the defaults first. `analysis/beside.py DIR` makes the table of means over seeds.
 # usage: [SEEDS="1 2 3"] [ROUNDS=500] [METHODS="defaults one"] [SETTINGS=100] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR]
 #        bash jobs/one.sh F.h5 [section.key=value ...]
 # F.h5 is a federation, packed with clients; the settings hold for all methods. Complete runs are
@@ -65,4 +65,4 @@ for seed in ${SEEDS:-1 2 3}; do
             space.configs="$SETTINGS" "${wide[@]}" "server.momentum=0 .. 0.9"
     }
 done
-echo "analysis/one.py $out  # the table"
+echo "analysis/beside.py $out  # the table"

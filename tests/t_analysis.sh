@@ -137,24 +137,58 @@ grep -q 'the digests differ' "$tmp/log"
 result $? "which it tells"
 
 # jobs/one.sh's table: two seeds of which one method has the first twice.
-refuses "one.py refuses a directory without the defaults" one "$tmp/table"
+refuses "beside.py refuses a directory without the defaults" beside "$tmp/table"
 mkdir "$tmp/ways" && cp "$tmp/demo-fedex-1.h5" "$tmp/ways/defaults-1.h5" && cp "$tmp/demo-fedex-2.h5" "$tmp/ways/defaults-2.h5" &&
     for seed in 1 2; do cp "$tmp/demo-fedex-1.h5" "$tmp/ways/one-$seed.h5" && cp "$tmp/demo-fedex-1.h5" "$tmp/ways/oracle-$seed.h5"; done
-"$python" analysis/one.py "$tmp/ways" >"$tmp/out" 2>"$tmp/log"
-result $? "one.py makes a table of methods"
+"$python" analysis/beside.py "$tmp/ways" >"$tmp/out" 2>"$tmp/log"
+result $? "beside.py makes a table of methods"
 "$python" - "$tmp/out" "$tmp/ways" <<'END'
 import sys, h5py
-table = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in open(sys.argv[1]) if "|" in line}
+lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in open(sys.argv[1]) if "|" in line]
+table = {cells[0]: dict(zip(lines[0], cells)) for cells in lines[2:]}
 x = [100 * h5py.File(f"{sys.argv[2]}/defaults-{seed}.h5")["winner"].attrs["test_personal_error"] for seed in (1, 2)]
 half = 12.7062 * abs(x[0] - x[1]) / 2
-assert table["one"][:2] == ["2", f"{x[0]:.2f} +- 0.00"], table
-assert table["one"][2] == f"{(x[0] - x[1]) / 2:+.2f} +- {half:.2f}", table
-assert table["one"][3:5] == [f"{x[0]:.2f}", str(int(x[0] > x[1]))], table
-assert table["defaults"][1] == f"{sum(x) / 2:.2f} +- {half:.2f}" and table["defaults"][2] == "", table
-assert table["one"][5] == ("100 %" if x[1] > x[0] else ""), table
-assert table["one"][6] == "4", table
+one, plain = table["one"], table["defaults"]
+assert one["seeds"] == "2" and one["error %"] == f"{x[0]:.2f} +- 0.00", one
+assert one["less defaults"] == f"{(x[0] - x[1]) / 2:+.2f} +- {half:.2f}" and plain["less defaults"] == "", one
+assert one["worst"] == f"{x[0]:.2f}" and one["behind"] == str(int(x[0] > x[1])), one
+assert plain["error %"] == f"{sum(x) / 2:.2f} +- {half:.2f}", plain
+assert one["of the gap"] == ("100 %" if x[1] > x[0] else ""), one
+assert one["rounds"] == "4" and "epsilon" not in one and "reached" not in one, one
 END
 result $? "with errors, differences paired by seed, intervals, the share of the gap and rounds"
+# Curves that are known: the second run has five times the turns and a fifth of the time, and comes to 40 % a round later.
+"$python" - "$tmp" <<'END'
+import sys, h5py
+for name, clients, seconds, errors in (("sync", 10, 3600, (.9, .4, .3, .2)), ("async", 50, 720, (.9, .9, .4, .2)), ("never", 10, 3600, (.9, .9, .8, .7))):
+    with h5py.File(f"{sys.argv[1]}/ways/{name}-1.h5", "w") as f, h5py.File(f"{sys.argv[1]}/ways/defaults-1.h5") as old:
+        for k in old: old.copy(k, f)
+        f.attrs.update(old.attrs)
+        f.attrs["privacy_epsilon"] = 7.5
+        scored = f["clients"].attrs["error_column"]
+        f["clients"][scored][:] = [i / 20 for i in range(len(f["clients"][scored]))]
+        for k, v in {"clients": [clients] * 4, "seconds": [seconds] * 4, "valid_error": errors}.items():
+            assert len(f["rounds"][k]) == 4
+            f["rounds"][k][:] = v
+        for k in ("dropped", "surplus", "diverged"): f["rounds"][k][:] = 0
+END
+rm "$tmp"/ways/*-2.h5
+"$python" analysis/beside.py --baseline sync --target 40 "$tmp/ways" >"$tmp/out" 2>"$tmp/log"
+result $? "it takes another baseline and a target"
+"$python" - "$tmp/out" "$tmp/ways/sync-1.h5" <<'END'
+import sys, h5py
+lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in open(sys.argv[1]) if "|" in line]
+table = {cells[0]: dict(zip(lines[0], cells)) for cells in lines[2:]}
+sync, other, never = table["sync"], table["async"], table["never"]
+n = len(h5py.File(sys.argv[2])["clients/error"])
+worst = sorted(i / 20 for i in range(n))[-max(1, n // 10):]
+assert sync["worst tenth"] == f"{100 * sum(worst) / len(worst):.2f}" and sync["epsilon"] == "7.50", sync
+assert (sync["turns"], sync["hours"]) == ("40", "4") and (other["turns"], other["hours"]) == ("200", "0.8"), table
+assert (sync["reached"], sync["turns to it"], sync["hours to it"]) == ("1", "20", "2"), sync
+assert (other["turns to it, ratio"], other["hours to it, ratio"]) == ("7.50", "0.30"), other
+assert never["reached"] == "0" and never["turns to it"] == "", never
+END
+result $? "and tells turns and hours to it, the worst tenth of clients, and epsilon"
 
 # Any script with any run: never a traceback.
 mkdir "$tmp/own"

@@ -56,8 +56,24 @@ static double mean_seconds(const weft_device *device, int clients, int rounds)
     return sum / clients / rounds;
 }
 
+/* Time of a half-normal variable with mean 2: P(t <= x) = erf(x / (2 sqrt(pi))). */
+static void test_halfnormal(void)
+{
+    const weft_device *half = device("speed = halfnormal\nsample_seconds = 2", ROUNDS);
+    is_near(mean_seconds(half, ROUNDS, 1), 2, 0.04,
+            "half-normal seconds: mean over clients");
+    for (double x = 0.5; x < 6; x *= 2) {
+        int below = 0;
+        for (int c = 0; c < ROUNDS; c++)
+            below += weft_device_turn(half, c, 0, &unit_work).seconds <= x;
+        is_near((double)below / ROUNDS, erf(x / (2 * sqrt(acos(-1)))), 0.02,
+                "half-normal seconds: share below %g", x);
+    }
+}
+
 static void test_speeds(void)
 {
+    test_halfnormal();
     const weft_device *once = device("speed = exponential\nsample_seconds = 2", ROUNDS);
     const weft_device *normal =
         device("speed = lognormal\nsigma = 0.5\nsample_seconds = 2", ROUNDS);

@@ -1,5 +1,6 @@
 /* Rounds of every algorithm against those of a program in NumPy, tests/gold/rounds.py,
- * which says what a case consists of: weights, what the server and clients keep, the
+ * and of every rule and attack against those of tests/gold/robust.py. They say what a case
+ * consists of: weights, what the server and clients keep, the
  * columns of rounds, results, scores, predictions. Each is done in vector lanes and one by
  * one. RUN: np=1 np=2 np=3 */
 #include "task/fed/fed.h"
@@ -122,7 +123,7 @@ static int found(struct played *played, const char *what, const char *of, double
         return put(x, 0, &cost.flops, 1);
     }
     if (strcmp(what, "row") == 0)
-        return put(x, 0, stand->row[atoi(of)], weft_metrics_count(fed->traits.rows));
+        return put(x, 0, stand->row[atoi(of)], FED_ROW_VALID_ERROR + 1);
     if (strcmp(what, "result") == 0) return result(stand, x);
     if (strcmp(what, "score") == 0) return scores(stand, part_named(of), x);
     if (strcmp(what, "predict") == 0) return predictions(stand, part_named(of), x);
@@ -174,11 +175,11 @@ static void follow(struct played *played, struct toy *toy, const char *line)
             played->name, played->in_lanes ? "in lanes" : "one by one", what, of);
 }
 
-static void test_cases(struct toy *toy, int in_lanes)
+static void test_cases(struct toy *toy, const char *name, int in_lanes)
 {
     static char line[1 << 16];
     struct played played = {0};
-    FILE *file = gold_of("rounds.txt");
+    FILE *file = gold_of(name);
     int input = 0;
     while (fgets(line, sizeof line, file)) {
         if (strncmp(line, "case ", 5) == 0) {
@@ -200,7 +201,9 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     struct toy *toy = eight_clients();
-    test_cases(toy, 1);
-    test_cases(toy, 0);
+    for (int in_lanes = 1; in_lanes >= 0; in_lanes--) {
+        test_cases(toy, "rounds.txt", in_lanes);
+        test_cases(toy, "robust.txt", in_lanes);
+    }
     return tap_end();
 }

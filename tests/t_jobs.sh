@@ -340,6 +340,25 @@ result $? "one.sh takes some methods"
 SETTINGS=4 ways && [ "$(ls "$tmp/ways" | wc -l)" = 19 ] && [ "$(grep -c ' task fed on' "$tmp/log")" = 17 ]
 result $? "or all that are not there yet"
 
+# ---- kinds of rounds ------------------------------------------------------------------------
+
+rounds() # METHODS KIND ARGUMENT...
+{
+    METHODS=$1 SEEDS=1 ROUNDS=20 OUTPUT=$tmp/$2 bash jobs/rounds.sh "$2" "$tmp/twelve.h5" fed.model=linear "${@:3}" >"$tmp/out" 2>"$tmp/log"
+}
+rounds "sync over" async fed.eval_clients=4 fed.cohort=3 device.over=1.3 &&
+    rounds "buffered fedasync" async fed.eval_clients=4 fed.cohort=3 buffer.concurrency=4 && [ "$(ls "$tmp/async" | wc -l)" = 4 ]
+result $? "rounds.sh: rounds that wait and rounds that do not"
+rounds "plain search-8 one-8" private fed.cohort=4 run.scale=none && [ "$(ls "$tmp/private" | tr '\n' ' ')" = "one-8-1.h5 plain-1.h5 search-8-1.h5 " ]
+result $? "a search and one training at the same epsilon, and neither"
+[ "$("$weft" report "$tmp/private/one-8-1.h5" | grep -c '^privacy   epsilon [78]')" = 1 ] && ! "$weft" report "$tmp/private/plain-1.h5" | grep -q '^privacy'
+result $? "which the search keeps"
+rounds "bits4 both top0.1" bytes fed.cohort=3 && [ "$(ls "$tmp/bytes" | wc -l)" = 3 ] &&
+    rounds "0.3-krum 0-mean" harmful fed.cohort=8 rule.harmful=0.2 && [ "$(ls "$tmp/harmful" | wc -l)" = 2 ] && rounds "" fair fed.cohort=3 && [ "$(ls "$tmp/fair" | wc -l)" = 6 ]
+result $? "fewer bytes, rules, and all of q-FFL"
+! rounds "" other 2>/dev/null && grep -q '^usage: bash jobs/rounds.sh async' "$tmp/log"
+result $? "there is no other kind"
+
 # ---- samplers -------------------------------------------------------------------------------
 
 samplers() # MiP-EGO and random search, a seed; what is there is not run again

@@ -176,7 +176,7 @@ int main(int argc, char **argv)
                 6);
     static const char *const algorithm[] = {"scaffold", "feddyn", "fednova", "fedexp",
                                             "ditto",    "local",  "fedper",  "fedrep",
-                                            "apfl",     "cpg"};
+                                            "apfl",     "cpg",    "qffl"};
     for (size_t i = 0; i < LEN(algorithm); i++)
         test_rounds(algorithm[i],
                     printed("[fed]\nalgorithm = %s\nmodel = mlp\ncohort = 30\n"

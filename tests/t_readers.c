@@ -62,6 +62,55 @@ static void test_cifar(void)
     ok(access(at("x.h5"), F_OK) != 0, "and none of them leaves a file");
 }
 
+/* CIFAR-100 of 40 images a batch: image i of a file has class i % 100, of group i % 20, and
+ * pixels i. */
+static void write_hundred(const char *dir, int broken)
+{
+    enum { BATCH = 40, EACH = 3074, MOST = 5 * BATCH };
+    static unsigned char bytes[MOST * EACH];
+    static char names[100 * 16];
+    size_t n = 0;
+    for (int k = 0; k < 100; k++) n += (size_t)sprintf(names + n, "fine %d\n", k);
+    for (int i = 0; i < MOST; i++) {
+        memset(bytes + i * EACH, i, EACH);
+        bytes[i * EACH] = (unsigned char)(i % 20);
+        bytes[i * EACH + 1] = (unsigned char)(i % 100);
+    }
+    if (broken == 1) bytes[130 * EACH] = 11;
+    if (broken == 2) bytes[2 * EACH] = 20;
+    if (broken == 3) bytes[2 * EACH + 1] = 100;
+    write_text(printed("%s/fine_label_names.txt", dir), names);
+    write_bytes(printed("%s/train.bin", dir), bytes, broken == 4 ? 9 : sizeof bytes);
+    write_bytes(printed("%s/test.bin", dir), bytes, (size_t)BATCH * EACH);
+}
+
+static void test_hundred(void)
+{
+    static const char *const bad[][3] = {
+        {"image 130 of class 30 has coarse label 11", "again", "a class of two groups"},
+        {"image 2 of class 2 has coarse label 20", "again", "a wrong group"},
+        {"image 2 has label 100", "CIFAR-100", "a wrong class"},
+        {"train.bin has 9 bytes where 614800", "again", "a truncated file"}};
+    const weft_reader *reader = &weft_reader_cifar;
+    write_hundred("hundred", 0);
+    ok(packed(reader, at("hundred"), "images=40"), "a small CIFAR-100 is read");
+    const weft_rows *rows = &data.part[WEFT_TRAIN];
+    ok(parts_are(160, 40, 40), "four fifths of train.bin train, one is valid");
+    ok(classes_are(100, "fine 0", "fine 99"), "of a hundred named classes");
+    ok(rows->d == 3072 && rows->label[130] == 30 && rows->byte[130 * 3072] == 130 &&
+           data.part[WEFT_VALID].byte[0] == 160 && data.part[WEFT_TEST].label[39] == 39,
+       "images stand in the order of the files");
+    ok(packed(reader, at("hundred"), "images=40 clients=4 partition=pachinko alpha=0.1"),
+       "its classes have groups, by which rows are dealt");
+    refuses(reader, at("cifar"), "images=12 clients=4 partition=pachinko", WEFT_ECONF,
+            "partition = pachinko", "dirichlet", "pachinko of CIFAR-10");
+    for (int i = 0; i < 4; i++) {
+        write_hundred("hundred1", i + 1);
+        refuses(reader, at("hundred1"), "images=40", WEFT_EDATA, bad[i][0], bad[i][1],
+                bad[i][2]);
+    }
+}
+
 /* ---- imdb ---- */
 
 /* 30 reviews a class and side; number i says "word<i>" and its class. */
@@ -376,6 +425,7 @@ static void test_real(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    return TESTS(test_cifar, test_imdb, test_sizes, test_text, test_text_errors, test_dense,
-                 test_dense_separators, test_dense_errors, test_synthetic, test_real);
+    return TESTS(test_cifar, test_hundred, test_imdb, test_sizes, test_text,
+                 test_text_errors, test_dense, test_dense_separators, test_dense_errors,
+                 test_synthetic, test_real);
 }

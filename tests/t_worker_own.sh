@@ -59,7 +59,7 @@ assert len(scores) >= 4 and all(abs(a.attrs[k] - b.attrs[k]) < 1e-5 for k in sco
 " >"$tmp/out" 2>"$tmp/log"
     result $? "$1"
 }
-for algorithm in fedavg fednova local "fedper fedper.own=fc1.bias" "fedper fedper.own=fc1.weight" "cpg cpg.generate=fc1.bias cpg.size=3" \
+for algorithm in fedavg "fedavg fed.share=bias" fednova local "fedper fedper.own=fc1.bias" "fedper fedper.own=fc1.weight" "cpg cpg.generate=fc1.bias cpg.size=3" \
     "fedrep fedrep.own=fc1.bias fedrep.epochs=3" "fedrep fedrep.own=fc1.weight" "ditto ditto.lambda=0.5 ditto.epochs=3" \
     "ditto client.max_change=0.3" scaffold "feddyn feddyn.alpha=0.3"; do
     # shellcheck disable=SC2086

@@ -18,7 +18,8 @@
     X(scaffold)                                                                            \
     X(feddyn)                                                                              \
     X(fednova)                                                                             \
-    X(fedexp) X(deltasgd) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg) X(knn)
+    X(fedexp)                                                                              \
+    X(qffl) X(deltasgd) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg) X(knn)
 #define WEFT_TASKS(X) X(fmap) X(command) X(ask) X(fed) X(sgd) X(flow) X(replay)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt) X(one)

@@ -9,6 +9,7 @@ typedef struct weft_cli {
     weft_arena *mem;
     const char *output; /* -o, or NULL */
     const char *data;   /* --data, --plan-for: a packed file; or NULL */
+    const char *plot;   /* --plot: the picture to write, or NULL */
     int plan, force, retry, csv, json, trials, importance, ini;
     int n;
     char **arg; /* [n] arguments that are not options */

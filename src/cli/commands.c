@@ -419,7 +419,13 @@ weft_status weft_cli_report(const weft_cli *cli)
 
 weft_status weft_cli_info(const weft_cli *cli)
 {
-    return weft_info(cli->arg[0]);
+    if (cli->force && !cli->plot)
+        return weft_fail(WEFT_ECONF,
+                         "info: --force replaces the file of --plot; give that, "
+                         "too");
+    if (cli->plot) TRY(weft_picture_check(cli->plot, cli->force));
+    TRY(weft_info(cli->arg[0]));
+    return cli->plot ? weft_picture(cli->arg[0], cli->plot) : WEFT_OK;
 }
 
 weft_status weft_cli_doctor(const weft_cli *cli)

@@ -99,6 +99,11 @@ static const char report_text[] =
     "variance of the loss, by fANOVA, and in what tells the best tenth of the trials from\n"
     "all, by PED-ANOVA. -o writes the run so far as a file for other programs.\n";
 
+static const char info_text[] =
+    "Of a packed file what was read, and how; of a federation, how many samples clients\n"
+    "have and how their classes differ. --plot draws the classes of clients of a packed\n"
+    "federation, at most 200 clients.\n";
+
 static const char list_text[] =
     "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings,\n"
     "others or sections.\n"
@@ -187,15 +192,15 @@ static const struct command commands[] = {
      .alone = 1,
      .more = report_text},
     {.name = "info",
-     .usage = "FILE.h5",
+     .usage = "FILE.h5 [--plot OUT.svg [--force]]",
      .about = "tell what a file of weft's holds",
-     .options = "",
+     .options = "gf",
      .least = 1,
      .most = 1,
      .run = weft_cli_info,
      .root = 1,
      .alone = 1,
-     .more = ""},
+     .more = info_text},
     {.name = "list",
      .usage = "[KIND | NAME] [--ini] | --plan-for FILE.h5",
      .about = "list what can be chosen by name, and its options",
@@ -227,6 +232,7 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
                                              {"ini", no_argument, NULL, 'i'},
                                              {"data", required_argument, NULL, 'd'},
                                              {"plan-for", required_argument, NULL, 'P'},
+                                             {"plot", required_argument, NULL, 'g'},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, 'v'},
                                              {NULL, 0, NULL, 0}};
@@ -246,6 +252,7 @@ static const char *const option_help[NOPTION] = {
     "    --ini          as an input file",
     "    --data FILE.h5 search by the plan for these data",
     "    --plan-for FILE.h5  the input file of that plan",
+    "    --plot OUT.svg a picture of the clients' classes",
     "-h, --help         this",
     "    --version      version and build"};
 
@@ -311,6 +318,22 @@ static weft_status wrong_option(const struct command *command, const char *text)
                      command->name);
 }
 
+/* Notes an option. */
+static void keep(weft_cli *cli, int o)
+{
+    if (o == 'o') cli->output = optarg;
+    if (o == 'd' || o == 'P') cli->data = optarg;
+    if (o == 'g') cli->plot = optarg;
+    cli->plan |= o == 'p';
+    cli->force |= o == 'f';
+    cli->retry |= o == 'r';
+    cli->csv |= o == 'c';
+    cli->json |= o == 'j';
+    cli->trials |= o == 't';
+    cli->importance |= o == 'm';
+    cli->ini |= o == 'i';
+}
+
 /* Parses the options of a command; other arguments are stored in cli->arg. *help 1: help is
  * requested. */
 static weft_status parse(const struct command *command, int argc, char **argv,
@@ -323,6 +346,10 @@ static weft_status parse(const struct command *command, int argc, char **argv,
         if (o == ':' && (optopt == 'd' || optopt == 'P'))
             return weft_fail(WEFT_ECONF, "%s: %s needs a value, the packed file",
                              command->name, argv[optind - 1]);
+        if (o == ':' && optopt == 'g' && strchr(command->options, 'g'))
+            return weft_fail(WEFT_ECONF,
+                             "%s: --plot needs a value, the name of the picture",
+                             command->name);
         int lacks = o == ':' || (o == 'o' && *optarg == '-');
         if (lacks && strchr(command->options, 'o'))
             return weft_fail(
@@ -334,16 +361,7 @@ static weft_status parse(const struct command *command, int argc, char **argv,
         if (o == 'o' && cli->output)
             return weft_fail(WEFT_ECONF, "%s: -o is given twice; keep one of them",
                              command->name);
-        if (o == 'o') cli->output = optarg;
-        if (o == 'd' || o == 'P') cli->data = optarg;
-        cli->plan |= o == 'p';
-        cli->force |= o == 'f';
-        cli->retry |= o == 'r';
-        cli->csv |= o == 'c';
-        cli->json |= o == 'j';
-        cli->trials |= o == 't';
-        cli->importance |= o == 'm';
-        cli->ini |= o == 'i';
+        keep(cli, o);
     }
     cli->n = argc - optind;
     cli->arg = argv + optind;

@@ -43,6 +43,8 @@ _weft()
     *,serve,-*) words='-o --output --plan --force --help' ;;
     *,resume,-*) words='--retry-failed --help' ;;
     *,report,-*) words='-o --output --force --csv --json --trials --importance --help' ;;
+    *,--plot,*) _weft_files "$cur" .svg ;;
+    *,info,-*) words='--plot --force --help' ;;
     *,list,-*) words='--ini --plan-for --help' ;;
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;

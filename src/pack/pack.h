@@ -68,6 +68,8 @@ typedef struct weft_pack_told {
     const char **source; /* [nsource] lines of /source */
     int64_t nsource, source_room;
     int scored, unlabelled; /* see weft_pack_scored */
+    const int *group;       /* [classes] see weft_pack_class_groups; NULL: none */
+    int groups;
 } weft_pack_told;
 
 /* What rows of a matrix have in place of classes, and beside these. */
@@ -158,7 +160,15 @@ WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *pack);
 void weft_pack_clients_drop(weft_pack *pack);
 /* ---- rows of a labelled set dealt to clients ---- */
 
-enum { WEFT_PART_NONE, WEFT_PART_IID, WEFT_PART_DIRICHLET, WEFT_PART_SHARDS };
+enum {
+    WEFT_PART_NONE,
+    WEFT_PART_IID,
+    WEFT_PART_DIRICHLET,
+    WEFT_PART_SHARDS,
+    WEFT_PART_QUANTITY,
+    WEFT_PART_LABELS,
+    WEFT_PART_PACHINKO
+};
 
 /* The labels of one part of a set, and the shares of the classes among training rows. */
 typedef struct weft_labelled {
@@ -167,6 +177,8 @@ typedef struct weft_labelled {
     const int32_t *label; /* [n] 0 .. classes-1 */
     int classes;
     const double *share; /* [classes] > 0, sum 1 */
+    const int *group;    /* [classes] 0 .. groups-1; NULL: classes have no groups */
+    int groups;
 } weft_labelled;
 
 /* ECONF where the training rows do not suffice for the clients or shards. */
@@ -174,10 +186,25 @@ WEFT_CHECKED weft_status weft_partition_check(const weft_partition *partition,
                                               int64_t rows);
 
 /* Deals each row of a part to one client: client c has the next count[c] of order[n], which
- * are row numbers. A function of labels, part and options. Cost O(n log n), for dirichlet
- * O(n classes). */
-void weft_partition_deal(const weft_partition *partition, const weft_labelled *labelled,
-                         int64_t *order, int64_t *count, weft_arena *tmp);
+ * are row numbers. A function of labels, part and options. ECONF: the classes do not suit
+ * the rule, or a client gets fewer than min_samples. Cost O(n log n), for dirichlet and
+ * pachinko O(n classes), for labels O(clients classes) more. */
+WEFT_CHECKED weft_status weft_partition_deal(const weft_partition *partition,
+                                             const weft_labelled *labelled, int64_t *order,
+                                             int64_t *count, weft_arena *tmp);
+
+/* In how many ways images are turned. */
+int weft_partition_ways(const weft_partition *partition);
+
+/* ---- skew.c: images that differ by client ---- */
+
+/* ECONF: noise or rotations are asked for, and the samples are no images, or not square. */
+WEFT_CHECKED weft_status weft_skew_check(const weft_pack *pack);
+/* Copies a row of client c, number `row` of its part, with its turn and noise; from, to:
+ * [d] of the form announced. Bytes with noise are rounded, within 0 .. 255. Cost O(d), with
+ * noise about 22 ns a pixel. */
+void weft_skew_row(const weft_pack *pack, int64_t c, weft_part part, int64_t row,
+                   const void *from, void *to);
 
 /* The rule in words. */
 const char *weft_partition_text(const weft_partition *partition, weft_arena *mem);

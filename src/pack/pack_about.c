@@ -346,6 +346,12 @@ weft_status weft_pack_options(const weft_reader *reader, int n, const char *cons
     return WEFT_OK;
 }
 
+void weft_pack_class_groups(weft_pack *pack, int n, const int *group)
+{
+    pack->own->told.groups = n;
+    pack->own->told.group = group;
+}
+
 weft_status weft_partition_refuse(const weft_pack *pack)
 {
     if (pack->own->held != NULL) return WEFT_OK; /* they are these clients */

@@ -387,8 +387,9 @@ static weft_status put_client(weft_pack *pack)
         for (int64_t end = held->next[i] + count[i]; held->next[i] < end;
              held->next[i]++, to++) {
             int64_t row = held->order[i][held->next[i]];
-            memcpy(x + (size_t)to * own->layout.row,
-                   held->x[i] + (size_t)row * own->layout.row, own->layout.row);
+            weft_skew_row(pack, held->client, (weft_part)i, row,
+                          held->x[i] + (size_t)row * own->layout.row,
+                          x + (size_t)to * own->layout.row);
             label[to] = held->label[i][row];
         }
     held->client++;
@@ -413,10 +414,12 @@ static weft_status deal_parts(weft_pack *pack, int64_t *order[WEFT_NPART],
                                   .n = n,
                                   .label = own->part[i].label,
                                   .classes = own->told.classes,
-                                  .share = share};
+                                  .share = share,
+                                  .group = own->told.group,
+                                  .groups = own->told.groups};
         order[i] = WEFT_NEW(pack->mem, int64_t, n);
         count[i] = WEFT_NEW(pack->mem, int64_t, own->over.clients);
-        weft_partition_deal(&own->over, &labelled, order[i], count[i], pack->scratch);
+        TRY(weft_partition_deal(&own->over, &labelled, order[i], count[i], pack->scratch));
     }
     weft_pack_split_add(pack, "%s", weft_partition_text(&own->over, pack->mem));
     return WEFT_OK;
@@ -426,6 +429,7 @@ weft_status weft_pack_deal(weft_pack *pack)
 {
     weft_packing *own = pack->own;
     weft_pack_held *held = own->held;
+    TRY(weft_skew_check(pack));
     TRY(deal_parts(pack, held->order, held->count));
     for (int i = 0; i < WEFT_NPART; i++) {
         held->label[i] = own->part[i].label;
@@ -456,6 +460,7 @@ static weft_status deal_documents(weft_pack *pack)
 {
     weft_packing *own = pack->own;
     int64_t *order[WEFT_NPART], *count[WEFT_NPART];
+    TRY(weft_skew_check(pack));
     TRY(weft_partition_check(&own->over, own->part[WEFT_TRAIN].n));
     TRY(deal_parts(pack, order, count));
     own->owner.n = own->over.clients;

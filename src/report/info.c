@@ -2,7 +2,7 @@
  * a federation the form of samples, their number per client, and how much the class
  * frequencies of clients differ from those of all. Sizes are read for at most a million
  * clients and labels for a thousand, so that the time is bounded. */
-#include "result/result.h"
+#include "report.h"
 #include "rundir/rundir.h"
 #include "weft/base/base.h"
 #include "weft/data/data.h"
@@ -16,16 +16,8 @@
 #include <string.h>
 
 #define DATA_FORMAT "weft data"
-#define MAX_SIZES   1000000   /* largest number of clients whose sizes are read */
-#define MAX_CLIENTS 1000      /* whose labels are read */
-#define MAX_NUMBERS (1 << 28) /* approximate number of samples read */
-#define LEAST       5         /* clients that are read, at least */
-
-/* The clients of a federation, or those that documents belong to. */
-static const weft_clients *clients_of(const weft_data *data)
-{
-    return data->clients ? data->clients : data->owners;
-}
+#define MAX_SIZES   1000000 /* largest number of clients whose sizes are read */
+#define MAX_CLIENTS 1000    /* whose labels are read */
 
 /* ---- sizes of clients ---- */
 
@@ -76,52 +68,9 @@ static void print_all_sizes(const weft_clients *clients, weft_arena *mem)
 
 /* ---- classes of clients ---- */
 
-/* Training samples of each class, of some clients spread evenly over all. */
-struct histograms {
-    int64_t clients; /* that were read */
-    int n;           /* classes */
-    int64_t *count;  /* [clients][n] */
-    int64_t *all;    /* [n] */
-};
-
-static int64_t client_at(const weft_clients *clients, const struct histograms *histograms,
-                         int64_t i)
-{
-    return i * clients->n / histograms->clients;
-}
-
-static weft_status read_classes(const weft_data *data, struct histograms *histograms)
-{
-    const weft_clients *clients = clients_of(data);
-    double numbers = (double)data->part[WEFT_TRAIN].total / (double)clients->n;
-    if (data->form != WEFT_TOKENS) numbers *= (double)clients->d;
-    histograms->clients =
-        data->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
-    if (histograms->clients < LEAST) histograms->clients = LEAST;
-    if (histograms->clients > MAX_CLIENTS) histograms->clients = MAX_CLIENTS;
-    if (histograms->clients > clients->n) histograms->clients = clients->n;
-    histograms->n = data->classes;
-    histograms->count = WEFT_NEW(data->mem, int64_t, histograms->clients * histograms->n);
-    histograms->all = WEFT_NEW(data->mem, int64_t, histograms->n);
-    for (int64_t i = 0; i < histograms->clients; i++) {
-        size_t mark = weft_arena_mark(data->mem);
-        weft_samples samples;
-        TRY(weft_client_read(clients, client_at(clients, histograms, i), WEFT_TRAIN,
-                             &samples, data->mem));
-        for (int64_t j = 0; j < samples.n; j++) {
-            int label = samples.label ? samples.label[j]
-                                      : samples.text[j * clients->stride + clients->d];
-            histograms->count[i * histograms->n + label]++;
-            histograms->all[label]++;
-        }
-        weft_arena_reset(data->mem, mark);
-    }
-    return WEFT_OK;
-}
-
 /* Half the sum of |share of a class in the client - in all clients|; *has counts classes.
  */
-static double distance(const struct histograms *histograms, int64_t client, int *has)
+static double distance(const weft_histograms *histograms, int64_t client, int *has)
 {
     const int64_t *count = histograms->count + client * histograms->n;
     double n = 0, all = 0, sum = 0;
@@ -138,10 +87,10 @@ static double distance(const struct histograms *histograms, int64_t client, int 
 /* How unlike the clients are. */
 static weft_status print_client_classes(const weft_data *data)
 {
-    struct histograms histograms;
+    weft_histograms histograms;
     double far = 0, classes = 0;
     int64_t clients = 0; /* with samples */
-    TRY(read_classes(data, &histograms));
+    TRY(weft_histograms_read(data, MAX_CLIENTS, &histograms));
     for (int64_t i = 0; i < histograms.clients; i++) {
         int has = 0;
         far += distance(&histograms, i, &has);
@@ -159,7 +108,7 @@ static weft_status print_client_classes(const weft_data *data)
 
 static void print_client_sample(const weft_data *data)
 {
-    const weft_clients *clients = clients_of(data);
+    const weft_clients *clients = weft_clients_of(data);
     printf("%-9s %lld\n", "clients", (long long)clients->n);
     if (clients->channels > 0)
         printf("%-9s image of %d x %d x %d, %d classes\n", "sample", clients->channels,
@@ -185,7 +134,7 @@ static weft_status print_federation(const char *path, weft_arena *mem)
     weft_data data;
     TRY(weft_data_open(&data, path, &self, mem));
     print_client_sample(&data);
-    print_all_sizes(clients_of(&data), mem);
+    print_all_sizes(weft_clients_of(&data), mem);
     weft_status st = print_client_classes(&data);
     weft_data_close(&data);
     return st;

@@ -215,7 +215,8 @@ static void print_rounds(const weft_summary *summary, weft_arena *tmp)
            100 * summary->spent[2] / wall, 100 * summary->spent[3] / wall);
     const char *text = "";
     for (int i = 0; summary->rows[i].name; i++)
-        if (summary->rows[i].title && strcmp(summary->rows[i].unit, "count") == 0)
+        if (summary->rows[i].title && strcmp(summary->rows[i].unit, "count") == 0 &&
+            !isnan(summary->row_sum[i]))
             text = weft_arena_text(tmp, "%s%s%.0f %s", text, *text ? ", " : "",
                                    summary->row_sum[i], summary->rows[i].title);
     for (int i = 0; i < WEFT_NSPENDING; i++) {
@@ -436,6 +437,23 @@ static void print_clients(const weft_summary *summary)
         x[0], x[1], x[2], x[3]);
 }
 
+static double number_of(const weft_summary *summary, const char *name)
+{
+    return weft_summary_value(summary, name)->number;
+}
+
+static void print_privacy(const weft_summary *summary)
+{
+    if (!weft_summary_value(summary, "privacy_epsilon")->known) return;
+    printf("privacy   epsilon %.4g at delta %.3g by client; weights alone %.4g, scores "
+           "alone %.4g; sampling %s, noise %.4g, score_noise %.4g\n",
+           number_of(summary, "privacy_epsilon"), number_of(summary, "privacy_delta"),
+           number_of(summary, "privacy_epsilon_weights"),
+           number_of(summary, "privacy_epsilon_scores"),
+           text_of(summary, "privacy_sampling"), number_of(summary, "privacy_noise"),
+           number_of(summary, "privacy_score_noise"));
+}
+
 static void print_kept(const weft_summary *summary)
 {
     double bytes = weft_summary_value(summary, "kept_bytes")->number;
@@ -501,6 +519,7 @@ static void print_finished(const weft_summary *summary, weft_arena *tmp)
     print_score(summary, WEFT_TEST, tmp);
     print_clients(summary);
     print_kept(summary);
+    print_privacy(summary);
     print_optimum(summary);
     print_lower(summary, tmp);
     const char *guess = weft_confusion_guess(&summary->confusion, tmp);

@@ -3,6 +3,28 @@
 #define WEFT_REPORT_ROOM_H
 
 #include "result/result.h"
+#include "weft/data/data.h"
+
+/* ---- clients.c: the classes of clients ---- */
+
+/* Training samples of each class, of some clients spread evenly over all. */
+typedef struct weft_histograms {
+    int64_t clients; /* that were read */
+    int n;           /* classes */
+    int64_t *count;  /* [clients][n] */
+    int64_t *all;    /* [n] */
+} weft_histograms;
+/* The clients of a federation, or those that documents belong to; NULL: there are none. */
+const weft_clients *weft_clients_of(const weft_data *data);
+/* Reads those of at most so many clients, fewer if they are large. Owned by data->mem.
+ * EFILE, EDATA. Cost O(their samples). */
+WEFT_CHECKED weft_status weft_histograms_read(const weft_data *data, int64_t most,
+                                              weft_histograms *histograms);
+/* The client of row i of count. */
+int64_t weft_histograms_client(const weft_clients *clients,
+                               const weft_histograms *histograms, int64_t i);
+
+/* ---- runs ---- */
 
 /* One fact of a run: an attribute of its file. */
 typedef struct weft_fact {
@@ -12,7 +34,7 @@ typedef struct weft_fact {
     const char *key;    /* of the attribute; NULL: the name */
     const char *title;  /* in the comparison; NULL: not shown there */
 } weft_fact;
-enum { WEFT_NFACT = 47 };
+enum { WEFT_NFACT = 57 };
 extern const weft_fact weft_facts[WEFT_NFACT];
 
 /* What was read of one fact; a number that the run does not have is NAN. */

@@ -170,6 +170,22 @@ static weft_status put_numbers(weft_h5 *file, const weft_outcome *outcome)
     return weft_h5_put_long(file, "/", "starts", outcome->history.starts.n);
 }
 
+/* Attributes privacy_... of the file. */
+static weft_status put_ledger(weft_h5 *file, const weft_ledger *ledger)
+{
+    if (!ledger) return WEFT_OK;
+    TRY(weft_h5_put_attr(file, "/", "privacy_sampling", ledger->sampling));
+    TRY(weft_h5_put_num(file, "/", "privacy_epsilon", ledger->epsilon));
+    TRY(weft_h5_put_num(file, "/", "privacy_epsilon_weights", ledger->weights));
+    TRY(weft_h5_put_num(file, "/", "privacy_epsilon_scores", ledger->scores));
+    TRY(weft_h5_put_num(file, "/", "privacy_delta", ledger->delta));
+    TRY(weft_h5_put_num(file, "/", "privacy_noise", ledger->noise));
+    TRY(weft_h5_put_num(file, "/", "privacy_score_noise", ledger->score_noise));
+    TRY(weft_h5_put_long(file, "/", "privacy_rounds", ledger->rounds));
+    TRY(weft_h5_put_long(file, "/", "privacy_scored", ledger->scored));
+    return weft_h5_put_long(file, "/", "privacy_evaluations", ledger->evaluations);
+}
+
 /* ---- what a run may be given more with ---- */
 
 static weft_status put_state(weft_h5 *file, const weft_outcome *outcome)
@@ -235,6 +251,7 @@ static weft_status put_all(weft_h5 *file, const weft_outcome *outcome)
 {
     TRY(put_texts(file, outcome));
     TRY(put_numbers(file, outcome));
+    TRY(put_ledger(file, outcome->ledger));
     TRY(weft_history_put(file, &outcome->history));
     TRY(put_winner(file, outcome));
     TRY(put_more(file, outcome));

@@ -15,6 +15,7 @@
 #include "weft/space/space.h"
 #include "weft/store/h5.h"
 #include "weft/task/state.h"
+#include "weft/task/task.h"
 
 #define WEFT_COUNT(a) (int)(sizeof(a) / sizeof *(a))
 
@@ -194,7 +195,8 @@ typedef struct weft_outcome {
     int longer;      /* 1: its search may be made longer */
     int by_resource; /* 1: how long a winner is trained alone depends on its resource */
     weft_history history;
-    const char *config; /* text */
+    const weft_ledger *ledger; /* NULL: the task has none */
+    const char *config;        /* text */
     const char *hosts;
     int64_t began;
     const char *directory; /* in which the run was begun; NULL: not known */

@@ -248,7 +248,7 @@ static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
         isnan(score->metric[error]))
         return;
     double p = (score->metric[error] * n + 2) / (n + 4), sd = sqrt(p * (1 - p) / (n + 4));
-    if (sd > most)
+    if (sd > most && !outcome->ledger)
         weft_log(WEFT_WARN,
                  "the winner's validation error is of %.0f samples, with a standard error "
                  "of %.1f points, so that configurations which differ by less are told "
@@ -337,6 +337,25 @@ static weft_history history_of(const weft_run *run, const weft_sched *sched,
     return history;
 }
 
+/* What all jobs and the winner's scores have cost clients, told and put in the run file. */
+static void account(const weft_run *run, const weft_sched *sched, weft_outcome *outcome)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_ledger *ledger = WEFT_NEW(run->mem, weft_ledger, 1);
+    int64_t n = sched->queue.n;
+    weft_job *job = WEFT_NEW(tmp, weft_job, n);
+    for (int64_t i = 0; i < n; i++) job[i] = sched->queue.record[i].job;
+    int parts = outcome->won.none ? 0 : 1 + run->opts.test;
+    if (run->task->ledger && run->task->ledger(run->task_self, n, job, parts, ledger)) {
+        outcome->ledger = ledger;
+        weft_log(WEFT_INFO,
+                 "privacy: the run has cost epsilon %.4g at delta %.3g, by client; its "
+                 "weights alone %.4g, its scores alone %.4g",
+                 ledger->epsilon, ledger->delta, ledger->weights, ledger->scores);
+    }
+    weft_arena_free(tmp);
+}
+
 static weft_status write_outcome(const weft_sched *sched, const weft_rundir *rundir,
                                  const weft_outcome *outcome)
 {
@@ -404,6 +423,7 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
     describe(run, sched, rundir, outcome);
     TRY(describe_winner(run, sched, outcome));
     TRY(score_winner(run, sched, refit, outcome));
+    account(run, sched, outcome);
     warn_uncertain(run, outcome);
     warn_guess(run, outcome);
     outcome->digest = weft_job_record_digest(sched->queue.record, sched->queue.n);

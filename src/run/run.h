@@ -35,6 +35,7 @@ typedef struct weft_run {
     weft_given given;  /* of it, for the words and clients of the data */
     int opened;        /* 1: data is open */
     weft_arena *work;  /* of the task, once it is set up */
+    weft_planned plan; /* jobs that the search is expected to have, once it was asked for */
     struct {
         weft_window window;        /* of the data that is opened */
         int whole;                 /* 1: as weft_env.whole */

@@ -380,6 +380,74 @@ static weft_status check_setup(const weft_run *run)
     return weft_conf_unused(run->conf, section, n);
 }
 
+/* ---- the jobs to come ---- */
+
+/* A search of its own with the options of the run's. */
+static weft_status rehearsal(const weft_run *run, weft_search *search, weft_arena *mem)
+{
+    const weft_search *own = &run->search;
+    *search =
+        (weft_search){.tuner = own->tuner, .sampler = own->sampler, .mixing = own->mixing};
+    const struct {
+        const weft_kind *kind;
+        const void *from;
+        void **to;
+    } part[] = {{&own->tuner->kind, own->tuner_self, &search->tuner_self},
+                {&own->sampler->kind, own->sampler_self, &search->sampler_self},
+                {&own->mixing->kind, own->mixing_self, &search->mixing_self}};
+    for (int i = 0; i < 3; i++) {
+        *part[i].to = weft_arena_alloc(mem, 1, part[i].kind->size);
+        memcpy(*part[i].to, part[i].from, part[i].kind->size);
+    }
+    return weft_search_setup(search, &run->space, (uint64_t)run->opts.seed, mem);
+}
+
+/* Tells the search that all configurations of the job are alike. */
+static void tell_alike(const weft_run *run, weft_search *search, const weft_job *job)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_result res =
+        weft_result_new(job->mix.k, weft_metrics_count(run->task->traits.metrics), tmp);
+    weft_result_begin(&res, job);
+    res.job = job->id;
+    res.trial = job->trial;
+    res.resource = job->resource;
+    res.loss = 0.5;
+    for (int i = 0; i < res.k; i++) {
+        res.arm_count[i] = 2;
+        res.arm_loss[i] = res.arm_wrong[i] = 1;
+    }
+    weft_search_tell(search, &res);
+    weft_arena_free(tmp);
+}
+
+/* weft_env.planned: the search is rehearsed, one job after the other. */
+static const weft_planned *planned(void *planner)
+{
+    weft_run *run = planner;
+    weft_planned *plan = &run->plan;
+    weft_search search;
+    if (plan->job) return plan;
+    weft_arena *tmp = weft_arena_new();
+    weft_job *all = NULL;
+    int64_t room = 0;
+    const weft_level level = weft_log_level();
+    weft_log_set(WEFT_ERROR, run->world->rank);
+    weft_job job = weft_job_new(0, 0, NULL);
+    int works = rehearsal(run, &search, tmp) == WEFT_OK;
+    while (works && weft_search_ask(&search, &job) == WEFT_JOB) {
+        job.id = plan->n;
+        tell_alike(run, &search, &job);
+        all = weft_grow(run->mem, all, sizeof *all, plan->n, &room);
+        all[plan->n] = job;
+        all[plan->n++].mix = (weft_mix){.k = job.mix.k};
+    }
+    weft_log_set(level, run->world->rank);
+    weft_arena_free(tmp);
+    plan->job = all;
+    return plan;
+}
+
 static weft_status open_team(weft_run *run, const char *data)
 {
     TRY(weft_agree(weft_run_start_read(run), run->team));
@@ -398,6 +466,9 @@ static weft_status open_team(weft_run *run, const char *data)
                     .stopped = weft_signals_seen,
                     .scored = weft_show_scored,
                     .deadline = run->begun.deadline,
+                    .planned = planned,
+                    .planner = run,
+                    .grown = run->begun.growth != WEFT_STAYS,
                     .whole = run->on.like ? run->opts.refit : run->on.whole,
                     .scaled = scale_of(run) != WEFT_SCALE_NONE,
                     .balanced = run->opts.balanced,

@@ -770,4 +770,5 @@ def main():
             line("kept", c, [turns, *kept])
 
 
-main()
+if __name__ == "__main__":
+    main()

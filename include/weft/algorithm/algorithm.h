@@ -30,14 +30,15 @@ typedef struct weft_adapted_rate {
 } weft_adapted_rate;
 
 /* What courses may have that a worker does only if it says so (src/worker/README.md):
- * tensors that are fixed; an anchor that is not where it begins; drift; a blend and a pace,
- * which no worker does. */
+ * tensors that are fixed; an anchor that is not where it begins; drift; a blend, a pace and
+ * the loss before training, which no worker does. */
 enum {
     WEFT_NEEDS_FIXED = 1,
     WEFT_NEEDS_ANCHOR = 2,
     WEFT_NEEDS_DRIFT = 4,
     WEFT_NEEDS_BLEND = 8,
-    WEFT_NEEDS_PACE = 16
+    WEFT_NEEDS_PACE = 16,
+    WEFT_NEEDS_LOSS = 32
 };
 
 /* A training on the client's samples by weft_sgd_step, of which the gradient is that of the
@@ -74,7 +75,10 @@ typedef struct weft_visit {
     real *w;            /* [n] out: its model, which is scored */
     real *change;       /* [n] out: of the server's weights, to be averaged */
     real *spare;        /* [spare] scratch */
-    weft_blend blend;   /* of its course, */
+    double loss;       /* WEFT_NEEDS_LOSS, in rounds: mean over all its training samples, by
+                          the weights received; a round takes larger ones as 2 ln classes */
+    double max_change; /* a weight that changes by more counts as divergence */
+    weft_blend blend;  /* of its course, */
     weft_adapted_rate pace; /* likewise */
 } weft_visit;
 

@@ -26,7 +26,7 @@ typedef enum weft_purpose {
     WEFT_RNG_SOLVE,     /* of solvers */
     WEFT_RNG_WEIGHTS,   /* initial weights: (tensor, index), word vectors: (word, index,
                            1) */
-    WEFT_RNG_COHORT,    /* clients of a round: (round, draw) */
+    WEFT_RNG_COHORT,    /* clients of a round: (round, draw), (round, client, 1) */
     WEFT_RNG_BATCH,     /* order of a client's samples: (round, client, epoch and
                            position) */
     WEFT_RNG_PICK,      /* configuration a client draws: (trial, round, index in the
@@ -36,8 +36,13 @@ typedef enum weft_purpose {
     WEFT_RNG_DEVICE,    /* speed, dropping out ... of a device: (quantity, client, round) */
     WEFT_RNG_CLIENT,    /* generated clients, partitions: (client, sample) */
     WEFT_RNG_TEST,
-    WEFT_RNG_WORKER, /* seeds that workers are given: (round, client, trial) */
-    WEFT_RNG_NOISE   /* words that are left out of a sentence: (step, row, word) */
+    WEFT_RNG_WORKER,  /* seeds that workers are given: (round, client, trial) */
+    WEFT_RNG_NOISE,   /* words that are left out of a sentence: (step, row, word) */
+    WEFT_RNG_ATTACK,  /* who attacks: (-1, client); noise: (round, client, weight) */
+    WEFT_RNG_PRIVACY, /* noise of releases, clients of their rounds: (trial, kind and round,
+                         place) */
+    WEFT_RNG_COMPRESS /* rounding of what is sent: (round, client or -1: server, numbers);
+                         places in a sketch: (-1, 0, number) */
 } weft_purpose;
 
 typedef struct weft_rng4 {

@@ -82,6 +82,9 @@ void weft_pack_sentence(weft_pack *pack, weft_part part, int64_t line,
 int64_t weft_pack_clients_count(const weft_pack *pack);
 /* Sets the n classes and their names. */
 void weft_pack_classes(weft_pack *pack, int n, const char *const *name);
+/* The classes belong to n groups, group[classes] of each, 0 .. n-1; borrowed until the file
+ * is written. */
+void weft_pack_class_groups(weft_pack *pack, int n, const int *group);
 /* The rows are features of these columns of a table, which live until the file is written;
  * they have names, or numbers. */
 void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named);
@@ -157,11 +160,13 @@ typedef struct weft_reader {
  * reader; these options are given together with the reader's. */
 typedef struct weft_partition {
     int64_t clients; /* 0: no federation */
-    int rule;        /* none, iid, dirichlet, shards */
-    double alpha;
+    int rule;        /* none, iid, dirichlet, shards, quantity, labels, pachinko */
+    double alpha, beta;
     int sizes;        /* equal, lognormal, power */
     double deviation; /* of the logarithm of sizes */
-    int64_t shards, least, seed;
+    int64_t shards, labels, least, seed;
+    double noise;  /* variance, of the last client */
+    int rotations; /* place in its words */
     int tokenizer; /* 1 + the only one by which documents are divided; 0: all; no option */
 } weft_partition;
 extern const weft_kind weft_partition_kind;

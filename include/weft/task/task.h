@@ -9,6 +9,13 @@
 #include "weft/space/space.h"
 #include "weft/task/state.h"
 
+/* The jobs that a search is going to have if all results are alike, of whose mixtures only
+ * the number of configurations is set. */
+typedef struct weft_planned {
+    int64_t n;
+    const weft_job *job; /* [n] */
+} weft_planned;
+
 /* What a task is given when it is set up. */
 typedef struct weft_env {
     weft_team *team;
@@ -29,6 +36,10 @@ typedef struct weft_env {
     void (*scored)(double share); /* told by `score`, where that takes long, which share of
                                      its work this rank has done. NULL: nobody is told */
     double deadline;              /* of the run, by weft_now; 0: none */
+    /* What is planned, found when it is first asked for; NULL: not known. Local. */
+    const weft_planned *(*planned)(void *planner);
+    void *planner;
+    int grown;    /* 1: the run is given more than it was begun with */
     int whole;    /* 1: the model of a winner that is trained on the train and valid parts
                      together; train has their rows where they are no federation's */
     int scaled;   /* 1: run.scale has columns scaled by the training rows */
@@ -191,6 +202,18 @@ typedef struct weft_task_remote {
     weft_status (*repeats)(void *self, const char *place, const char **told);
 } weft_task_remote;
 
+enum { WEFT_SCORED_PARTS = 2 }; /* of a winner, at most: validation and test */
+
+/* What a run releases of its clients with noise, and what that costs: the epsilon at
+ * `delta` by client (weft/privacy/accounting.h), INFINITY where a release has no noise. */
+typedef struct weft_ledger {
+    double epsilon, weights, scores; /* of all together; of weights, of scores alone */
+    double delta;
+    double noise, score_noise; /* multipliers */
+    const char *sampling;
+    int64_t rounds, scored, evaluations; /* of all trainings; of these with scores */
+} weft_ledger;
+
 /* A kind of training. A task must have tuned, setup, nstate, cost and step. */
 typedef struct weft_task {
     weft_kind kind;
@@ -231,6 +254,12 @@ typedef struct weft_task {
     weft_task_winner winner;
     weft_task_timing timing;
     weft_task_remote remote;
+    /* Fills *out for jobs by id, of which only the members that a tuner sets are looked at,
+     * and a winner that is scored on so many parts. Returns 0 where nothing is protected.
+     * A function of the jobs, whoever did them, and how often. NULL: always 0. Local. Cost:
+     * below a second. */
+    int (*ledger)(const void *self, int64_t n, const weft_job *job, int parts,
+                  weft_ledger *out);
 } weft_task;
 
 /* The task's tensors, of which there are none without its function. */

@@ -2,7 +2,8 @@
  * from the mixture, and the rank that trains each. All this is a function of the seed and
  * of identities, so that every rank computes it without communication. What they keep goes
  * to the rank that trains them and comes back, and the results of their turns go to all. */
-#include "round.h"
+#include "attack.h"
+#include "compress.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
 
@@ -132,9 +133,8 @@ void fed_configure(const fed_task *fed, fed_client *client)
     weft_space_put(fed->env.space, client->conf, kind, client->special);
 }
 
-/* The configuration that a client draws: the entries of the mixture to pick. */
-static void draw_configuration(const fed_task *fed, const fed_cohort *cohort, uint64_t key,
-                               int *pick, fed_client *client)
+void fed_draw_configuration(const fed_task *fed, const fed_cohort *cohort, uint64_t key,
+                            int *pick, fed_client *client)
 {
     const weft_mix *mix = &cohort->mix;
     double unit[WEFT_MAX_BLOCKS];
@@ -155,11 +155,12 @@ void fed_cohort_fill(const fed_task *fed, fed_cohort *cohort, int64_t n,
     for (int64_t j = 0; j < n; j++) {
         fed_client *client = &cohort->client[j];
         *client = (fed_client){.client = number ? number[first + j] : first + j,
+                               .aged = 1,
                                .special = client->special,
                                .conf = client->conf};
         int64_t key = cohort->turn.round == FED_EVALUATION ? client->client : j;
-        draw_configuration(fed, cohort, (uint64_t)key,
-                           cohort->pick + j * cohort->mix.nblock, client);
+        fed_draw_configuration(fed, cohort, (uint64_t)key,
+                               cohort->pick + j * cohort->mix.nblock, client);
         if (cohort->turn.fresh) client->options.epochs = fed->options.new_epochs;
         fed_size(fed, &cohort->turn, client);
     }
@@ -185,6 +186,7 @@ void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client)
     int64_t most = client->options.max_samples;
     client->samples = most > 0 && most < train ? most : train;
     client->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
+    if (fed_attacks(fed, turn, client->client)) client->valid = 0;
 }
 
 /* Adds the validation predictions of a client to those of all, or takes them away. */
@@ -299,12 +301,13 @@ weft_status fed_keep_check(const fed_task *fed)
     long long each = (long long)fed->at.each, n = (long long)fed->clients->n;
     if (bytes > fed->env.memory)
         return weft_fail(WEFT_ELIMIT,
-                         "fed.algorithm = %s keeps %lld numbers of each of %lld clients, "
+                         "fed.algorithm = %s%s keeps %lld numbers of each of %lld clients, "
                          "which takes %.3g GB of memory; run.memory allows %g GB a rank: "
                          "make the model or fed.cohort smaller, let clients "
                          "keep less, or allow more",
-                         fed->options.algorithm_name, each, n, bytes / 1e9,
-                         fed->env.memory / 1e9);
+                         fed->options.algorithm_name,
+                         fed_compress_kept(fed) > 0 ? " with compress.client = topk" : "",
+                         each, n, bytes / 1e9, fed->env.memory / 1e9);
     weft_log(WEFT_INFO,
              "each of %lld clients keeps %lld numbers: a state takes at most %.4g MB on "
              "disk, and a round %.3g MB in memory",

@@ -15,16 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONSTANT, EXPONENTIAL, LOGNORMAL, TRACE };
+enum { CONSTANT, EXPONENTIAL, HALFNORMAL, LOGNORMAL, TRACE };
 enum { OF_SPEED, OF_STATUS }; /* purposes of random numbers */
 
 static const double longest = 1e30; /* virtual seconds */
 
 static const weft_opt device_opts[] = {
     WEFT_CHOICE_OPT(
-        "speed", weft_device, speed, "constant", "constant|exponential|lognormal|trace",
-        "differences between devices. constant: none; exponential, lognormal: distribution "
-        "of the time of work, with the mean of speed 1; trace: from a table"),
+        "speed", weft_device, speed, "constant",
+        "constant|exponential|halfnormal|lognormal|trace",
+        "differences between devices. constant: none; exponential, halfnormal (FedBuff), "
+        "lognormal: distribution of the time of work, with the mean of speed 1; trace: "
+        "from "
+        "a table"),
     WEFT_REAL_OPT("sigma", weft_device, sigma, "1", 0, 10,
                   "lognormal: standard deviation of the logarithm of the time"),
     WEFT_REAL_OPT("sample_seconds", weft_device, sample_seconds, "0", 0, 1e9,
@@ -251,6 +254,12 @@ weft_status weft_device_setup(weft_device *device, int64_t clients, uint64_t see
     return check_answers(device);
 }
 
+int weft_device_timed(const weft_device *device)
+{
+    return device->sample_seconds > 0 || device->flops > 0 || device->up > 0 ||
+           device->down > 0 || device->latency > 0 || device->rows > 0;
+}
+
 int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients)
 {
     /* In binary, 10 x 1.3 is slightly more than 13. */
@@ -270,10 +279,12 @@ static void profile(const weft_device *device, int64_t client, double *p)
     double unit = weft_rng_unit(rng.v[0]);
     double z[2];
     if (device->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
-    if (device->speed == LOGNORMAL) {
+    if (device->speed == HALFNORMAL || device->speed == LOGNORMAL)
         weft_rng_normal_pair(&rng, z);
+    if (device->speed == HALFNORMAL) /* a mean time of 1: E|z| = sqrt(2 / pi) */
+        p[WEFT_SPEED] = 0.7978845608028654 / fmax(fabs(z[0]), 1e-9);
+    if (device->speed == LOGNORMAL)
         p[WEFT_SPEED] = exp(device->sigma * device->sigma / 2 - device->sigma * z[0]);
-    }
     if (device->speed != TRACE) return;
     int64_t row = device->keyed ? client : (int64_t)(unit * (double)device->rows);
     memcpy(p, device->row + row * WEFT_PROFILE, WEFT_PROFILE * sizeof *p);
@@ -283,6 +294,30 @@ static void profile(const weft_device *device, int64_t client, double *p)
 static double lasting(double amount, double rate)
 {
     return rate > 0 ? amount / rate : 0;
+}
+
+/* Random numbers of what a device does in a round. */
+static weft_rng4 chances_of(const weft_device *device, int64_t client, int64_t round)
+{
+    return weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_STATUS, (uint64_t)client,
+                       (uint64_t)round);
+}
+
+int weft_device_is_there(const weft_device *device, int64_t client, int64_t round)
+{
+    double p[WEFT_PROFILE];
+    profile(device, client, p);
+    if (p[WEFT_AVAILABLE] >= 1) return 1;
+    weft_rng4 rng = chances_of(device, client, round);
+    return weft_rng_unit(rng.v[0]) < p[WEFT_AVAILABLE];
+}
+
+int weft_device_leaves(const weft_device *device)
+{
+    int leaves = device->rows == 0 && device->available < 1;
+    for (int64_t i = 0; i < device->rows; i++)
+        leaves |= device->row[i * WEFT_PROFILE + WEFT_AVAILABLE] < 1;
+    return leaves;
 }
 
 weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
@@ -301,8 +336,7 @@ weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t ro
     turn.energy = device->power * busy + device->byte_energy * turn.bytes;
     if (p[WEFT_AVAILABLE] >= 1 && p[WEFT_DROPOUT] <= 0) return turn;
 
-    weft_rng4 rng = weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_STATUS, (uint64_t)client,
-                                (uint64_t)round);
+    weft_rng4 rng = chances_of(device, client, round);
     if (weft_rng_unit(rng.v[0]) >= p[WEFT_AVAILABLE])
         return (weft_turn){.status = WEFT_AWAY};
     if (weft_rng_unit(rng.v[1]) >= p[WEFT_DROPOUT]) return turn;

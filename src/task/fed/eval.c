@@ -2,11 +2,12 @@
  * and after local training, what the models of clients say of single rows, and what
  * they write. Clients are taken in portions, each distributed over ranks, so that memory
  * does not grow with their number, and a rank holds the rows of what a portion keeps. */
-#include "round.h"
+#include "privacy.h"
 #include "task/parts.h"
 #include "weft/space/scores.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     PORTION = 2048,   /* clients at a time, at most; fewer where they keep more */
@@ -85,12 +86,26 @@ static fed_group evaluated_of(const fed_task *fed, const fed_evaluation *evaluat
     return some;
 }
 
+/* Adds the scores of the clients of a portion. EFILE. */
+static weft_status add_portion(const fed_task *fed, const fed_evaluation *evaluation,
+                               const fed_cohort *cohort, weft_members *members,
+                               fed_score_sums *out)
+{
+    for (int64_t j = 0; j < cohort->n; j++) {
+        fed_sums_add(fed, out, &cohort->told[j]);
+        TRY(member_add(fed, members, cohort->client[j].client, &cohort->told[j],
+                       evaluation->personal));
+    }
+    return WEFT_OK;
+}
+
 weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_t trial,
                          const weft_mix *mix, const weft_state *state, fed_score_sums *out)
 {
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
-    int worst = fed->options.score == FED_WORST;
+    int worst = fed->options.score == FED_WORST, noised = fed_privacy_covers(fed);
+    double sum[2][2] = {{0}};
     const fed_group group = evaluated_of(fed, evaluation);
     const int64_t m = group.n;
     const fed_turn turn = {.round = FED_EVALUATION,
@@ -116,14 +131,14 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
         turns.first = (double)i / (double)m;
         turns.share = (double)n / (double)m;
         st = fed_exchange(fed, fed_take_turns(fed, &turns), wire, 0, &cohort);
-        for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
-            fed_sums_add(fed, out, &cohort.told[j]);
-            if (worst) all[i + j] = cohort.told[j];
-            st = member_add(fed, members, cohort.client[j].client, &cohort.told[j],
-                            evaluation->personal);
-        }
+        if (st == WEFT_OK) st = add_portion(fed, evaluation, &cohort, members, out);
+        if (worst && st == WEFT_OK) memcpy(all + i, cohort.told, (size_t)n * sizeof *all);
+        if (noised && st == WEFT_OK) fed_privacy_add(fed, n, cohort.told, sum);
     }
-    if (st == WEFT_OK) fed_sums_worst(fed, out, worst ? m : 0, all, tmp);
+    if (noised)
+        fed_privacy_evaluated(fed, &turn, m, trial, evaluation->round, sum, out);
+    else if (st == WEFT_OK)
+        fed_sums_worst(fed, out, worst ? m : 0, all, tmp);
     weft_arena_free(tmp);
     return st;
 }

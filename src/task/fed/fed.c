@@ -3,9 +3,15 @@
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
  * of a trial: x = [weights][further numbers of the server][weights that are trained, where
- * those before are their average][vectors of its optimizer], aux = [state of the trial,
- * trial.c], and what clients keep. */
-#include "round.h"
+ * those before are their average][vectors of its optimizer][numbers of section [compress]]
+ * [versions that clients in flight began with],
+ * aux = [state of the trial, trial.c], and what clients keep. */
+#include "attack.h"
+#include "buffer.h"
+#include "choice.h"
+#include "compress.h"
+#include "privacy.h"
+#include "rule.h"
 #include "task/programs.h"
 #include "weft/base/base.h"
 #include "weft/registry.h"
@@ -185,9 +191,9 @@ static weft_status look_at_options(const fed_task *fed)
 static fed_layout layout_of(const fed_task *fed)
 {
     weft_amounts amounts = fed_amounts(fed, NULL, 1);
-    fed_layout layout = {.shared = fed->nweight,
-                         .nshared = amounts.shared,
-                         .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
+    int64_t kept = amounts.kept + fed_compress_kept(fed);
+    fed_layout layout = {
+        .shared = fed->nweight, .nshared = amounts.shared, .each = kept > 0 ? 1 + kept : 0};
     layout.summed = fed->nweight + amounts.sums;
     layout.live = layout.shared + layout.nshared;
     layout.nlive = fed->server.average == WEFT_LAST ? 0 : fed->nweight;
@@ -203,6 +209,8 @@ static weft_status algorithm_new(fed_task *fed)
     TRY(fed_neighbours_check(fed));
     TRY(look_at_options(fed));
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
+    weft_amounts amounts = fed_amounts(fed, NULL, 1);
+    TRY(fed_compress_setup(fed, &amounts));
     fed->at = layout_of(fed);
     if (fed->at.each == 0) return WEFT_OK;
     TRY(fed_keep_check(fed));
@@ -267,6 +275,7 @@ static weft_status workspace_new(fed_task *fed)
     int64_t started =
         weft_device_started(&fed->device, fed->options.cohort,
                             fed->options.replacement ? INT64_MAX : fed->old.n);
+    if (fed->modes.privacy) started = fed->modes.privacy->most;
     work->w = WEFT_NEW(mem, real, fed->nweight);
     work->g = WEFT_NEW(mem, real, fed->nweight);
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
@@ -285,6 +294,7 @@ static weft_status workspace_new(fed_task *fed)
     }
     work->bytes = (double)(weft_arena_mark(mem) - before) + fed_neighbours_bytes(fed);
     if (fed->at.each > 0) work->bytes += fed_keep_memory(fed);
+    work->bytes += fed_rule_bytes(fed);
     return check_memory(fed, work->bytes);
 }
 
@@ -402,11 +412,13 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed_task *fed = self;
     fed->env = *env;
     fed->told = (fed_told){0};
+    fed->modes = (fed_modes){0};
     if (fed_worker_trains(fed)) TRY(fed_worker_begin(fed));
     const weft_data *data = fed->env.data;
     if (data && weft_forms[data->form]->share) weft_forms[data->form]->share(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
+    TRY(fed_buffer_open(fed)); /* the set-up of a mode refuses those before it */
     TRY(check_data(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     average_one(fed);
@@ -417,12 +429,17 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->nweight = fed->net->nweight(fed->model);
     fed->ntensor = fed->net->tensors(fed->model, fed->tensor);
     TRY(algorithm_new(fed));
+    TRY(fed_attack_setup(fed));
+    TRY(fed_rule_setup(fed));
     weft_server server = fed->server;
     server.momentum =
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
     fed->at.nslot = weft_server_slots(&server);
     fed_measure(fed);
+    TRY(fed_buffer_setup(fed));
     TRY(balance_classes(fed));
+    TRY(fed_choice_setup(fed));
+    TRY(fed_privacy_setup(fed));
     return workspace_new(fed);
 }
 
@@ -452,7 +469,8 @@ static void fed_word_weights(const void *self, const weft_job *job, weft_word_we
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed_task *fed = self;
-    size->nx = fed->at.slots + fed->nweight * fed->at.nslot;
+    size->nx = fed->at.slots + fed->nweight * fed->at.nslot + fed_compress_state(fed) +
+               fed_buffer_reals(fed);
     size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
     size->members = fed->at.each > 0 ? fed->clients->n : 0;
     size->each = fed->at.each;
@@ -509,12 +527,14 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
     if (job->mix.nblock > 1) epochs = fed_amounts(fed, NULL, fed->client.epochs).epochs;
     double samples = epochs * fed->size.samples + passes * fed->size.valid / 3;
     double scores = fed_scores(fed, job, FED_AFTER) ? fed_neighbours_flops(fed) : 0;
-    *out =
-        (weft_cost){.flops = rounds * (double)fed->options.cohort *
-                             (samples * fed->net->flops(fed->model) + scores),
-                    .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                    .memory = fed->work.bytes +
-                              ((double)fed->at.slots + fed->at.nslot * n) * sizeof(real)};
+    double state = (double)fed->at.slots + fed->at.nslot * n +
+                   (double)(fed_compress_state(fed) + fed_buffer_reals(fed));
+    *out = (weft_cost){.flops = rounds * (double)fed->options.cohort *
+                                (samples * fed->net->flops(fed->model) + scores),
+                       .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+                       .memory = fed->work.bytes + state * sizeof(real) +
+                                 (double)fed_choice_remembered(fed) * sizeof(double)};
+    fed_rule_cost(fed, rounds, out);
 }
 
 /* ---- work ---- */
@@ -534,6 +554,7 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
     if (st == WEFT_OK && (due || !trains || (last && fed->options.eval_clients >= 0))) {
         fed_evaluation evaluation = {.part = WEFT_VALID,
                                      .clients = fed->options.eval_clients,
+                                     .round = (uint64_t)trial.head->round,
                                      .personal = last && fed->options.score_weights ==
                                                              FED_PERSONAL};
         weft_mix mix = job->mix;
@@ -568,12 +589,17 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
                                  .personal = fed->options.score_weights == FED_PERSONAL,
                                  .winner = 1};
     fed_score_sums sums;
+    if (fed_privacy_covers(fed)) evaluation.members = NULL;
     TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, state, &sums));
     *out = weft_scores_none();
     out->count = sums.answered;
     if (members->n > 0) out->members = members;
     fed_sums_means(&sums, FED_BEFORE, out->metric);
     if (evaluation.personal) fed_sums_means(&sums, FED_AFTER, out->metric + 2);
+    if (fed_privacy_covers(fed)) { /* no other scores, and no interval */
+        out->count = NAN;
+        return WEFT_OK;
+    }
     TRY(fed_write(fed, job, state, part, members, out->metric + FED_TEXT_SCORES));
     if (fed->fresh.n == 0) return fed_judge(fed, job, state, part, out);
     evaluation.members = NULL;
@@ -621,4 +647,5 @@ const weft_task weft_task_fed = {
     .units = fed_units,
     .step = fed_step,
     .remote = {.repeats = fed_worker_repeats},
+    .ledger = fed_ledger,
 };

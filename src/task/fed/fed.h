@@ -1,103 +1,13 @@
-/* What task fed is made of: its options, the devices of clients, a client and its turn, the
+/* What task fed is made of: its options, a client and its turn, the
  * workspace of a rank, the task. */
 #ifndef WEFT_TASK_FED_FED_H
 #define WEFT_TASK_FED_FED_H
 
+#include "device.h"
 #include "task/parts.h"
 #include "weft/algorithm/algorithm.h"
 #include "weft/net/net.h"
 #include "weft/worker/link.h"
-
-/* ---- devices ---- */
-
-/* Properties of a device. */
-enum { WEFT_SPEED, WEFT_UP, WEFT_DOWN, WEFT_AVAILABLE, WEFT_DROPOUT, WEFT_PROFILE };
-
-/* Section [device]. */
-typedef struct weft_device {
-    int speed;                 /* constant, exponential, lognormal or trace */
-    double sigma;              /* lognormal: s.d. of the logarithm */
-    double sample_seconds;     /* to train on one sample at speed 1 */
-    double flops;              /* operations a second at speed 1; 0: any */
-    double up, down;           /* bytes a second; 0: any */
-    double latency;            /* seconds, once down and once up */
-    double available, dropout; /* probabilities, a round */
-    double power;              /* watt while it computes */
-    double byte_energy;        /* joule per byte, up or down */
-    double deadline;           /* virtual seconds of a round; 0: none */
-    double over;               /* devices started per device needed, >= 1 */
-    const char *file;          /* of speed trace */
-    /* set by weft_device_setup */
-    uint64_t seed;
-    int64_t rows;      /* of the trace; 0: none */
-    int keyed;         /* 1: row c is client c; 0: rows are drawn, as speeds are */
-    const double *row; /* [rows][WEFT_PROFILE] */
-} weft_device;
-
-extern const weft_kind weft_device_kind; /* section [device] */
-
-/* What a device is asked to do in a round. */
-typedef struct weft_work {
-    double samples;  /* seen in training: samples x epochs */
-    double flops;    /* operations of that */
-    double down, up; /* bytes received and sent */
-} weft_work;
-
-/* The status of a device in a round. AWAY and DROPPED are random; LATE depends on the
- * device, its work and the deadline, SURPLUS also on the other devices drawn. */
-typedef enum weft_turn_status {
-    WEFT_AVERAGED, /* answered in time and among the first m */
-    WEFT_AWAY,     /* not available: did not start */
-    WEFT_DROPPED,  /* dropped out during the round */
-    WEFT_LATE,     /* would have answered after the deadline */
-    WEFT_SURPLUS   /* would have answered in time, but after the m-th: over-selection */
-} weft_turn_status;
-
-/* What one device does in a round. */
-typedef struct weft_turn {
-    weft_turn_status status; /* LATE and SURPLUS are set by weft_device_close alone */
-    double seconds;          /* from the start of the round until it answers or is lost */
-    double energy;           /* joule until then */
-    double bytes;            /* received and sent until then */
-} weft_turn;
-
-/* The end of a round. */
-typedef struct weft_closing {
-    int away, dropped, late, surplus; /* number of devices with these statuses; the
-                                         others are averaged */
-    double seconds;                   /* virtual time of the round */
-    double energy, bytes;             /* of all devices of the round, until its end */
-} weft_closing;
-
-/* Checks the options and reads the trace: a table separated by TABs or commas with the
- * columns, in any order, speed, up, down, availability, dropout, client; what has no column
- * keeps the section's value. With a column client, 0 .. clients-1, each client has one row;
- * without it, a client is given a row at random. ECONF, also if no device can ever answer;
- * EFILE; EDATA: file and line. Every rank reads the file; the caller calls weft_agree. */
-WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
-                                           uint64_t seed, weft_arena *mem);
-
-/* Reads the trace of device->file into d; called by weft_device_setup. */
-WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
-                                           weft_arena *mem);
-
-/* Devices to be started so that m answer: ceil(m over), at most `clients`. */
-int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients);
-
-/* What client c does in a round (any number that names it):
- *     seconds = 2 latency + down / rate + (samples sample_seconds + operations / flops) /
- *               speed + up / rate.
- * A device that drops out does so after a uniform share of that, and has spent as much of
- * its energy and bytes. */
-weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
-                           const weft_work *work);
-
-/* Ends a round that needs m answers, with the m-th of turn[n] (ties: by their order), at
- * the deadline if that is earlier, or when no device is left to wait for. One that has not
- * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
- * and its energy and bytes are reduced in proportion to its time. Cost O(n log n). */
-weft_closing weft_device_close(const weft_device *device, int m, int n, weft_turn *turn,
-                               weft_arena *tmp);
 
 /* ---- clients ---- */
 
@@ -106,6 +16,7 @@ enum { FED_ERROR, FED_LOSS, FED_WORST, FED_BALANCED, FED_F1, FED_AUC }; /* fed.s
 enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.score_weights */
 enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
+enum { FED_SYNC, FED_BUFFERED };                              /* fed.aggregation */
 enum { FED_BEFORE, FED_AFTER };                               /* local training */
 
 /* The number of the round in the keys of evaluations' draws: larger than any training
@@ -129,8 +40,11 @@ typedef struct fed_client {
     double weight;          /* weight in the average */
     int lost;               /* 1: lost to its device or to the end of the round: it is not
                                trained */
-    int late; /* 1: it missed the deadline because of its device and options */
-    int rank; /* rank that trains it */
+    int late;       /* 1: it missed the deadline because of its device and options */
+    int rank;       /* rank that trains it */
+    double seconds; /* of its device in this round */
+    int64_t begun; /* the step with whose weights it began; of fed.aggregation = buffered */
+    double aged;   /* factor of its change by its staleness; in rounds 1 */
     fed_training options;
     void *special; /* the algorithm's options, as it drew them */
     double *conf;  /* [dim] values of all axes, as it drew them */
@@ -157,7 +71,8 @@ typedef struct fed_client_result {
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it diverged; its score is the worst possible */
     double weighed[2];              /* wrong answers by fed->balance.valid, likewise */
-    double own[FED_OWN];            /* metrics of a worker's own, the first fed->told.n */
+    double below; /* 1: its change was no longer than the clip of section [privacy] */
+    double own[FED_OWN]; /* metrics of a worker's own, the first fed->told.n */
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) - FED_OWN };
 
@@ -228,9 +143,11 @@ typedef struct fed_options {
     const char *net_name, *algorithm_name;
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
-    int replacement, average, score, score_weights, select, target, score_both;
-    double new_share; /* of clients that are kept out of training */
-    int new_epochs;   /* passes over their samples before they are scored */
+    int replacement, choose, average, score, score_weights, select, target, score_both;
+    int aggregation;
+    double new_share;  /* of clients that are kept out of training */
+    int new_epochs;    /* passes over their samples before they are scored */
+    const char *share; /* tensors that travel, a regular expression; "": all */
 } fed_options;
 
 /* The clients of the data: how many samples they have. */
@@ -340,7 +257,10 @@ typedef struct fed_trial_state {
     weft_kept *kept; /* what clients keep; NULL: nothing */
     double *mark;    /* [WEFT_KEPT_MARK] of it */
     fed_trial_head *head;
+    double *clip;         /* of section [privacy], where it moves; NULL: it does not */
     fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
+    double *memory;       /* [fed_choice_remembered] of clients */
+    double *flights;      /* clients in flight, of fed_buffer_doubles */
     double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */
     weft_result *res;     /* of the job: sums by configuration, log-probabilities */
 } fed_trial_state;
@@ -376,7 +296,9 @@ enum {
     FED_ROW_ENERGY,
     FED_ROW_ENTROPY,
     FED_ROW_VALID_LOSS,
-    FED_ROW_VALID_ERROR
+    FED_ROW_VALID_ERROR,
+    FED_ROW_STALENESS,
+    FED_ROW_STALEST
 };
 /* The first score of new clients; the first of weft_quality_put. */
 enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8, FED_TEXT_SCORES = 12 };

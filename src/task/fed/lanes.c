@@ -2,6 +2,7 @@
  * one client, and all take their steps together, each with its own batches and options,
  * until the last one has finished. Each lane has the same bits as local.c gives its
  * client. */
+#include "compress.h"
 #include "upload.h"
 
 #include <math.h>
@@ -258,8 +259,10 @@ static weft_status train(struct group *group)
 {
     fed_task *fed = group->fed;
     fed_lanes *lanes = group->lanes;
-    struct course course = {
-        .start = lanes->from, .anchor = lanes->from, .span = fed_span_of(fed, NULL)};
+    struct course course = {.start = lanes->from,
+                            .anchor = lanes->from,
+                            .fixed = fed_fixed(fed),
+                            .span = fed_span_of(fed, fed_fixed(fed))};
     double most[WEFT_MAX_LANES] = {0};
     int within[WEFT_MAX_LANES];
     for (int l = 0; l < group->n; l++) {
@@ -313,7 +316,7 @@ static void add(const struct group *group)
     for (int l = 0; l < group->n; l++) {
         const fed_visiting *visiting = &group->lane[l].visiting;
         const fed_client *client = visiting->client;
-        weight[l] = (real)(client->weight / fed_divisor(group->fed, client));
+        weight[l] = (real)(client->weight * client->aged / fed_divisor(group->fed, client));
         use[l] = !(visiting->out->diverged > 0) && client->weight > 0;
     }
     weft_lanes_add(group->fed->nweight, group->lanes->w, group->lanes->from, weight, use,
@@ -386,6 +389,7 @@ static weft_status take_visits(struct group *group)
     for (int l = 0; l < group->n; l++) {
         TRY(fed_visiting_read(&group->lane[l].visiting));
         fed_visiting_model(&group->lane[l].visiting);
+        if (turn->train) fed_visiting_loss(&group->lane[l].visiting);
     }
     if (turn->before && algorithm->own) load_models(group);
     if (turn->before) score(group, algorithm->own ? lanes->w : lanes->from, FED_BEFORE);

@@ -3,6 +3,9 @@
  * algorithm makes of them and of what the client keeps, which it trains by courses, here
  * or by a worker. The result is a function of weights, samples, options and identities,
  * without communication. */
+#include "attack.h"
+#include "compress.h"
+#include "rule.h"
 #include "upload.h"
 #include "weft/base/random.h"
 #include "weft/math/linear.h"
@@ -101,7 +104,18 @@ weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs)
     if (fed->algorithm->amounts)
         fed->algorithm->amounts(special ? special : fed->special, fed->nweight, epochs,
                                 &amounts);
+    fed_compress_amounts(fed, &amounts);
     return amounts;
+}
+
+weft_work fed_work_of(const fed_task *fed, const fed_client *client)
+{
+    weft_amounts needed = fed_amounts(fed, client->special, client->options.epochs);
+    double samples = (double)client->samples * needed.epochs;
+    return (weft_work){.samples = samples,
+                       .flops = samples * fed->net->flops(fed->model),
+                       .down = sizeof(float) * needed.down,
+                       .up = sizeof(float) * needed.up};
 }
 
 int64_t fed_steps(const fed_client *client)
@@ -129,7 +143,8 @@ static weft_visit visit_of(const fed_task *fed, const fed_client *client, const 
                         .shared = x ? x + layout->shared : NULL,
                         .w = work->w,
                         .change = work->change,
-                        .spare = work->spare};
+                        .spare = work->spare,
+                        .max_change = client->options.max_change};
     if (row) visit.kept = row + 1;
     return visit;
 }
@@ -180,7 +195,20 @@ weft_status fed_visiting_read(fed_visiting *visiting)
     if (turn->before || turn->after)
         TRY(weft_client_take(clients, at, turn->part, &visiting->scored, tmp));
     if (!turn->train) return WEFT_OK;
-    return weft_client_take(clients, at, WEFT_TRAIN, &visiting->own, tmp);
+    TRY(weft_client_take(clients, at, WEFT_TRAIN, &visiting->own, tmp));
+    fed_attack_labels(visiting);
+    return WEFT_OK;
+}
+
+void fed_visiting_loss(fed_visiting *visiting)
+{
+    const fed_task *fed = visiting->fed;
+    if (!(fed->algorithm->needs & WEFT_NEEDS_LOSS) || !visiting->turns->sum) return;
+    fed_client all = {.valid = visiting->own.n};
+    fed_client_result told = {0};
+    fed_score_model(fed, visiting->turns->from, NULL, &visiting->own, &all, visiting->turn,
+                    FED_BEFORE, &told);
+    if (told.count > 0) visiting->visit.loss = told.loss[FED_BEFORE] / told.count;
 }
 
 const real *fed_visiting_model(fed_visiting *visiting)
@@ -221,10 +249,18 @@ void fed_visiting_end(fed_visiting *visiting)
     if (visiting->row) visiting->row[0]++;
     if (!turns->sum || visiting->out->diverged > 0 || !(client->weight > 0)) return;
     if (fed_uploads(fed)) fed_upload(visiting);
-    if (fed->algorithm->add)
+    double aged = client->aged;
+    if (fed->algorithm->add) {
+        for (int64_t i = 0; aged < 1 && i < own->n; i++) change[i] *= (real)aged;
+        aged = 1;
         fed->algorithm->add(&visiting->visit, (real)client->weight, turns->scale_more,
                             turns->sum + fed->nweight);
-    real weight = (real)(client->weight / fed_divisor(fed, client));
+    }
+    if (fed->modes.rule) {
+        fed_rule_keep(visiting, fed_divisor(fed, client));
+        return;
+    }
+    real weight = (real)(client->weight * aged / fed_divisor(fed, client));
     for (int64_t i = 0; i < own->n; i++) change[i] *= weight;
     add_own(own, change, turns->scale, turns->sum);
 }
@@ -507,6 +543,7 @@ static int plain_course(fed_visiting *visiting, weft_course *course)
     visit->n = visiting->fed->work.own.n;
     visit->x = take_own(visiting->fed, visit->x);
     *course = weft_visit_course(visit, visit->x);
+    course->fixed = fed_fixed(visiting->fed);
     return 1;
 }
 
@@ -547,6 +584,7 @@ static weft_status take_visit(fed_visiting *visiting)
     if (!fed_worker_trains(fed)) TRY(fed_visiting_read(visiting)); /* workers have them */
     const real *model = fed_visiting_model(visiting);
     if (turn->before) TRY(score(visiting, model, NULL, FED_BEFORE));
+    if (turn->train) fed_visiting_loss(visiting);
     if (turn->train) TRY(follow(visiting));
     if (!turn->after) return WEFT_OK;
     if (!(visiting->out->diverged > 0))
@@ -560,9 +598,9 @@ weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j, int
     size_t mark = weft_arena_mark(fed->work.tmp);
     fed_visiting visiting = fed_visiting_new(fed, turns, j);
     if (!fed->algorithm->courses) visiting.visit.change = fed->work.g;
-    weft_status st = !fed->algorithm->courses && fed_worker_trains(fed)
-                         ? fed_worker_turn(fed, turns, j, next)
-                         : take_visit(&visiting);
+    int plain = !fed->algorithm->courses && !fed_fixed(fed);
+    weft_status st = plain && fed_worker_trains(fed) ? fed_worker_turn(fed, turns, j, next)
+                                                     : take_visit(&visiting);
     if (st == WEFT_OK) fed_visiting_end(&visiting);
     weft_arena_reset(fed->work.tmp, mark);
     return st;

@@ -4,7 +4,11 @@
  * mixture's update rule. McMahan, Moore, Ramage, Hampson, Aguera y Arcas,
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
-#include "round.h"
+#include "buffer.h"
+#include "choice.h"
+#include "compress.h"
+#include "privacy.h"
+#include "rule.h"
 #include "weft/base/base.h"
 #include "weft/math/linear.h"
 
@@ -15,18 +19,22 @@ struct round {
     fed_cohort cohort;
     weft_closing end;
     int scale, scale_more; /* of sums, as in fed_turns */
+    const real *from; /* the state that clients receive; that of each is in the queue, */
+    fed_queue *queue; /* of fed.aggregation = buffered */
 };
 
 /* ---- cohort ---- */
 
-/* Draws as many clients as devices are started; returns their number. */
-static int64_t draw_clients(const fed_task *fed, int64_t round, int64_t **client,
-                            weft_arena *tmp)
+/* Draws as many clients as devices are started; returns their number. memory: of clients;
+ * NULL where it is not needed. */
+static int64_t draw_clients(const fed_task *fed, int64_t round, const double *memory,
+                            int64_t **client, weft_arena *tmp)
 {
     int replaced = fed->options.replacement;
     int64_t n = weft_device_started(&fed->device, fed->options.cohort,
                                     replaced ? INT64_MAX : fed->old.n);
     *client = WEFT_NEW(tmp, int64_t, n);
+    if (fed->modes.choice) return fed_choice_draw(fed, round, memory, n, *client, tmp);
     fed_draw(fed, &fed->old, (uint64_t)round, n, replaced, *client, tmp);
     return n;
 }
@@ -37,20 +45,16 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
 {
     weft_turn *turn = WEFT_NEW(tmp, weft_turn, n);
     for (int64_t j = 0; j < n; j++) {
-        const fed_client *client = &of[j];
-        weft_amounts needed = fed_amounts(fed, client->special, client->options.epochs);
-        double samples = (double)client->samples * needed.epochs;
-        weft_work work = {.samples = samples,
-                          .flops = samples * fed->net->flops(fed->model),
-                          .down = sizeof(float) * needed.down,
-                          .up = sizeof(float) * needed.up};
-        turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
+        weft_work work = fed_work_of(fed, &of[j]);
+        turn[j] = weft_device_turn(&fed->device, of[j].client, round, &work);
     }
-    weft_closing end =
-        weft_device_close(&fed->device, (int)fed->options.cohort, (int)n, turn, tmp);
+    int64_t most = fed->options.cohort; /* of answers */
+    if (fed->modes.privacy) most = n > 0 ? n : 1;
+    weft_closing end = weft_device_close(&fed->device, (int)most, (int)n, turn, tmp);
     for (int64_t j = 0; j < n; j++) {
         of[j].lost = turn[j].status != WEFT_AVERAGED;
         of[j].late = turn[j].status == WEFT_LATE;
+        of[j].seconds = turn[j].seconds;
     }
     return end;
 }
@@ -58,15 +62,16 @@ static weft_closing close_devices(const fed_task *fed, int64_t round, int64_t n,
 /* The weight of a client's change in the average. */
 static double weight_of(const fed_task *fed, const fed_client *client)
 {
-    int plain = fed->options.average == FED_PLAIN || fed->algorithm->plain;
+    if (fed->modes.choice && fed_choice_weighs(fed)) return fed_choice_weight(fed, client);
+    int plain =
+        fed->options.average == FED_PLAIN || fed->algorithm->plain || fed->modes.privacy;
     return client->samples == 0 ? 0 : plain ? 1 : (double)client->samples;
 }
 
-static struct round round_new(const fed_task *fed, const weft_job *job,
+static struct round round_new(fed_task *fed, const weft_job *job,
                               const fed_trial_state *trial, weft_arena *tmp)
 {
-    int64_t *number, round = (int64_t)trial->head->round,
-                     n = draw_clients(fed, round, &number, tmp);
+    int64_t round = (int64_t)trial->head->round;
     fed_turn turn = {.round = (uint64_t)round,
                      .before = fed_scores(fed, job, FED_BEFORE),
                      .train = 1,
@@ -76,14 +81,28 @@ static struct round round_new(const fed_task *fed, const weft_job *job,
                      .most = fed->balance.worst};
     weft_mix mix = job->mix;
     mix.logp = trial->res->logp;
-    struct round own = {.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n, tmp)};
+    struct round own = {0};
+    if (fed->modes.buffer) {
+        own.queue = fed_buffer_advance(fed, trial, &mix, tmp);
+        own.cohort = fed_buffer_cohort(own.queue, &turn, tmp);
+        own.end = fed_buffer_end(own.queue);
+    } else {
+        int64_t *number, n = fed->modes.privacy
+                                 ? fed_privacy_draw(fed, job->trial, round, &number, tmp)
+                                 : draw_clients(fed, round, trial->memory, &number, tmp);
+        own.cohort = fed_cohort_new(fed, &turn, job->trial, &mix, n > 0 ? n : 1, tmp);
+        fed_cohort_fill(fed, &own.cohort, n, number, 0);
+        own.end = close_devices(fed, round, n, own.cohort.client, tmp);
+    }
     double weight = 0; /* bound of their sum, which fixes the scale of sums */
-    fed_cohort_fill(fed, &own.cohort, n, number, 0);
-    for (int64_t j = 0; j < n; j++)
-        weight += own.cohort.client[j].weight = weight_of(fed, &own.cohort.client[j]);
-    own.end = close_devices(fed, round, n, own.cohort.client, tmp);
+    for (int64_t j = 0; j < own.cohort.n; j++) {
+        fed_client *client = &own.cohort.client[j];
+        weight += client->weight = weight_of(fed, client);
+    }
     fed_deal(fed, &own.cohort);
-    own.scale = weft_exact_scale(fed->client.max_change * weight);
+    if (fed->modes.rule) fed_rule_begin(fed, &own.cohort);
+    own.scale = fed->modes.privacy ? fed_privacy_begin(fed, trial)
+                                   : weft_exact_scale(fed->client.max_change * weight);
     return own;
 }
 
@@ -109,7 +128,7 @@ static fed_training cheapest(const fed_task *fed, const weft_mix *mix)
 static double least_of_round(const fed_task *fed, const fed_training *least, int64_t round,
                              weft_arena *tmp)
 {
-    int64_t *number, n = draw_clients(fed, round, &number, tmp);
+    int64_t *number, n = draw_clients(fed, round, NULL, &number, tmp);
     fed_turn turn = {.part = WEFT_VALID};
     fed_client *client = WEFT_NEW(tmp, fed_client, n);
     for (int64_t j = 0; j < n; j++) {
@@ -120,17 +139,12 @@ static double least_of_round(const fed_task *fed, const fed_training *least, int
     return close_devices(fed, round, n, client, tmp).seconds;
 }
 
-/* 1: devices have speeds or delays; else a round is a virtual second. */
-static int is_timed(const weft_device *device)
-{
-    return device->sample_seconds > 0 || device->flops > 0 || device->up > 0 ||
-           device->down > 0 || device->latency > 0 || device->rows > 0;
-}
-
 double fed_seconds(const void *self, const weft_job *job, double before)
 {
     const fed_task *fed = self;
-    if (!is_timed(&fed->device) || !(job->resource >= 1)) return job->resource;
+    if (!weft_device_timed(&fed->device) || !(job->resource >= 1)) return job->resource;
+    if (fed->modes.buffer) return fed_buffer_seconds(fed, job, before);
+    if (fed_choice_remembered(fed) > 0) return 0; /* who is asked is not known before */
     fed_training least = cheapest(fed, &job->mix);
     weft_arena *tmp = weft_arena_new();
     double sum = 0;
@@ -145,16 +159,18 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 
 /* ---- turns ---- */
 
-static weft_status take_turns(fed_task *fed, const struct round *round, const real *w)
+static weft_status take_turns(fed_task *fed, const struct round *round,
+                              const fed_trial_state *trial)
 {
     double *sum = fed->work.sum;
     memset(sum, 0, (size_t)fed->at.summed * sizeof *sum);
-    fed_turns turns = fed_turns_of(&round->cohort, w);
+    fed_turns turns = fed_turns_of(&round->cohort, round->from);
     turns.scale = round->scale;
     turns.scale_more = round->scale_more;
     turns.sum = sum;
     turns.begun = fed->algorithm->bound != NULL;
-    return fed_take_turns(fed, &turns);
+    return round->queue ? fed_buffer_turns(fed, trial, &turns)
+                        : fed_take_turns(fed, &turns);
 }
 
 /* ---- late clients ---- */
@@ -194,19 +210,33 @@ static void charge_late(const fed_task *fed, const fed_cohort *cohort)
 
 /* ---- server ---- */
 
-/* The mean change of the weights, of sums over clients of this weight in all; the further
- * sums become means, in place. */
+/* The mean change of the weights, of sums over clients of this weight in all, or what
+ * rule.kind makes of the changes; the further sums become means, in place. */
 static real *mean_change(fed_task *fed, const struct round *round, double weight,
                          int64_t *wire)
 {
     double unit = ldexp(1, -round->scale) / weight,
            unit_more = ldexp(1, -round->scale_more) / weight;
     real *delta = fed->work.g;
-    for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
+    if (fed->modes.rule)
+        fed_rule_change(fed, &round->cohort, fed->work.sum, delta);
+    else
+        for (int64_t i = 0; i < fed->nweight; i++)
+            delta[i] = (real)((double)wire[i] * unit);
     for (int64_t i = fed->nweight; i < fed->at.summed; i++) {
         double mean = (double)wire[i] * unit_more;
         memcpy(&wire[i], &mean, sizeof mean);
     }
+    return delta;
+}
+
+/* The same as the server has it: by sketches, with noise. */
+static real *change_received(fed_task *fed, const struct round *round,
+                             fed_trial_state *trial, double weight, int64_t *wire)
+{
+    real *delta = mean_change(fed, round, weight, wire);
+    if (fed->modes.compress) fed_compress_mean(fed, trial->x, delta);
+    if (fed->modes.privacy) fed_privacy_mean(fed, trial, round->scale, wire, delta);
     return delta;
 }
 
@@ -225,8 +255,9 @@ static void move_server(fed_task *fed, const struct round *round, fed_trial_stat
         divisor += client->weight * fed_divisor(fed, client);
         averaged++;
     }
+    if (fed->modes.privacy) weight = divisor = (double)(averaged = fed->options.cohort);
     if (averaged == 0) return;
-    real *delta = mean_change(fed, round, weight, wire);
+    real *delta = change_received(fed, round, trial, weight, wire);
     weft_server server = fed->server;
     weft_space_put(fed->env.space, cohort->mix.conf, &weft_server_kind, &server);
     void *special = cohort->client[0].special; /* it is not needed any more */
@@ -267,12 +298,12 @@ static void move_mix(const fed_task *fed, const weft_job *job, fed_cohort *cohor
     int n = 0;
     for (int64_t j = 0; j < cohort->n; j++) {
         const fed_client_result *result = &cohort->told[j];
-        if (!(result->count > 0)) continue;
+        if (!(result->count > 0) || cohort->pick[j * nblock] < 0) continue;
         memcpy(pick + n * nblock, cohort->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
             s[stage][n] = fed_sum_of(fed, result, stage) / result->count;
-        v[n++] = result->count;
-        sum += result->count;
+        v[n] = result->count * cohort->client[j].aged;
+        sum += v[n++];
     }
     for (int e = 0; e < n; e++) v[e] /= sum;
     if (job->update.schedule == WEFT_UPDATE_RACING)
@@ -293,6 +324,7 @@ static void add_arms(const fed_task *fed, const fed_cohort *cohort, int64_t j,
     int failed = result->diverged > 0 || result->late > 0;
     for (int e = 0; e < cohort->mix.nblock; e++) {
         int i = cohort->pick[j * cohort->mix.nblock + e];
+        if (i < 0) continue;
         trial->res->arm_loss[i] +=
             failed ? fed->balance.worst * result->count : result->loss[stage];
         trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
@@ -360,6 +392,23 @@ static void average_own(fed_task *fed, const fed_cohort *cohort)
     }
 }
 
+/* The same of sums with noise; what has none is left out. */
+static void write_noised(const fed_task *fed, const struct round *round,
+                         fed_trial_state *trial, double *row)
+{
+    fed_score_sums seen = fed_privacy_scores(fed, &round->cohort, trial);
+    int stage = round->cohort.turn.after ? FED_AFTER : FED_BEFORE;
+    if (seen.n > 0) {
+        trial->res->arm_loss[0] += seen.loss[stage];
+        trial->res->arm_wrong[0] += seen.wrong[stage];
+        trial->res->arm_count[0] += seen.v;
+    }
+    fed_privacy_adapt(fed, &round->cohort, trial);
+    fed_trial_enter(fed, trial, &seen);
+    fill_row(round, &seen, NAN, row);
+    fed_privacy_hide(fed, row);
+}
+
 /* Sums the results of the round, in the order of the cohort. */
 static void write_record(fed_task *fed, const struct round *round, fed_trial_state *trial,
                          double *row)
@@ -402,15 +451,18 @@ static int64_t *whole(double *sum, int64_t n)
 
 /* The scale of further sums, which clients bound: the first rank computes the bounds, for
  * which rows of clients in their first turn begin. Collective. */
-static int scale_more(fed_task *fed, const fed_cohort *cohort, const real *x,
-                      weft_arena *tmp)
+static int scale_more(fed_task *fed, const struct round *round,
+                      const fed_trial_state *trial, weft_arena *tmp)
 {
+    const fed_cohort *cohort = &round->cohort;
     double more = 0, *bound = WEFT_NEW(tmp, double, cohort->n);
     int root = fed->env.team->rank == 0;
     for (int64_t i = 0; i < cohort->n && root; i++) {
         int64_t j = cohort->keep.of ? cohort->keep.of[i] : i;
         real *row = cohort->keep.of ? cohort->keep.all + i * fed->at.each : NULL;
-        bound[j] = fed_bound(fed, &cohort->client[j], x, row);
+        const fed_client *client = &cohort->client[j];
+        const real *x = round->queue ? fed_buffer_from(fed, trial, client) : round->from;
+        bound[j] = fed_bound(fed, client, x, row);
     }
     weft_bcast(fed->env.team, bound, (size_t)cohort->n * sizeof *bound, 0);
     for (int64_t j = 0; j < cohort->n; j++) more += cohort->client[j].weight * bound[j];
@@ -420,21 +472,36 @@ static int scale_more(fed_task *fed, const fed_cohort *cohort, const real *x,
 static weft_status train(fed_task *fed, const weft_job *job, fed_trial_state *trial,
                          double *row, weft_arena *tmp)
 {
+    TRY(fed_privacy_check(fed, job));
     TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
     struct round round = round_new(fed, job, trial, tmp);
     fed_cohort *cohort = &round.cohort;
+    round.from = trial->x;
+    if (fed->modes.compress)
+        round.from = fed_compress_view(fed, (int64_t)trial->head->round, trial->x, tmp);
     TRY(fed_keep_read(fed, trial->kept, cohort));
-    if (fed->algorithm->bound) round.scale_more = scale_more(fed, cohort, trial->x, tmp);
+    if (fed->algorithm->bound) round.scale_more = scale_more(fed, &round, trial, tmp);
     fed_keep_send(fed, &cohort->keep);
-    weft_status st = take_turns(fed, &round, trial->x);
+    weft_status st = take_turns(fed, &round, trial);
     int64_t *wire = whole(fed->work.sum, fed->at.summed);
-    TRY(fed_exchange(fed, st, wire, fed->at.summed, cohort));
+    int64_t apart = fed->modes.rule ? fed->nweight : 0; /* a rule needs no sum of changes */
+    TRY(fed_exchange(fed, st, wire + apart, fed->at.summed - apart, cohort));
     TRY(fed_keep_write(fed, trial->kept, trial->mark, cohort));
+    fed_choice_learn(fed, cohort, trial->memory);
+    if (round.queue) {
+        fed_buffer_commit(round.queue, trial);
+        fed_buffer_charge(round.queue, cohort);
+        fed_buffer_record(cohort, (int64_t)trial->head->round, row);
+    }
     charge_late(fed, cohort);
     move_server(fed, &round, trial, wire);
+    if (fed->modes.compress) fed_compress_end(fed, trial->x, round.from);
     move_mix(fed, job, cohort, trial, tmp);
-    write_record(fed, &round, trial, row);
+    if (fed->modes.privacy)
+        write_noised(fed, &round, trial, row);
+    else
+        write_record(fed, &round, trial, row);
     trial->head->round++;
     return WEFT_OK;
 }

@@ -39,7 +39,6 @@ typedef struct fed_cohort {
     int *pick;               /* [n][nblock] entries of the mixture that it drew */
     fed_keep keep;           /* what they keep */
 } fed_cohort;
-
 /* With memory for up to `most` clients. */
 fed_cohort fed_cohort_new(const fed_task *fed, const fed_turn *turn, int64_t trial,
                           const weft_mix *mix, int64_t most, weft_arena *mem);
@@ -47,6 +46,9 @@ fed_cohort fed_cohort_new(const fed_task *fed, const fed_turn *turn, int64_t tri
  * keyed by trial, round and, in a round, the place in it, else the client. */
 void fed_cohort_fill(const fed_task *fed, fed_cohort *cohort, int64_t n,
                      const int64_t *number, int64_t first);
+/* The draw of one of them, by that key, of the entries pick[nblock]; fills client->conf. */
+void fed_draw_configuration(const fed_task *fed, const fed_cohort *cohort, uint64_t key,
+                            int *pick, fed_client *client);
 /* Their turns from a state's x. */
 fed_turns fed_turns_of(const fed_cohort *cohort, const real *from);
 /* Draws m clients of a group into client[m], with replacement or (m <= group->n) without,
@@ -62,10 +64,8 @@ void fed_configure(const fed_task *fed, fed_client *client);
 void fed_measure(fed_task *fed);
 /* Sets the numbers of samples that the client trains on and scores. */
 void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client);
-
-/* Bytes of a rank for the rows of n clients. */
+/* Bytes of a rank for the rows of n clients; of a cohort, and where each client's is. */
 double fed_keep_bytes(const fed_task *fed, int64_t n);
-/* Bytes of a rank for what is kept: the rows of a cohort, and where each client's is. */
 double fed_keep_memory(const fed_task *fed);
 /* Says what that takes; ELIMIT: too much. */
 WEFT_CHECKED weft_status fed_keep_check(const fed_task *fed);
@@ -83,7 +83,6 @@ WEFT_CHECKED weft_status fed_keep_write(const fed_task *fed, weft_kept *kept, do
  * weft_agree. Collective. */
 WEFT_CHECKED weft_status fed_exchange(fed_task *fed, weft_status st, int64_t *wire,
                                       int64_t head, const fed_cohort *cohort);
-/* Numbers that fed_exchange needs room for. */
 int64_t fed_room(const fed_task *fed, int64_t n);
 
 /* ---- turns.c: turns of clients that start from the same weights. They change the
@@ -99,10 +98,10 @@ WEFT_CHECKED weft_status fed_take_turns(fed_task *fed, const fed_turns *turns);
  * EFILE, EDATA, EWORKER, WEFT_STOP. */
 WEFT_CHECKED weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j,
                                         int64_t next);
-/* What the algorithm needs of a client with these options; one with the algorithm's
- * defaults: special NULL. */
+/* What the algorithm needs of a client with these options; special NULL: the defaults. */
 weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs);
-/* Number of steps of its training. */
+/* What its device is asked to do, and the number of steps of its training. */
+weft_work fed_work_of(const fed_task *fed, const fed_client *client);
 int64_t fed_steps(const fed_client *client);
 /* By what its change is divided before it is averaged. */
 double fed_divisor(const fed_task *fed, const fed_client *client);
@@ -126,6 +125,8 @@ typedef struct fed_visiting {
 fed_visiting fed_visiting_new(fed_task *fed, const fed_turns *turns, int64_t j);
 /* Reads the samples that the turn needs. EFILE, EDATA. */
 WEFT_CHECKED weft_status fed_visiting_read(fed_visiting *visiting);
+/* visit.loss of a turn in a round, where the algorithm needs it. */
+void fed_visiting_loss(fed_visiting *visiting);
 /* Its model before its turn: visit.w, or the server's weights. */
 const real *fed_visiting_model(fed_visiting *visiting);
 /* After courses: the client diverged if its change or what it keeps is too large. */
@@ -173,10 +174,10 @@ fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem);
 int fed_lanes_take(const fed_task *fed, const fed_turn *turn, const fed_client *client);
 /* 1: groups of n > 0 such clients are trained faster in lanes than one by one. */
 int fed_lanes_pay(const fed_task *fed, int64_t n);
-/* Sets the weights that turns start from. */
+/* Sets the weights that turns start from, */
 void fed_lanes_begin(const fed_task *fed, const real *from);
-/* Does the turns of the n clients which[], at most as many as there are lanes, at
- * once. EFILE, EDATA. */
+/* and does those of the n clients which[], at most as many as there are lanes, at once.
+ * EFILE, EDATA. */
 WEFT_CHECKED weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
                                          const int64_t *which);
 
@@ -347,6 +348,7 @@ typedef struct fed_evaluation {
     int64_t clients; /* number of clients; 0, or more than there are: all */
     int fresh;       /* 1: of those kept out of training, after fed.new_epochs */
     int personal;    /* 1: clients are also scored after local training */
+    uint64_t round;  /* of the trial, which keys the noise of section [privacy] */
     int winner;      /* 1: losses as they are, of any size; tells of progress; WEFT_STOP
                         when the run must stop, after the client in hand */
     weft_members *members; /* out, on the first rank: the clients' scores, in memory of the

@@ -1,6 +1,11 @@
-/* The options of federated training, sections [fed] and [client], and what it measures:
- * columns of jobs and rounds, and scores. */
-#include "round.h"
+/* The options of federated training, sections [fed], [client] and [choose], and what it
+ * measures: columns of jobs and rounds, and scores. */
+#include "attack.h"
+#include "buffer.h"
+#include "choice.h"
+#include "compress.h"
+#include "privacy.h"
+#include "rule.h"
 #include "task/parts.h"
 #include "task/programs.h"
 #include "weft/space/scores.h"
@@ -13,10 +18,19 @@ const weft_opt fed_task_opts[] = {
         "algorithm", fed_task, options.algorithm_name, "fedavg",
         "what clients do and keep, and how the server uses it; `weft list algorithms`"),
     WEFT_WORD_OPTS(fed_task, options.words),
+    WEFT_CHOICE_OPT(
+        "aggregation", fed_task, options.aggregation, "sync", "sync|buffered",
+        "sync: rounds, which wait for their clients; buffered: the server moves "
+        "whenever some updates have arrived, section [buffer]"),
     WEFT_LONG_OPT("cohort", fed_task, options.cohort, "10", 1, 1e6,
                   "number of clients that are averaged in a round"),
     WEFT_BOOL_OPT("replacement", fed_task, options.replacement, "no",
                   "a client may be drawn twice in a round (the released FedEx)"),
+    WEFT_CHOICE_OPT("choose", fed_task, options.choose, "uniform",
+                    "uniform|size|loss|oort|available",
+                    "which clients are asked: with equal chances; in proportion to their "
+                    "training samples; of some those with the highest loss; those of most "
+                    "use, by loss, samples and time; or those that are available"),
     WEFT_CHOICE_OPT(
         "average", fed_task, options.average, "weighted", "weighted|plain",
         "weights of clients in the average: number of training samples, or equal"),
@@ -62,6 +76,9 @@ const weft_opt fed_task_opts[] = {
         "new_epochs", fed_task, options.new_epochs, "1", 1, 1e6,
         "passes of these clients over their samples before they are scored; cpg: as "
         "many turns, of which the embedding learns alone; knn: none"),
+    WEFT_TEXT_OPT("share", fed_task, options.share, "",
+                  "tensors that are trained and sent, by a regular expression (POSIX, "
+                  "extended) for their names; the others stay as they began. Nothing: all"),
     WEFT_CHOICE_OPT("target", fed_task, options.target, "last", "last|all",
                     "characters of a window that are predicted: the last, or all"),
     {0},
@@ -98,8 +115,39 @@ const weft_kind fed_training_kind = {.name = "client",
                                      .size = sizeof(fed_training),
                                      .opts = client_opts};
 
-const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
-                                      &weft_device_kind, &weft_parameters_kind, NULL};
+static const weft_opt choice_opts[] = {
+    WEFT_REAL_OPT("candidates", fed_choice, candidates, "2", 1, 1e6,
+                  "loss: clients drawn for each that is asked; those of them with the "
+                  "highest loss are asked"),
+    WEFT_REAL_OPT("explore", fed_choice, explore, "0.9", 0, 1,
+                  "oort: share of clients that have not answered yet, in the first round; "
+                  "falls to 0.2"),
+    WEFT_REAL_OPT("penalty", fed_choice, penalty, "2", 0, 100,
+                  "oort: exponent by which slow clients lose utility; 0: time has no "
+                  "effect"),
+    WEFT_REAL_OPT("percentile", fed_choice, percentile, "30", 0, 100,
+                  "oort: a client is slow that takes longer than this percentile of the "
+                  "clients known"),
+    {0},
+};
+
+const weft_kind fed_choice_kind = {.name = "choose",
+                                   .about = "task fed: who is asked, where fed.choose is "
+                                            "loss or oort",
+                                   .size = sizeof(fed_choice),
+                                   .opts = choice_opts};
+
+const weft_kind *const fed_parts[] = {&fed_training_kind,
+                                      &weft_server_kind,
+                                      &weft_device_kind,
+                                      &weft_parameters_kind,
+                                      &fed_buffer_kind,
+                                      &fed_choice_kind,
+                                      &fed_compress_kind,
+                                      &fed_rule_kind,
+                                      &fed_attack_kind,
+                                      &fed_privacy_kind,
+                                      NULL};
 
 /* ---- metrics ---- */
 
@@ -135,8 +183,10 @@ const weft_metric fed_rows[] = {
     {"diverged", "clients that diverged and were left out", "count", "diverged"},
     {"dropped", "clients that were unavailable, dropped out or missed the deadline",
      "count", "lost to device or deadline"},
-    {"surplus", "clients of an over-selection that were slower than those needed", "count",
-     "surplus"},
+    {"surplus",
+     "clients of an over-selection that were slower than those needed, or updates older "
+     "than buffer.max_staleness",
+     "count", "surplus"},
     {"samples", "samples processed in local training", "count", NULL},
     {"bytes", "bytes sent and received by all devices", "bytes", NULL},
     {"seconds", "virtual time of the round", "s", NULL},
@@ -146,6 +196,11 @@ const weft_metric fed_rows[] = {
      "loss", NULL},
     {"valid_error", "share of wrong answers of the clients drawn for evaluation", "1",
      NULL},
+    {"staleness",
+     "fed.aggregation = buffered: steps of the server since clients began, mean over those "
+     "averaged",
+     "count", NULL},
+    {"stalest", "fed.aggregation = buffered: the largest of these", "count", NULL},
     {0}};
 
 /* clang-format off */

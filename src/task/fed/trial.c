@@ -1,7 +1,9 @@
 /* The state of a trial: everything that later rounds need in addition to weights and
  * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
  * the last rounds are pooled here to the score that a tuner minimises. */
-#include "round.h"
+#include "buffer.h"
+#include "choice.h"
+#include "privacy.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -19,28 +21,42 @@ static int64_t mark_of(const fed_task *fed)
     return fed->at.each > 0 ? WEFT_KEPT_MARK : 0;
 }
 
+/* Of these behind the ring: the clip, where it moves. */
+static int64_t clip_of(const fed_task *fed)
+{
+    return fed->modes.privacy && fed->modes.privacy->quantile > 0;
+}
+
 int64_t fed_trial_size(const fed_task *fed, int k)
 {
-    return mark_of(fed) + HEAD + fed->options.pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
+    return mark_of(fed) + HEAD + fed->options.pool * SUMS + clip_of(fed) +
+           fed_choice_remembered(fed) + fed_buffer_doubles(fed) +
+           (k > 1 ? 2 * (int64_t)k : 0);
 }
 
 void fed_trial_start(const fed_task *fed, weft_state *state)
 {
     fed_trial_head none = {.trial = -1};
     memcpy(state->aux + mark_of(fed), &none, sizeof none);
+    fed_choice_begin(fed, state->aux + mark_of(fed) + HEAD + fed->options.pool * SUMS);
 }
 
 fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res)
 {
     double *head = state->aux + mark_of(fed), *ring = head + HEAD,
-           *evidence = ring + fed->options.pool * SUMS;
+           *clip = ring + fed->options.pool * SUMS, *memory = clip + clip_of(fed),
+           *flights = memory + fed_choice_remembered(fed),
+           *evidence = flights + fed_buffer_doubles(fed);
     size_t nevidence = (size_t)(state->aux + state->naux - evidence);
     fed_trial_state trial = {.x = state->x,
                              .kept = state->kept,
                              .mark = state->aux,
                              .head = (fed_trial_head *)head,
+                             .clip = clip_of(fed) ? clip : NULL,
                              .ring = (fed_score_sums *)ring,
+                             .memory = memory,
+                             .flights = flights,
                              .evidence = evidence,
                              .res = res};
     if (unit > 0) return trial;
@@ -67,6 +83,7 @@ int fed_scores(const fed_task *fed, const weft_job *job, int stage)
 {
     int moves = job->update.schedule != WEFT_UPDATE_NONE;
     if (fed->options.score_both) return 1;
+    if (fed->modes.privacy && !fed_rounds_scored(fed)) return 0;
     if (stage == FED_AFTER) return fed->options.score_weights == FED_PERSONAL || moves;
     return fed->options.score_weights == FED_GLOBAL || (moves && job->update.diff);
 }

@@ -4,14 +4,24 @@
  * vectors of all weights; else lanes add theirs together, and word vectors that a client
  * does not have are left out. */
 #include "upload.h"
+#include "attack.h"
+#include "compress.h"
+#include "privacy.h"
 
 int fed_uploads(const fed_task *fed)
 {
-    (void)fed;
-    return 0;
+    const struct fed_compress *compress = fed->modes.compress;
+    if (fed_attack_uploads(fed) || fed->modes.rule || fed->modes.privacy) return 1;
+    return compress && (compress->client == FED_QUANTIZE || compress->client == FED_TOPK ||
+                        compress->fixed);
 }
 
 void fed_upload(fed_visiting *visiting)
 {
-    (void)visiting;
+    const fed_task *fed = visiting->fed;
+    if (fed->modes.attack) fed_attack_change(visiting);
+    if (fed->modes.compress)
+        fed_compress_change(fed, visiting->turn->round, visiting->client->client,
+                            visiting->row, visiting->visit.change);
+    if (fed->modes.privacy) fed_privacy_clip(visiting);
 }

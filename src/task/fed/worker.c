@@ -248,25 +248,31 @@ static weft_status check_options(const fed_task *fed, const fed_worker *worker)
                          "fed.algorithm = %s needs representations of samples, which "
                          "fed.model = worker does not tell; choose fedavg",
                          fed->options.algorithm_name);
-    if (!(algorithm->needs & (WEFT_NEEDS_BLEND | WEFT_NEEDS_PACE))) return WEFT_OK;
+    if (!(algorithm->needs & (WEFT_NEEDS_BLEND | WEFT_NEEDS_PACE | WEFT_NEEDS_LOSS)))
+        return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.algorithm = %s needs %s, which fed.model = worker does not do; "
                      "choose fedavg or another",
                      fed->options.algorithm_name,
-                     algorithm->needs & WEFT_NEEDS_BLEND ? "two gradients a step"
-                                                         : "a rate for each step");
+                     algorithm->needs & WEFT_NEEDS_BLEND  ? "two gradients a step"
+                     : algorithm->needs & WEFT_NEEDS_PACE ? "a rate for each step"
+                                                          : "losses of training samples");
 }
 
 /* That it knows the words that the algorithm needs. */
 static weft_status check_words(const fed_task *fed, const fed_worker *worker)
 {
-    const char *word = fed_word_missing(fed->algorithm->needs, worker->described.knows);
+    int share = fed->options.share[0] != 0;
+    int needs = fed->algorithm->needs | (share ? WEFT_NEEDS_FIXED : 0);
+    const char *word = fed_word_missing(needs, worker->described.knows);
     if (!word) return WEFT_OK;
     return weft_link_fail(worker->link, WEFT_ECONF,
                           "does not know the word \"%s\" of a turn, which "
-                          "fed.algorithm = %s needs; teach it (knows = [\"%s\"]), "
-                          "or choose fedavg, fednova, fedexp, fedper, cpg or local",
-                          word, fed->options.algorithm_name, word);
+                          "fed.%s = %s needs; teach it (knows = [\"%s\"]), or %s",
+                          word, share ? "share" : "algorithm",
+                          share ? fed->options.share : fed->options.algorithm_name, word,
+                          share ? "leave fed.share out"
+                                : "choose fedavg, fednova, fedexp, fedper, cpg or local");
 }
 
 /* Starts it and asks what it is; once it was asked before it must be the same. */

@@ -1,0 +1,96 @@
+# Kinds of federated rounds beside plain ones, over seeds. `analysis/beside.py` makes the tables.
+# usage: [SEEDS="1 2 3"] [ROUNDS=200] [METHODS="sync buffered"] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR]
+#        bash jobs/rounds.sh KIND F.h5 [section.key=value ...]
+# KIND is a part of the experiment, whose other settings are those of its input file:
+#   async    as many turns of clients in rounds that wait and in rounds that do not (inputs/async.ini)
+#   bytes    changes of fewer bytes (inputs/compressed.ini)
+#   private  what privacy costs the defaults, a search of five trainings, and one training that finds
+#            its settings, each at the same epsilon and with as many rounds (inputs/private.ini)
+#   harmful  rules of the server beside harmful clients (inputs/robust.ini)
+#   fair     q-FFL (inputs/robust.ini)
+# F.h5 is a federation, packed with clients; the settings hold for all methods, so rates that suit one
+# of them are given with METHODS. Complete runs are skipped and interrupted ones resumed: other settings
+# need another OUTPUT (default outputs/KIND).
+case $1 in
+async | bytes | private | harmful | fair) ;;
+*) set -- ;;
+esac
+[ -f "$2" ] || { echo "usage: bash jobs/rounds.sh async|bytes|private|harmful|fair F.h5 [section.key=value ...]" >&2; exit 2; }
+kind=$1
+data=$2
+shift 2
+. jobs/start.sh
+out=${OUTPUT:-outputs/$kind}
+all=${ROUNDS:-200}
+case $kind in
+async) input=inputs/async.ini ;;
+bytes) input=inputs/compressed.ini ;;
+private) input=inputs/private.ini ;;
+*) input=inputs/robust.ini ;;
+esac
+
+# method NAME section.key=value ...: of a key that is given twice the last counts, those of the user at the end;
+# one without a value is left out.
+method()
+{
+    case " ${METHODS:-$1} " in *" $1 "*) ;; *) return ;; esac
+    local run=$out/$1-$seed.h5 setting
+    local -A given=()
+    shift
+    for setting in run.tuner=random space.configs=1 random.resource="$all" "$@" "${settings[@]}"; do
+        given[${setting%%=*}]=$setting
+        [ "${setting#*=}" ] || unset "given[${setting%%=*}]"
+    done
+    start "$run" $input run.data="$data" run.seed="$seed" "${given[@]}" || exit $?
+}
+
+async() # in all, $all times 10 turns; 39 clients train at once but in the first
+{
+    method sync fed.aggregation=sync client.lr=0.1 fed.eval_every=10
+    method over fed.aggregation=sync client.lr=0.1 fed.cohort=30 device.over=1.3 random.resource=$(((all + 2) / 3)) fed.eval_every=3
+    method buffered client.lr=0.1 buffer.concurrency=39 fed.eval_every=10
+    method fedasync client.lr=0.1 buffer.concurrency=39 buffer.max_staleness=500 fed.cohort=1 \
+            random.resource=$((10 * all)) fed.eval_every=100
+}
+
+bytes()
+{
+    method defaults compress.client=none compress.server=none
+    for bits in 8 4 2; do method "bits$bits" compress.bits=$bits compress.server=none; done
+    method both compress.bits=4 compress.server=quantize
+    for share in 0.1 0.01; do method "top$share" compress.client=topk compress.share=$share compress.server=none; done
+    method sketch compress.client=sketch compress.rows=3 compress.columns=5000 compress.server=none
+}
+
+private()
+{
+    local share=$((all / 5))
+    method plain privacy.clip=0
+    for epsilon in 2 4 8; do
+        method "defaults-$epsilon" privacy.epsilon=$epsilon
+        method "search-$epsilon" privacy.epsilon=$epsilon random.resource=$share space.configs=0 space.source=list \
+            space.file='client.lr=0.1, client.lr=0.01, client.lr=0.03, client.lr=0.3, client.lr=1'
+        method "one-$epsilon" privacy.epsilon=$epsilon run.tuner=one space.configs= random.resource= one.resource="$all" one.each=$((all / 20)) \
+            one.parts=1 'client.lr=log 0.001 .. 10'
+    done
+}
+
+harmful()
+{
+    for share in 0 0.1 0.2 0.3; do
+        for rule in mean median trimmed krum multikrum geometric; do
+            method "$share-$rule" attack.share=$share rule.kind=$rule
+        done
+    done
+}
+
+fair()
+{
+    for q in 0 0.1 0.5 1 2 5; do
+        method "q$q" attack.kind=none rule.kind=mean fed.algorithm=qffl qffl.q=$q
+    done
+}
+
+settings=("$@")
+for seed in ${SEEDS:-1 2 3}; do $kind; done
+echo "analysis/beside.py $out  # the table"
