@@ -60,36 +60,87 @@ grep -v '^run' "$tmp/out" >"$tmp/text"
 tune two mpirun -n 2 "$weft" tune "$tmp/c.ini" run.teams=2 && importance two &&
     grep -v '^run' "$tmp/out" | cmp -s - "$tmp/text"
 result $? "the text of two teams is that of one"
-tune few "$weft" tune "$tmp/c.ini" space.configs=9 && importance few &&
-    grep -q '^matters   not resolved: 9 results at resource 1, fewer than 10$' "$tmp/out"
-result $? "nine results resolve nothing"
-tune lone "$weft" tune "$tmp/c.ini" space.configs=9 parameters.lr=.1 parameters.depth=1 parameters.act=relu \
+"$weft" report "$tmp/one.h5" --csv >"$tmp/text" && "$weft" report "$tmp/one.h5" --json >>"$tmp/text" &&
+    ! grep -q matters "$tmp/text"
+result $? "but its CSV and JSON have not"
+tune lone "$weft" tune "$tmp/c.ini" space.configs=20 parameters.lr=.1 parameters.depth=1 parameters.act=relu \
     parameters.mom=0 && importance lone && grep -q '^matters   nothing: the run is no search$' "$tmp/out" &&
     ! "$weft" report "$tmp/lone.h5" | grep -q ^matters
 result $? "what is no search has no line"
-tune equal "$weft" tune "$tmp/c.ini" space.configs=12 command.run='echo loss=1' && importance equal &&
-    grep -q '^matters   not resolved: 12 results at resource 1, all equal$' "$tmp/out"
+tune equal "$weft" tune "$tmp/c.ini" space.configs=20 command.run='echo loss=0.1' && importance equal &&
+    grep -q '^matters   not resolved: 20 results at resource 1, all equal$' "$tmp/out"
 result $? "nor have equal losses a winner among axes"
-tune failed "$weft" tune "$tmp/c.ini" space.configs=12 \
+tune failed "$weft" tune "$tmp/c.ini" space.configs=20 \
     command.run='test $WEFT_TRIAL = 0 && echo loss=1' && importance failed &&
-    grep -q 'not resolved: 12 results at resource 1, all equal' "$tmp/out"
+    grep -q 'not resolved: 20 results at resource 1, all equal' "$tmp/out"
 result $? "failed ones count as the worst other, here the only one"
 tune noise "$weft" tune "$tmp/c.ini" \
     command.run='awk "BEGIN { print \"loss=\" $WEFT_TRIAL * 617 % 64 }"' && importance noise &&
-    grep -q '^matters   not resolved: ' "$tmp/out"
-result $? "noise is not resolved"
+    grep -q '^matters   not resolved: .* explains 0\.0' "$tmp/out" && ! "$weft" report "$tmp/noise.h5" | grep -q ^matters
+result $? "noise is not resolved, and the report of the run has no line of it"
 tune rungs "$weft" tune "$tmp/c.ini" run.tuner=sha sha.max_resource=27 sha.eliminations=3 sha.reduction=3 space.configs=108 &&
     importance rungs && grep -q '^results   36 results at' "$tmp/out"
 result $? "of several resources the largest counts that 30 results have"
 tune rungs "$weft" tune "$tmp/c.ini" run.tuner=sha sha.max_resource=27 sha.eliminations=3 sha.reduction=3 space.configs=27 --force &&
     importance rungs && grep -q '^results   27 results at' "$tmp/out"
 result $? "where none has, the one that most have"
-# in the grid's points the variances are 2.81 by lr, 0.25 by act, 0.08 by depth
-tune grid "$weft" tune "$tmp/c.ini" space.source=grid space.levels=3 space.configs=0 \
+# in the grid's points the variances are 2.5 by lr, 0.25 by act, 0.07 by depth
+tune grid "$weft" tune "$tmp/c.ini" space.source=grid space.levels=4 space.configs=0 \
     parameters.mom=0 parameters.act='relu | tanh' parameters.lr='log 1e-4 .. 0.5' && importance grid --csv &&
     cp "$tmp/out" "$tmp/csv" && [ "$(share parameters.lr)" -ge 80 ] && [ "$(share parameters.lr)" -le 94 ] &&
     [ "$(share parameters.act)" -ge 3 ] && [ "$(share parameters.act)" -le 12 ]
 result $? "a grid has its points as values"
+
+# of stored losses, as many as there are: of 16 words, of two axes alike, of numbers whose squares overflow
+awk 'BEGIN { OFS = "\t"; print "config", "u", "v", "word", "resource", "word_loss", "sum", "plain", "large"
+    for (u = 0; u < 8; u++) for (v = 0; v < 8; v++) for (w = 0; w < 16; w++)
+        print n++, u, v, "w" w, 1, w * 7 % 16, u + v, 10 * u + v, 10 * u + v "e290" }' >"$tmp/t.tsv"
+cat >"$tmp/t.ini" <<END
+[run]
+task = replay
+tuner = random
+[space]
+configs = 160
+[replay]
+table = $tmp/t.tsv
+loss = plain
+[columns]
+u = 0 .. 7
+v = 0 .. 7
+word = $(awk 'BEGIN { for (w = 0; w < 16; w++) printf "%sw%d", w ? " | " : "", w }')
+END
+stored() # NAME ARGUMENT...: its search, and the text on its axes
+{
+    name=$1
+    shift
+    tune "$name" "$weft" tune "$tmp/t.ini" "$@" && importance "$name"
+}
+stored words replay.loss=word_loss && grep -q '^matters   1\.00 of the variance of the loss is columns\.word' "$tmp/out"
+result $? "one of 16 words decides"
+stored alike replay.loss=sum && grep -q '^matters   columns\.[uv] has 0\.[45].*, columns\.[uv] has 0\.[45]' "$tmp/out"
+result $? "of two axes alike both are named"
+stored plain && sed 1d "$tmp/out" >"$tmp/text" && stored large replay.loss=large && sed 1d "$tmp/out" | cmp -s - "$tmp/text"
+result $? "shares do not depend on the size of the losses"
+stored few space.configs=19 && grep -q '^matters   not resolved: 19 results at resource 1, fewer than 20$' "$tmp/out" &&
+    ! "$weft" report "$tmp/few.h5" | grep -q ^matters
+result $? "19 results resolve nothing"
+stored enough space.configs=20 && "$weft" report "$tmp/enough.h5" | grep -q '^matters   0.* is columns\.u (.*; 20 results at resource 1)$'
+result $? "20 do"
+stored single columns.v=0 columns.word=w3 && grep -q '^ 1\.000   1\.000  1\.000     1\.000  columns\.u$' "$tmp/out" &&
+    ! "$weft" report "$tmp/single.h5" | grep -q ^matters
+result $? "a single axis has all of it, of which the report of the run has no line"
+stored trial space.configs=1 && grep -q '^matters   nothing: the run is no search$' "$tmp/out"
+result $? "one trial is no search"
+WEFT_HOLD="job 30 of" "$weft" tune "$tmp/t.ini" -o "$tmp/held.h5" >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+held $pid && kill -KILL $pid
+wait $pid 2>/dev/null
+importance held && grep -q '^matters   0.* is columns\.u (.*; [23][0-9] results at resource 1)$' "$tmp/out"
+result $? "a run that was killed is reported as far as it came"
+stored most space.configs=10000 && grep -q '^results   10000 results at resource 1, 2048 of them taken$' "$tmp/out" &&
+    [ "$(sed -n 's/^ 0.\([0-9]*\) .* columns\.u$/\1/p' "$tmp/out")" -ge 980 ]
+result $? "of 10,000 results every fifth decides"
+
 refused() # STATEMENT WORDS ARGUMENT...
 {
     statement=$1 words=$2

@@ -16,7 +16,7 @@
 /* TREES: of the forest, as in Optuna. ENOUGH: results that a resource must have; PLACES: of
  * a real axis on which good results are compared; MOST: results that a forest is grown on,
  * of more every so many; PAIRS: that are shown. */
-enum { TREES = 64, ENOUGH = 30, FEWEST = 10, PLACES = 50, MOST = 4096, PAIRS = 5 };
+enum { TREES = 64, ENOUGH = 30, FEWEST = 20, PLACES = 50, MOST = 2048, PAIRS = 5 };
 static const double top = 0.1;       /* share of the results that are good */
 static const double predicted = 0.1; /* share of the variance that a forest must explain */
 static const double sure = 0.95;     /* share of the trees in which an axis must be ahead */
@@ -35,8 +35,9 @@ struct results {
     int n, dim, failed;
     int64_t all; /* before some were left out */
     double resource;
-    int64_t *config;     /* [n] index in the summary */
-    double *y;           /* [n] loss, of those that failed the worst other */
+    int64_t *config; /* [n] index in the summary */
+    double *y;       /* [n] loss, of those that failed the worst other, over the largest,
+                        as squares of large ones overflow */
     struct scale *scale; /* [dim] */
     double *x;           /* [n][dim] position or level; NAN: it does not have the axis */
 };
@@ -115,7 +116,7 @@ static void take_results(const weft_summary *summary, struct results *results,
     int64_t all = find_results(summary, result), many;
     if (all > 1) qsort(result, (size_t)all, sizeof *result, by_resource);
     const struct result *from = result + find_level(result, all, &many);
-    double worst = -INFINITY;
+    double worst = -INFINITY, most = 0;
     *results = (struct results){.n = (int)(many < MOST ? many : MOST),
                                 .dim = (int)summary->dim,
                                 .all = many,
@@ -126,12 +127,16 @@ static void take_results(const weft_summary *summary, struct results *results,
         const struct result *one = from + i * many / results->n;
         results->config[i] = one->config;
         results->y[i] = one->y;
-        if (isfinite(one->y)) worst = fmax(worst, one->y);
+        if (!isfinite(one->y)) continue;
+        worst = fmax(worst, one->y);
+        most = fmax(most, fabs(one->y));
     }
     for (int i = 0; i < results->n; i++) {
-        if (isfinite(results->y[i])) continue;
-        results->failed++;
-        results->y[i] = worst;
+        if (!isfinite(results->y[i])) {
+            results->failed++;
+            results->y[i] = worst;
+        }
+        if (most > 0) results->y[i] /= most;
     }
 }
 
@@ -225,9 +230,10 @@ static double position(const struct scale *scale, double value)
     if (isnan(value)) return NAN;
     if (axis && scale->category) return weft_axis_index(axis, value);
     if (axis) return weft_axis_unit(axis, value);
-    int64_t at = 0;
-    while (at + 1 < scale->n && scale->value[at] < value) at++;
-    return scale->category ? (double)at : ((double)at + 0.5) / (double)scale->n;
+    const double *found =
+        bsearch(&value, scale->value, (size_t)scale->n, sizeof value, by_size);
+    double at = (double)(found - scale->value);
+    return scale->category ? at : (at + 0.5) / (double)scale->n;
 }
 
 static void find_positions(const weft_summary *summary, struct results *results,
@@ -407,25 +413,30 @@ static const char *share_text(const struct importance *found, int i, weft_arena 
                            share->high);
 }
 
-/* What the shares say, in a sentence; NULL: there is no search. */
-static const char *verdict_of(const struct importance *found, weft_arena *mem)
+/* Why the shares say nothing; NULL: they do. */
+static const char *reason_of(const struct importance *found, weft_arena *mem)
 {
     const struct results *results = &found->of;
     const char *text = results_text(results, mem);
-    if (results->all < 2) return NULL;
     if (results->all < FEWEST)
-        return weft_arena_text(mem, "not resolved: %s, fewer than %d", text, FEWEST);
+        return weft_arena_text(mem, "%s, fewer than %d", text, FEWEST);
     if (found->n == 0)
-        return weft_arena_text(mem, "not resolved: %s, %s", text,
+        return weft_arena_text(mem, "%s, %s", text,
                                results->failed == results->n ? "all failed" : "all equal");
-    if (!(found->explained >= predicted))
-        return weft_arena_text(
-            mem, "not resolved: of %s a forest explains %.2f of the variance of others",
-            text, fmax(found->explained, 0));
-    if (found->ahead < sure)
-        return weft_arena_text(mem, "not resolved: %s, %s; %s", share_text(found, 0, mem),
-                               share_text(found, 1, mem), text);
+    if (found->explained >= predicted) return NULL;
+    return weft_arena_text(mem, "of %s a forest explains %.2f of the variance of others",
+                           text, fmax(found->explained, 0));
+}
+
+/* What they say, in a sentence. */
+static const char *verdict_of(const struct importance *found, weft_arena *mem)
+{
+    const struct results *results = &found->of;
     const struct share *first = &found->one[0];
+    const char *text = results_text(results, mem);
+    if (found->ahead < sure)
+        return weft_arena_text(mem, "%s, %s; %s", share_text(found, 0, mem),
+                               share_text(found, 1, mem), text);
     return weft_arena_text(
         mem, "%.2f of the variance of the loss is %s (%.2f to %.2f over trees; %s)",
         first->mean, results->scale[first->a].name, first->low, first->high, text);
@@ -433,8 +444,9 @@ static const char *verdict_of(const struct importance *found, weft_arena *mem)
 
 const char *weft_importance_verdict(const weft_summary *summary, weft_arena *mem)
 {
+    if (summary->dim < 2) return NULL;
     struct importance found = importance_of(summary, 0, mem);
-    return verdict_of(&found, mem);
+    return reason_of(&found, mem) ? NULL : verdict_of(&found, mem);
 }
 
 /* ---- printing ---- */
@@ -462,9 +474,14 @@ static void print_text(const weft_summary *summary, const struct importance *fou
                        weft_arena *tmp)
 {
     const struct results *results = &found->of;
-    const char *verdict = verdict_of(found, tmp);
+    const char *reason = reason_of(found, tmp);
     printf("run       %s\n", summary->path);
-    printf("matters   %s\n", verdict ? verdict : "nothing: the run is no search");
+    if (results->all < 2)
+        printf("matters   nothing: the run is no search\n");
+    else if (reason)
+        printf("matters   not resolved: %s\n", reason);
+    else
+        printf("matters   %s\n", verdict_of(found, tmp));
     if (found->n == 0) return;
     printf("results   %s", results_text(results, tmp));
     if (results->n < results->all) printf(", %d of them taken", results->n);

@@ -21,8 +21,8 @@ WEFT_CHECKED weft_status weft_report(const char *const *run, int n, weft_style s
  *                       not seen, over those of their mean
  * An axis that a configuration does not have has a place at random there, on which its loss
  * does not depend; the values of a list or a grid count alike. Methods and papers:
- * weft/math/anova.h. The same bits everywhere. EFILE. Cost 0.1 s, 3 s of 4096 results, on
- * which more are thinned out. */
+ * weft/math/anova.h. The same bits everywhere. EFILE. Cost 0.1 s, about 1 s of 2048
+ * results, on which more are thinned out. */
 WEFT_CHECKED weft_status weft_importance_print(const char *const *run, int n, int csv);
 /* Prints the contents of an HDF5 file of weft. EFILE. */
 WEFT_CHECKED weft_status weft_info(const char *path);
