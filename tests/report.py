@@ -588,7 +588,7 @@ def check_matters(run, text, table):
     lines = text.splitlines(keepends=True)
     found = [line for line in lines if line.startswith("matters")]
     rows = list(csv.DictReader(io.StringIO(table)))
-    axes = sum(row["with"] == "" for row in rows)
+    axes = sum(row["share"] != "" and row["with"] == "" for row in rows)
     tells = axes > 1 and level(run)[0] >= 20 and float(rows[0]["explained"]) >= .1
     if len(found) != tells or tells and not matters(run, " ".join(found[0].split()), rows):
         differs(run.path, f"axis that matters: {found}")

@@ -49,6 +49,15 @@ static void test_by_hand(void)
     is_near(anova.one[0], 0, 1e-14, "of its number");
     is_near(anova.one[1], 9, 1e-14, "of its category");
     is_near(anova.two[0], 3, 1e-14, "of both together");
+    static const double at[4] = {0, .25, .26, 1}, level[4] = {0, 1, 2, 3};
+    double curve[4][3];
+    node[2].cut = 2;
+    weft_anova_curve(&trees, 0, 4, at, curve, mem);
+    for (int i = 0; i < 4; i++)
+        is_near(curve[i][0], i < 2 ? 4 : 2, 1e-14, "its mean at %g", at[i]);
+    weft_anova_curve(&trees, 1, 4, level, curve, mem);
+    for (int i = 0; i < 4; i++)
+        is_near(curve[i][0], i == 1 ? 7 : 1, 1e-14, "and at level %d", i);
 }
 
 enum { DIM = 4, FEW = 14, CELLS = 40 };
@@ -107,11 +116,27 @@ static double by_cells(const weft_trees *trees, int tree, int a, int b)
     return square - mean * mean;
 }
 
+/* The mean of a curve over an axis less that of a tree, and the variance along it. */
+static void along(const weft_trees *trees, int tree, int axis, double found[2])
+{
+    double at[CELLS], width[CELLS], curve[CELLS][3], square = 0;
+    int start[2] = {trees->start[tree], trees->start[tree + 1]};
+    weft_trees one = {DIM, 1, trees->levels, start, trees->node, trees->value};
+    int n = cells_of(trees, tree, axis, at, width);
+    weft_anova_curve(&one, axis, n, at, curve, mem);
+    found[0] = 0;
+    for (int j = 0; j < n; j++) {
+        found[0] += width[j] * curve[j][0];
+        square += width[j] * curve[j][0] * curve[j][0];
+    }
+    found[1] = square - found[0] * found[0];
+}
+
 static void test_cells(void)
 {
     static const int levels[DIM] = {0, 5, 0, 3};
     enum { TREES = 6 };
-    double x[FEW * DIM], y[FEW], one = 0, two = 0, largest = 0;
+    double x[FEW * DIM], y[FEW], one = 0, two = 0, largest = 0, curve = 0, mean = 0;
     for (int i = 0; i < FEW; i++) {
         for (int a = 0; a < DIM; a++) {
             double u = unit_at(i, 2 + a + (a > 1));
@@ -126,17 +151,23 @@ static void test_cells(void)
     weft_anova_find(&anova, &trees, 1, mem);
     for (int t = 0; t < TREES; t++)
         for (int b = 0; b < DIM; b++) {
-            double own = by_cells(&trees, t, b, b);
+            double own = by_cells(&trees, t, b, b), found[2], first[2];
+            along(&trees, t, b, found);
+            along(&trees, t, 0, first);
+            curve = worse(curve, fabs(found[1] - own));
+            mean = worse(mean, fabs(found[0] - first[0]));
             one = worse(one, fabs(anova.one[b * TREES + t] - own));
             for (int a = 0; a < b; a++) {
                 double both = by_cells(&trees, t, a, b) - own - by_cells(&trees, t, a, a);
-                double found = anova.two[weft_anova_pair(a, b) * TREES + t];
-                two = worse(two, fabs(found - fmax(both, 0)));
+                double pair = anova.two[weft_anova_pair(a, b) * TREES + t];
+                two = worse(two, fabs(pair - fmax(both, 0)));
                 largest = fmax(largest, both);
             }
         }
     is_near(one, 0, 1e-13, "variances of single axes are sums over all cells");
     is_near(two, 0, 1e-13, "and so are those of pairs");
+    is_near(curve, 0, 1e-13, "curves have these variances");
+    is_near(mean, 0, 1e-13, "around one mean");
     ok(largest > .01, "of which some are not 0: %g", largest);
 }
 
@@ -174,6 +205,15 @@ static void test_closed_forms(void)
     is_near(share_of(&added, row_of(&added, 1, 1)), 4. / 13, .01, "y 4/13");
     is_near(share_of(&added, row_of(&added, 2, 2)), 0, .002, "z nothing");
     is_near(share_of(&added, row_of(&added, 0, 1)), 0, .01, "nor x and y together");
+    static const double at[3] = {.1, .5, .9};
+    double curve[3][3];
+    weft_anova_curve(&trees, 0, 3, at, curve, mem);
+    for (int i = 0; i < 3; i++) {
+        is_near(curve[i][0], 3 * at[i] + 1, .05, "at x = %g the mean is 3 x + 1", at[i]);
+        ok(curve[i][1] < curve[i][0] && curve[i][0] < curve[i][2] &&
+               curve[i][2] < curve[i][1] + .1,
+           "between %.3f and %.3f of trees", curve[i][1], curve[i][2]);
+    }
     weft_anova product = anova_of(PRODUCT, 2000, 1, &trees);
     is_near(share_of(&product, row_of(&product, 0, 0)), 3. / 7, .015, "x y: x has 3/7");
     is_near(share_of(&product, row_of(&product, 1, 1)), 3. / 7, .015, "y 3/7");

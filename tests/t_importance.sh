@@ -37,7 +37,11 @@ importance() # NAME [ARGUMENT...]
 }
 share() # AXIS [OTHER]: the share of that row of the CSV, in hundredths
 {
-    awk -F, -v a="\"$1\"" -v b="${2:+\"$2\"}" '$2 == a && $3 == b { printf "%d", 100 * $4 }' "$tmp/csv"
+    awk -F, -v a="\"$1\"" -v b="${2:+\"$2\"}" '$2 == a && $3 == b && $12 == "" { printf "%d", 100 * $4 }' "$tmp/csv"
+}
+curve() # AXIS: values and the mean losses there
+{
+    awk -F, -v a="\"$1\"" '$2 == a && $12 != "" { print $12, $13, $14, $15 }' "$tmp/csv"
 }
 
 tune one "$weft" tune "$tmp/c.ini" && importance one --csv && cp "$tmp/out" "$tmp/csv"
@@ -46,9 +50,18 @@ result $? "a search is reported by axes"
     [ "$(share parameters.act)" -ge 6 ] && [ "$(share parameters.act)" -le 20 ] &&
     [ "$(share parameters.depth)" -le 3 ] && [ "$(share parameters.mom)" -le 4 ]
 result $? "the learning rate has most of the variance, the activation some"
-[ "$(awk -F, 'NR > 1 && $3 == ""' "$tmp/csv" | wc -l)" = 4 ] && [ "$(wc -l <"$tmp/csv")" = 11 ]
+[ "$(awk -F, 'NR > 1 && $12 == "" && $3 == ""' "$tmp/csv" | wc -l)" = 4 ] && [ "$(awk -F, 'NR > 1 && $12 == ""' "$tmp/csv" | wc -l)" = 10 ]
 result $? "four axes, six pairs"
-[ "$(awk -F, '$3 == "" && NR > 1 { sum += $7 } END { printf "%.6f", sum }' "$tmp/csv")" = 1.000000 ]
+# over the others the mean is x^2 + 0.95, failed ones being 5.9: the depths' is 0.45, the activations' 0.5
+curve parameters.lr | awk 'NR == 1 { good = $1 == 1e-4 } $1 < .004 || ($1 > .025 && $1 < .4) { x = log($1) / log(10) + 2; off = $2 - x * x - .95
+    good = good && off > -.9 && off < .9 && $3 <= $2 && $2 <= $4 } END { exit !(good && NR == 50 && $1 == 1) }'
+result $? "with its curve over the others, from end to end"
+[ "$(curve parameters.act | awk '{ printf "%s ", $1 }')" = '"relu" "tanh" "gelu" ' ] &&
+    curve parameters.act | awk '{ y[NR] = $2 } END { exit !(y[2] - y[1] > 1 && y[2] - y[1] < 2 && y[2] - y[3] > 1) }'
+result $? "words are told by name"
+[ "$(curve parameters.depth | awk '{ printf "%s ", $1 }')" = '1 2 3 4 5 6 7 8 ' ]
+result $? "whole numbers are whole"
+[ "$(awk -F, '$3 == "" && $12 == "" && NR > 1 { sum += $7 } END { printf "%.6f", sum }' "$tmp/csv")" = 1.000000 ]
 result $? "shares among the best sum to 1"
 importance one && grep -q '^results   64 results at resource 1, 3 failed and count as the worst other$' "$tmp/out" &&
     grep -q '^matters   0\.[67][0-9] of the variance of the loss is parameters\.lr (0\..* to 0\..* over trees; 64 results at resource 1)$' "$tmp/out"
@@ -119,7 +132,10 @@ stored words replay.loss=word_loss && grep -q '^matters   1\.00 of the variance 
 result $? "one of 16 words decides"
 stored alike replay.loss=sum && grep -q '^matters   columns\.[uv] has 0\.[45].*, columns\.[uv] has 0\.[45]' "$tmp/out"
 result $? "of two axes alike both are named"
-stored plain && sed 1d "$tmp/out" >"$tmp/text" && stored large replay.loss=large && sed 1d "$tmp/out" | cmp -s - "$tmp/text"
+stored plain && sed 1d "$tmp/out" >"$tmp/text" && importance plain --csv && cp "$tmp/out" "$tmp/csv" &&
+    curve columns.u | awk '{ u = $2 - 10 * $1 - 3.5; good += u * u < .5 } END { exit !(good == 8 && NR == 8) }'
+result $? "a curve is in the units of the losses"
+stored large replay.loss=large && sed 1d "$tmp/out" | cmp -s - "$tmp/text"
 result $? "shares do not depend on the size of the losses"
 stored few space.configs=19 && grep -q '^matters   not resolved: 19 results at resource 1, fewer than 20$' "$tmp/out" &&
     ! "$weft" report "$tmp/few.h5" | grep -q ^matters

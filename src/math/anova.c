@@ -22,7 +22,8 @@ struct boxes {
     const weft_trees *trees;
     int dim, leaves;
     struct span *span;      /* [leaves][dim] */
-    double *value, *volume; /* [leaves] less the mean of the tree; of the box */
+    double *value, *volume; /* [leaves] less the mean; of the box */
+    double mean;            /* of the tree */
     struct span *at;        /* [dim] of the node that is visited */
     double **edge;          /* [dim][cells + 1] */
     int *cells;             /* [dim] */
@@ -136,10 +137,8 @@ static struct boxes boxes_of(const weft_trees *trees, int tree, weft_arena *mem)
         boxes.at[a] = (struct span){.lo = 0, .hi = 1, .set = all};
     }
     boxes_visit(&boxes, trees->start[tree]);
-    double mean = 0;
-    for (int i = 0; i < boxes.leaves; i++) mean += boxes.volume[i] * boxes.value[i];
-    for (int i = 0; i < boxes.leaves; i++) boxes.value[i] -= mean;
-    for (int a = 0; a < dim; a++) boxes_divide(&boxes, a, mem);
+    for (int i = 0; i < boxes.leaves; i++) boxes.mean += boxes.volume[i] * boxes.value[i];
+    for (int i = 0; i < boxes.leaves; i++) boxes.value[i] -= boxes.mean;
     return boxes;
 }
 
@@ -180,11 +179,10 @@ static double weight_of(const struct boxes *boxes, int leaf, int a, int b)
     return boxes->value[leaf] * (boxes->volume[leaf] / width);
 }
 
-static double one_of(const struct boxes *boxes, int axis, weft_arena *tmp)
+/* The means over all other axes in the cells of an axis, less that of the tree. */
+static const double *means_of(const struct boxes *boxes, int axis, weft_arena *mem)
 {
-    size_t mark = weft_arena_mark(tmp);
-    const double *edge = boxes->edge[axis];
-    double *step = WEFT_NEW(tmp, double, boxes->cells[axis] + 1), mean = 0, sum = 0;
+    double *step = WEFT_NEW(mem, double, boxes->cells[axis] + 1);
     struct run run[MAX_RUNS];
     for (int i = 0; i < boxes->leaves; i++) {
         double weight = weight_of(boxes, i, axis, axis);
@@ -193,10 +191,17 @@ static double one_of(const struct boxes *boxes, int axis, weft_arena *tmp)
             step[run[r].to] -= weight;
         }
     }
-    for (int j = 0; j < boxes->cells[axis]; j++) {
-        mean += step[j];
-        sum += (edge[j + 1] - edge[j]) * mean * mean;
-    }
+    for (int j = 1; j < boxes->cells[axis]; j++) step[j] += step[j - 1];
+    return step;
+}
+
+static double one_of(const struct boxes *boxes, int axis, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    const double *edge = boxes->edge[axis], *mean = means_of(boxes, axis, tmp);
+    double sum = 0;
+    for (int j = 0; j < boxes->cells[axis]; j++)
+        sum += (edge[j + 1] - edge[j]) * mean[j] * mean[j];
     weft_arena_reset(tmp, mark);
     return sum;
 }
@@ -254,6 +259,7 @@ void weft_anova_find(weft_anova *anova, const weft_trees *trees, int pairs, weft
     for (int t = 0; t < trees->ntree; t++) {
         size_t mark = weft_arena_mark(mem), tree = (size_t)t;
         struct boxes boxes = boxes_of(trees, t, mem);
+        for (int a = 0; a < trees->dim; a++) boxes_divide(&boxes, a, mem);
         anova->whole[t] = whole_of(&boxes);
         for (int b = 0; b < trees->dim; b++) {
             anova->one[(size_t)b * n + tree] = one_of(&boxes, b, mem);
@@ -266,20 +272,64 @@ void weft_anova_find(weft_anova *anova, const weft_trees *trees, int pairs, weft
     }
 }
 
+/* The mean of n numbers, which are sorted, and their quantiles; NAN: there are none. */
+static void spread_of(double *x, int n, double *mean, double *low, double *high)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i];
+    *mean = *low = *high = NAN;
+    if (n == 0) return;
+    qsort(x, (size_t)n, sizeof *x, by_size);
+    *mean = sum / n;
+    *low = x[(int)(0.05 * (n - 1) + 0.5)];
+    *high = x[(int)(0.95 * (n - 1) + 0.5)];
+}
+
 int weft_anova_share(const weft_anova *anova, const double *row, double *mean, double *low,
                      double *high, weft_arena *tmp)
 {
-    double *share = WEFT_NEW(tmp, double, anova->ntree), sum = 0;
+    double *share = WEFT_NEW(tmp, double, anova->ntree);
     int n = 0;
     for (int t = 0; t < anova->ntree; t++)
-        if (anova->whole[t] > 0) sum += share[n++] = row[t] / anova->whole[t];
-    *mean = *low = *high = NAN;
-    if (n == 0) return 0;
-    qsort(share, (size_t)n, sizeof *share, by_size);
-    *mean = sum / n;
-    *low = share[(int)(0.05 * (n - 1) + 0.5)];
-    *high = share[(int)(0.95 * (n - 1) + 0.5)];
+        if (anova->whole[t] > 0) share[n++] = row[t] / anova->whole[t];
+    spread_of(share, n, mean, low, high);
     return n;
+}
+
+/* The cell of an axis in which x is; of a number one that it is the upper end of, as it
+ * goes left at a cut. */
+static int cell_of(const struct boxes *boxes, int axis, double x)
+{
+    const double *edge = boxes->edge[axis];
+    int low = 0, high = boxes->cells[axis] - 1;
+    if (boxes->trees->levels[axis] > 0) return (int)x;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (x <= edge[middle + 1])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+void weft_anova_curve(const weft_trees *trees, int axis, int n, const double *x,
+                      double (*y)[3], weft_arena *tmp)
+{
+    size_t many = (size_t)trees->ntree;
+    double *all = WEFT_NEW(tmp, double, (size_t)n *many); /* [n][ntree] */
+    for (int t = 0; t < trees->ntree; t++) {
+        size_t mark = weft_arena_mark(tmp);
+        struct boxes boxes = boxes_of(trees, t, tmp);
+        boxes_divide(&boxes, axis, tmp);
+        const double *mean = means_of(&boxes, axis, tmp);
+        for (int j = 0; j < n; j++)
+            all[(size_t)j * many + (size_t)t] =
+                boxes.mean + mean[cell_of(&boxes, axis, x[j])];
+        weft_arena_reset(tmp, mark);
+    }
+    for (int j = 0; j < n; j++)
+        spread_of(all + (size_t)j * many, trees->ntree, &y[j][0], &y[j][1], &y[j][2]);
 }
 
 /* ---- good points ---- */

@@ -34,10 +34,10 @@ struct scale {
 struct results {
     int n, dim, failed;
     int64_t all; /* before some were left out */
-    double resource;
-    int64_t *config; /* [n] index in the summary */
-    double *y;       /* [n] loss, of those that failed the worst other, over the largest,
-                        as squares of large ones overflow */
+    double resource, most;
+    int64_t *config;     /* [n] index in the summary */
+    double *y;           /* [n] loss, of those that failed the worst other, over `most`, the
+                            largest, as squares of large ones overflow */
     struct scale *scale; /* [dim] */
     double *x;           /* [n][dim] position or level; NAN: it does not have the axis */
 };
@@ -51,6 +51,7 @@ struct share {
 
 struct importance {
     struct results of;
+    weft_trees trees;
     double explained;
     double ahead; /* share of the trees in which no axis has more than the first */
     int n;
@@ -116,7 +117,7 @@ static void take_results(const weft_summary *summary, struct results *results,
     int64_t all = find_results(summary, result), many;
     if (all > 1) qsort(result, (size_t)all, sizeof *result, by_resource);
     const struct result *from = result + find_level(result, all, &many);
-    double worst = -INFINITY, most = 0;
+    double worst = -INFINITY;
     *results = (struct results){.n = (int)(many < MOST ? many : MOST),
                                 .dim = (int)summary->dim,
                                 .all = many,
@@ -129,14 +130,14 @@ static void take_results(const weft_summary *summary, struct results *results,
         results->y[i] = one->y;
         if (!isfinite(one->y)) continue;
         worst = fmax(worst, one->y);
-        most = fmax(most, fabs(one->y));
+        results->most = fmax(results->most, fabs(one->y));
     }
     for (int i = 0; i < results->n; i++) {
         if (!isfinite(results->y[i])) {
             results->failed++;
             results->y[i] = worst;
         }
-        if (most > 0) results->y[i] /= most;
+        if (results->most > 0) results->y[i] /= results->most;
     }
 }
 
@@ -389,12 +390,12 @@ static struct importance importance_of(const weft_summary *summary, int pairs,
         levels[a] = results->scale[a].category ? results->scale[a].steps : 0;
     const double *x = fill_missing(results, mem);
     weft_trees_rule rule = {.trees = TREES, .tries = results->dim, .leaf = 1};
-    weft_trees trees;
     weft_anova anova;
-    weft_trees_grow(&trees, &rule, results->n, results->dim, levels, x, results->y, 1, mem);
-    weft_anova_find(&anova, &trees, pairs, mem);
+    weft_trees_grow(&found.trees, &rule, results->n, results->dim, levels, x, results->y, 1,
+                    mem);
+    weft_anova_find(&anova, &found.trees, pairs, mem);
     add_shares(&found, &anova, mem);
-    found.explained = explained_by(&trees, results, x, mem);
+    found.explained = explained_by(&found.trees, results, x, mem);
     if (pairs) add_good(&found, mem);
     return found;
 }
@@ -507,8 +508,35 @@ static void print_row(const weft_summary *summary, const struct importance *foun
     if (share->b >= 0) weft_csv_quote(stdout, results->scale[share->b].name);
     printf(",%.17g,%.17g,%.17g,", share->mean, share->low, share->high);
     if (!isnan(share->good)) printf("%.17g", share->good);
-    printf(",%lld,%.17g,%d,%.17g\n", (long long)results->all, results->resource,
+    printf(",%lld,%.17g,%d,%.17g,,,,\n", (long long)results->all, results->resource,
            results->failed, found->explained);
+}
+
+/* Rows for places of an axis, all that it has if they are few. */
+static void print_curve(const weft_summary *summary, const struct importance *found, int a,
+                        weft_arena *tmp)
+{
+    const struct results *results = &found->of;
+    const struct scale *scale = &results->scale[a];
+    int64_t all = scale->axis ? weft_axis_levels(scale->axis, PLACES) : scale->n;
+    int n = (int)(all < PLACES || scale->category ? all : PLACES);
+    double *value = WEFT_NEW(tmp, double, n), *x = WEFT_NEW(tmp, double, n);
+    double(*y)[3] = weft_arena_alloc(tmp, (size_t)n, sizeof *y);
+    for (int j = 0; j < n; j++) {
+        value[j] = scale->axis ? weft_axis_point(scale->axis, j, n)
+                               : scale->value[n > 1 ? j * (all - 1) / (n - 1) : 0];
+        x[j] = position(scale, value[j]);
+    }
+    weft_anova_curve(&found->trees, a, n, x, y, tmp);
+    for (int j = 0; j < n; j++) {
+        weft_csv_quote(stdout, summary->path);
+        putchar(',');
+        weft_csv_quote(stdout, scale->name);
+        printf(",,,,,,,,,,");
+        weft_csv_value(summary, a, value[j], tmp);
+        for (int k = 0; k < 3; k++) printf(",%.17g", results->most * y[j][k]);
+        printf("\n");
+    }
 }
 
 weft_status weft_importance_print(const char *const *run, int n, int csv)
@@ -516,7 +544,8 @@ weft_status weft_importance_print(const char *const *run, int n, int csv)
     weft_arena *mem = weft_arena_new();
     weft_status st = WEFT_OK;
     if (csv)
-        printf("run,axis,with,share,low,high,best,results,resource,failed,explained\n");
+        printf("run,axis,with,share,low,high,best,results,resource,failed,explained,"
+               "value,loss,loss_low,loss_high\n");
     for (int i = 0; i < n && st == WEFT_OK; i++) {
         size_t mark = weft_arena_mark(mem);
         weft_summary *summary = WEFT_NEW(mem, weft_summary, 1);
@@ -529,6 +558,8 @@ weft_status weft_importance_print(const char *const *run, int n, int csv)
                 print_row(summary, &found, &found.one[k]);
             for (int k = 0; csv && k < found.npair; k++)
                 print_row(summary, &found, &found.pair[k]);
+            for (int k = 0; csv && k < found.n; k++)
+                print_curve(summary, &found, found.one[k].a, mem);
         }
         weft_arena_reset(mem, mark);
     }

@@ -31,6 +31,12 @@ void weft_anova_find(weft_anova *anova, const weft_trees *trees, int pairs,
  * or `two`. Returns the number of such trees. */
 int weft_anova_share(const weft_anova *anova, const double *row, double *mean, double *low,
                      double *high, weft_arena *tmp);
+/* What a forest says of n places x[n] of a variable, 0 .. 1 of a number, levels of a
+ * category: y[j] has the mean over trees of f_axis(x[j]), and its quantiles 0.05 and 0.95
+ * over them. Cost of a tree with m leaves O(m (dim + log m) + n log m). Friedman, "Greedy
+ * function approximation", 2001 (partial dependence, here on the uniform distribution). */
+void weft_anova_curve(const weft_trees *trees, int axis, int n, const double *x,
+                      double (*y)[3], weft_arena *tmp);
 
 /* How much the n points of x[n], places 0 .. steps - 1 of one variable, that are good
  * differ from all, by PED-ANOVA: alpha^2 / beta times sum_j p_j (q_j / p_j - 1)^2, p and q
