@@ -103,6 +103,9 @@ tune grid "$weft" tune "$tmp/c.ini" space.source=grid space.levels=4 space.confi
     cp "$tmp/out" "$tmp/csv" && [ "$(share parameters.lr)" -ge 80 ] && [ "$(share parameters.lr)" -le 94 ] &&
     [ "$(share parameters.act)" -ge 3 ] && [ "$(share parameters.act)" -le 12 ]
 result $? "a grid has its points as values"
+[ "$(curve parameters.lr | awk '{ printf "%.3g ", $1 }') $(curve parameters.act | awk '{ printf "%s ", $1 }')" = \
+    '0.0001 0.00171 0.0292 0.5  "relu" "tanh" ' ]
+result $? "of which its curves are"
 
 # of stored losses, as many as there are: of 16 words, of two axes alike, of numbers whose squares overflow
 awk 'BEGIN { OFS = "\t"; print "config", "u", "v", "word", "resource", "word_loss", "sum", "plain", "large"
