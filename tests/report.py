@@ -558,6 +558,43 @@ def comparison(runs):
     return lines + table
 
 
+def level(run):
+    """(results, resource): of the largest resource that 30 results have, or else of the one that has most."""
+    e, a = run.events, run.arms
+    resource, count = dict(zip(e["job"], e["resource"])), {}
+    single = {job for job, k in zip(*np.unique(a["job"], return_counts=True)) if k == 1}
+    for job, p, samples in zip(a["job"], a["p"], a["count"]):
+        if job in single or p > 0 and samples > 0:
+            count[resource[job]] = count.get(resource[job], 0) + 1
+    enough = [r for r, n in count.items() if n >= 30] or [r for r, n in count.items() if n == max(count.values())]
+    return count[max(enough)], max(enough)
+
+
+def matters(run, line, rows):
+    """Whether that is the line of the axis that matters; rows: of --importance --csv."""
+    n, resource = level(run)
+    of = f"{n} results at resource {resource:g}"
+    own = [[f"{float(row[k]):.2f}" for k in ("share", "low", "high")] for row in rows[:2]]
+    first = rows[0]
+    two = [f"{row['axis']} has {x[0]} of the variance of the loss ({x[1]} to {x[2]})" for row, x in zip(rows, own)]
+    x = own[0]
+    return (int(first["results"]), float(first["resource"])) == (n, resource) and line in (
+        f"matters {x[0]} of the variance of the loss is {first['axis']} ({x[1]} to {x[2]} over trees; {of})",
+        f"matters {', '.join(two)}; {of}")
+
+
+def check_matters(run, text, table):
+    """Takes the line out of the text, if the forest explains anything, and compares it."""
+    lines = text.splitlines(keepends=True)
+    found = [line for line in lines if line.startswith("matters")]
+    rows = list(csv.DictReader(io.StringIO(table)))
+    axes = sum(row["share"] != "" and row["with"] == "" for row in rows)
+    tells = axes > 1 and level(run)[0] >= 20 and float(rows[0]["explained"]) >= .1
+    if len(found) != tells or tells and not matters(run, " ".join(found[0].split()), rows):
+        differs(run.path, f"axis that matters: {found}")
+    return "".join(line for line in lines if line not in found)
+
+
 def check_text(path, have, want):
     have = [" ".join(line.split()) for line in have.splitlines() if line.strip()]
     want = [" ".join(line.split()) for line in want]
@@ -575,7 +612,8 @@ def main():
     runs = [Run(path) for path in paths]
     for run in runs:
         check_file(run)
-        check_text(run.path, report(run.path), as_text(run))
+        text = check_matters(run, report(run.path), report(run.path, "--importance", "--csv"))
+        check_text(run.path, text, as_text(run))
     objects = json.loads(report(*paths, "--json"))
     if len(objects) != len(runs):
         differs("JSON", f"{len(objects)} objects of {len(runs)} runs")

@@ -57,6 +57,19 @@ refuses "compare.py refuses a run of another task" compare "$sgd" -o "$table/qua
 refuses "claims.py refuses a run of another task" claims "$sgd" -d "$table"
 refuses "budgets.py refuses a run of another task" budgets "$sgd" -d "$table"
 refuses "federated.py refuses a run of another task" federated "$sgd" -o "$table/federated"
+refuses "axes.py refuses a run of too few results" axes "$sgd" -o "$table/axes.svg"
+refuses "and a file that is no run" axes "$tmp/rows.h5" -o "$table/axes.svg"
+"$weft" tune "$tmp/command.ini" run.tuner=random space.configs=24 parameters.x='log 1e-3 .. 1.5' parameters.word='one | <two>' -o "$tmp/axes.h5" \
+    >"$tmp/out" 2>"$tmp/log" && "$python" analysis/axes.py "$tmp/axes.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(cat "$tmp/out")" = "$tmp/axes-axes.svg" ]
+result $? "axes.py draws which axes matter"
+"$python" - "$tmp/axes-axes.svg" >"$tmp/out" 2>"$tmp/log" <<'END'
+import sys
+import xml.etree.ElementTree as tree
+text = ["".join(t.itertext()) for t in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}text")]
+assert [text.count(name) for name in ("x", "word", "with word", "one", "<two>", "0.001")] == [3, 2, 1, 1, 1, 1], text
+assert any(t.startswith("24 results at resource 1; a forest explains 0.8") for t in text), text
+END
+result $? "shares, curves and words are told by name"
 mkdir "$tmp/named" && cp "$tmp/runs/fmap.h5" "$tmp/named/random-4-1.h5" && cp "$tmp/runs/command.h5" "$tmp/named/tpe-1.h5"
 refuses "cnn.py refuses a run of another task with the right name" cnn "$tmp/named/random-4-1.h5" -o "$table/cnn.tsv"
 refuses "mipego.py refuses runs of another task" mipego "$tmp/named" -d "$table"

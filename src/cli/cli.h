@@ -10,7 +10,7 @@ typedef struct weft_cli {
     const char *output; /* -o, or NULL */
     const char *data;   /* --data, --plan-for: a packed file; or NULL */
     const char *plot;   /* --plot: the picture to write, or NULL */
-    int plan, force, retry, csv, json, trials, ini;
+    int plan, force, retry, csv, json, trials, importance, ini;
     int n;
     char **arg; /* [n] arguments that are not options */
 } weft_cli;

@@ -385,7 +385,7 @@ weft_status weft_cli_export(const weft_cli *cli)
 
 static weft_status save_report(const weft_cli *cli)
 {
-    if (cli->n != 1 || cli->csv || cli->json || cli->trials)
+    if (cli->n != 1 || cli->csv || cli->json || cli->trials || cli->importance)
         return weft_fail(WEFT_ECONF, "report -o writes one run, and neither CSV nor JSON");
     if (!weft_run_is_unfinished(cli->arg[0]))
         return weft_fail(WEFT_ECONF,
@@ -402,8 +402,14 @@ weft_status weft_cli_report(const weft_cli *cli)
     if (cli->trials && !cli->csv && !cli->json)
         return weft_fail(WEFT_ECONF, "report --trials prints a table for programs; add "
                                      "--csv or --json");
+    if (cli->importance && (cli->trials || cli->json))
+        return weft_fail(WEFT_ECONF,
+                         "report --importance prints a table or, with --csv, a "
+                         "row for each axis and pair; take out --%s",
+                         cli->trials ? "trials" : "json");
     const char **run = WEFT_NEW(cli->mem, const char *, cli->n);
     for (int i = 0; i < cli->n; i++) run[i] = cli->arg[i];
+    if (cli->importance) return weft_importance_print(run, cli->n, cli->csv);
     return weft_report(run, cli->n,
                        cli->json  ? WEFT_JSON
                        : cli->csv ? WEFT_CSV

@@ -42,7 +42,7 @@ _weft()
     *,tune,-*) words='-o --output --data --plan --force --help' ;;
     *,serve,-*) words='-o --output --plan --force --help' ;;
     *,resume,-*) words='--retry-failed --help' ;;
-    *,report,-*) words='-o --output --force --csv --json --trials --help' ;;
+    *,report,-*) words='-o --output --force --csv --json --trials --importance --help' ;;
     *,--plot,*) _weft_files "$cur" .svg ;;
     *,info,-*) words='--plot --force --help' ;;
     *,list,-*) words='--ini --plan-for --help' ;;

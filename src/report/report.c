@@ -473,6 +473,8 @@ static const char *beside(const char *sampler, const char *mixing, weft_arena *t
 
 static void print_jobs(const weft_summary *summary, weft_arena *tmp)
 {
+    const char *verdict = weft_importance_verdict(summary, tmp);
+    if (verdict) printf("matters   %s\n", verdict);
     if (summary->rounds > 0)
         print_trials(summary, tmp);
     else

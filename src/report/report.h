@@ -154,6 +154,15 @@ void weft_report_json(const weft_summary *summary, int n, const weft_methods *me
 WEFT_CHECKED weft_status weft_trials_print(const weft_summary *summary, int n, int json,
                                            weft_arena *tmp);
 
+/* A value of axis a to stdout as CSV has it: words by name; nothing where it is NAN. */
+void weft_csv_value(const weft_summary *summary, int64_t a, double x, weft_arena *tmp);
+
+/* "0.82 of the variance of the loss is client.lr (...)", or what the first two axes have
+ * if neither is ahead, by the shares of weft_importance_print; NULL where these say
+ * nothing: fewer than two axes or 20 results, or a forest that explains none. Owned by mem.
+ * Cost O(trees axes n log n), n results, at most 2048. */
+const char *weft_importance_verdict(const weft_summary *summary, weft_arena *mem);
+
 /* The runs as a table for people. */
 void weft_report_comparison(const weft_summary *summary, int n, const weft_methods *methods,
                             weft_arena *tmp);

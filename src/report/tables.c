@@ -388,6 +388,23 @@ static struct cell word_cell(const char *words, double i, weft_arena *tmp)
 
 #define MOST 9e15 /* of the whole numbers that doubles hold exactly */
 
+/* A value of axis a, of the axis' own type. */
+static struct cell value_cell(const weft_summary *summary, int64_t a, double x,
+                              weft_arena *tmp)
+{
+    if (isnan(x)) return (struct cell){0};
+    if (strcmp(summary->type[a], "real") == 0 || !(fabs(x) < MOST)) return number_cell(x);
+    if (strcmp(summary->type[a], "integer") == 0) return whole_cell((int64_t)x);
+    if (strcmp(summary->type[a], "boolean") == 0)
+        return (struct cell){.is = CELL_TRUTH, .whole = x != 0};
+    return word_cell(summary->type[a], x, tmp);
+}
+
+void weft_csv_value(const weft_summary *summary, int64_t a, double x, weft_arena *tmp)
+{
+    csv_cell(value_cell(summary, a, x, tmp));
+}
+
 static struct cell axis_cell(const struct trial_row *row, const char *name, weft_arena *tmp)
 {
     const weft_summary *summary = row->summary;
@@ -395,13 +412,7 @@ static struct cell axis_cell(const struct trial_row *row, const char *name, weft
     while (a < summary->dim && strcmp(summary->axis[a], name) != 0) a++;
     if (a == summary->dim || row->arm < 0 || summary->nconfig == 0) return (struct cell){0};
     int64_t config = weft_summary_place(summary, summary->arms.config[row->arm]);
-    double x = summary->conf[config * summary->dim + a];
-    if (isnan(x)) return (struct cell){0};
-    if (strcmp(summary->type[a], "real") == 0 || !(fabs(x) < MOST)) return number_cell(x);
-    if (strcmp(summary->type[a], "integer") == 0) return whole_cell((int64_t)x);
-    if (strcmp(summary->type[a], "boolean") == 0)
-        return (struct cell){.is = CELL_TRUTH, .whole = x != 0};
-    return word_cell(summary->type[a], x, tmp);
+    return value_cell(summary, a, summary->conf[config * summary->dim + a], tmp);
 }
 
 static struct cell fixed_cell(const struct trial_row *row, int64_t column)

@@ -1,7 +1,7 @@
-/* Random forests for regression on configurations: growth and predictions; see forest.h.
+/* Random forests for regression on configurations: growth and predictions; see trees.h.
  * Our own code, as LightGBM, the one library with a C interface, grows trees on histograms
  * of binned values, and each tree must depend on (seed, tree) alone. */
-#include "forest.h"
+#include "weft/math/trees.h"
 #include "weft/base/random.h"
 
 #include <math.h>
@@ -57,6 +57,14 @@ static uint64_t increasing(double x)
     x += 0; /* -0 becomes 0 */
     memcpy(&bits, &x, sizeof bits);
     return bits & sign ? ~bits : bits | sign;
+}
+
+double weft_trees_cut(uint64_t cut)
+{
+    double x;
+    uint64_t sign = (uint64_t)1 << 63, bits = cut & sign ? cut & ~sign : ~cut;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 struct ranked {
@@ -222,19 +230,25 @@ static int part_lists(struct grower *grower, const struct segment *segment,
 
 /* ---- trees ---- */
 
+/* How often each of n points is drawn for a tree, n draws with replacement; added to the
+ * zeros of draw[n]. */
+static void count_draws(uint64_t seed, int tree, int n, struct drawn *draw)
+{
+    weft_rng4 rng = {{0}};
+    for (int i = 0; i < n; i++) {
+        if (i % 4 == 0)
+            rng = weft_rng_at(seed, WEFT_RNG_TUNER, 0, (uint64_t)tree, (uint64_t)(i / 4));
+        draw[(int)(weft_rng_unit(rng.v[i % 4]) * n)].times++;
+    }
+}
+
 /* Draws n points with replacement and lists them in each feature's order. Returns the
  * number of distinct ones. */
 static int draw_points(struct grower *grower, int tree)
 {
     int m = 0;
     memset(grower->draw, 0, (size_t)grower->n * sizeof *grower->draw);
-    weft_rng4 rng = {{0}};
-    for (int i = 0; i < grower->n; i++) {
-        if (i % 4 == 0)
-            rng = weft_rng_at(grower->seed, WEFT_RNG_TUNER, 0, (uint64_t)tree,
-                              (uint64_t)(i / 4));
-        grower->draw[(int)(weft_rng_unit(rng.v[i % 4]) * grower->n)].times++;
-    }
+    count_draws(grower->seed, tree, grower->n, grower->draw);
     for (int i = 0; i < grower->n; i++)
         grower->draw[i].sum = grower->y[i] * grower->draw[i].times;
     for (int a = 0; a < grower->trees->dim; a++) {
@@ -419,4 +433,29 @@ void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, i
     double *variance = WEFT_NEW(mem, double, more);
     weft_trees_ask(trees, more, x + (size_t)n * (size_t)dim, y + n, variance, mem);
     weft_trees_grow(trees, rule, all, dim, trees->levels, x, y, seed, mem);
+}
+
+void weft_trees_unseen(const weft_trees *trees, int n, const double *x, uint64_t seed,
+                       double *mean, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp), dim = (size_t)trees->dim;
+    struct asked *point = WEFT_NEW(tmp, struct asked, (size_t)n * dim);
+    struct drawn *draw = WEFT_NEW(tmp, struct drawn, n);
+    int *count = WEFT_NEW(tmp, int, n);
+    prepare_points(trees, n, x, point);
+    memset(mean, 0, (size_t)n * sizeof *mean);
+    for (int t = 0; t < trees->ntree; t++) {
+        memset(draw, 0, (size_t)n * sizeof *draw);
+        count_draws(seed, t, n, draw);
+        for (int i = 0; i < n; i++) {
+            if (draw[i].times > 0) continue;
+            const weft_tree_node *at = trees->node + trees->start[t];
+            while (at->child != at - trees->node)
+                at = node_below(trees->node, at, point + (size_t)i * dim);
+            mean[i] += trees->value[at - trees->node];
+            count[i]++;
+        }
+    }
+    for (int i = 0; i < n; i++) mean[i] = count[i] > 0 ? mean[i] / count[i] : (double)NAN;
+    weft_arena_reset(tmp, mark);
 }
