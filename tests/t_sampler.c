@@ -71,6 +71,7 @@ static const struct row rows[] = {
     {"forest", "trees", "13", "generations = 30\n", 12},
     {"forest", "scale", "linear", quick, 12},
     {"forest", "generations", "60", "trees = 12\n", 12},
+    {"gp", "design", "6", "", 0},
 };
 enum { ROWS = LEN(rows) };
 
@@ -162,6 +163,7 @@ static void test_contradictions(void)
     } bad[] = {
         {"forest", "trees = 1\n", "forest.trees = 1", "from 2 to"},
         {"forest", "design = 1\n", "forest.design = 1", "from 2 to"},
+        {"gp", "design = 1\n", "gp.design = 1", "from 2 to"},
     };
     for (size_t i = 0; i < LEN(bad); i++) {
         struct minimizer minimizer;
@@ -204,6 +206,7 @@ static const struct {
     {"tpe", "startup = 1\nform = hyperopt\n"},
     {"kde", "random = 0\n"},
     {"forest", "design = 10\ntrees = 30\ngenerations = 50\n"},
+    {"gp", "design = 10\n"},
 };
 
 static const char *run_of(size_t kind)
@@ -242,7 +245,8 @@ static void test_edges(size_t kind, double (*loss)(const double *), const char *
             alike += memcmp(v, conf + AXES * j, AXES * sizeof *v) == 0;
     }
     ok(inside, "%s: axes of one value, and trials %s", kinds[kind].sampler, what);
-    if (strcmp(kinds[kind].sampler, "forest") == 0)
+    if (strcmp(kinds[kind].sampler, "forest") == 0 ||
+        strcmp(kinds[kind].sampler, "gp") == 0)
         ok(alike == 0, "no configuration is told twice where there are enough");
 }
 
@@ -269,7 +273,8 @@ static void test_rungs(void)
         int highest;
     } all[] = {{"tpe", "startup = 6", 1},
                {"kde", "random = 0\npoints = 6", 1},
-               {"kde", "random = 0\npoints = 150", 0}};
+               {"kde", "random = 0\npoints = 150", 0},
+               {"gp", "design = 6", 1}};
     for (size_t r = 0; r < LEN(all); r++) {
         weft_job job;
         int64_t late = 0, near = 0;
