@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Methods beside one that costs nothing, paired by seed, as jobs/one.sh and jobs/rounds.sh make them.
 
-usage: analysis/beside.py [--baseline NAME] [--target PERCENT] DIR ...
+usage: analysis/beside.py [--baseline NAME] [--target PERCENT] [-o PICTURE] DIR ...
 
 Prints a table for each DIR, of its runs METHOD-SEED.h5: the test error of the server's weights in
 percent, mean over seeds; how much it is less than that of the baseline (`defaults`), paired by seed;
@@ -15,6 +15,9 @@ With --target, for runs with fed.eval_every: in how many seeds the validation er
 PERCENT, and the turns and virtual hours to the first evaluation where it had; of these the ratio to
 the baseline's, paired by seed, as a geometric mean with its interval. A seed in which it did not is
 left out of the means, which flatters the method; the column `reached` tells.
+
+With -o, of one DIR whose runs have fed.eval_every: the validation error by turns, bytes and virtual
+hours, means over seeds with 95 % intervals.
 """
 
 import argparse
@@ -25,7 +28,10 @@ import re
 import sys
 
 import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.ticker import NullFormatter
 
+import federated
 import runs
 import stats
 
@@ -42,31 +48,37 @@ def worst_tenth(run):
     return 100 * np.mean(error[-max(1, len(error) // 10):]) if len(error) else math.nan
 
 
+def spent(run):
+    """{what: how much of it up to each round}"""
+    rounds = run.rounds
+    return {"turns": np.cumsum(sum(rounds[k].astype(float) for k in ("clients", "diverged", "dropped", "surplus"))),
+            "MB": np.cumsum(rounds["bytes"]) / 1e6, "virtual hours": np.cumsum(rounds["seconds"]) / 3600}
+
+
 def measure(run, target):
     """What the table tells of a run, by column."""
     rounds = run.rounds
-    turns = np.cumsum(sum(rounds[k].astype(float) for k in ("clients", "diverged", "dropped", "surplus")))
-    hours = np.cumsum(rounds["seconds"]) / 3600
+    turns, sent, hours = spent(run).values()
     out = {"error": 100 * run.winner.get("test_personal_error", run.winner["test_error"]),
            "worst tenth": worst_tenth(run), "epsilon": float(run.attr.get("privacy_epsilon", math.nan)),
            "rounds": int(run.attr["rounds"]), "turns": turns[-1], "hours": hours[-1] or math.nan,
-           "MB": sum(rounds["bytes"]) / 1e6, "seconds": float(run.attr["search_seconds"])}
+           "MB": sent[-1], "seconds": float(run.attr["search_seconds"])}
     if target is not None:
         there = np.flatnonzero(100 * rounds["valid_error"] <= target)
         out["turns to it"], out["hours to it"] = (turns[there[0]], hours[there[0]]) if len(there) else (math.nan, math.nan)
     return out
 
 
-def read(folder, baseline, target):
-    """{method: {seed: what was measured}}"""
+def read(folder, baseline):
+    """{method: {seed: run}}, in the order of the table"""
     found = {}
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.h5"))):
         name = NAME.fullmatch(os.path.basename(path))
         if name:
-            found.setdefault(name[1], {})[int(name[2])] = measure(runs.load([path])[0], target)
+            found.setdefault(name[1], {})[int(name[2])] = runs.load([path])[0]
     if baseline not in found:
         sys.exit(f"{folder}: no runs {baseline}-SEED.h5; jobs/one.sh and jobs/rounds.sh make runs, --baseline names another")
-    return found
+    return {n: found[n] for n in [n for n in ORDER if n in found] + sorted(set(found) - set(ORDER))}
 
 
 def paired(own, plain, column):
@@ -106,16 +118,45 @@ def row(found, name, baseline):
     return cells
 
 
+def picture(found, path):
+    """Validation errors by what was spent up to them, where anything was."""
+    known = {name: {seed: np.isfinite(run.rounds["valid_error"]) for seed, run in own.items()} for name, own in found.items()}
+    if any(k.sum() < 2 for own in known.values() for k in own.values()):
+        sys.exit(f"{path}: a curve needs evaluations during the training; give fed.eval_every")
+    units = [u for u in ("turns", "MB", "virtual hours") if all(spent(r)[u][-1] > 0 for own in found.values() for r in own.values())]
+    if not units:
+        sys.exit(f"{path}: nothing is told of what was spent")
+    fig, axes = plt.subplots(1, len(units), figsize=(4.2 * len(units) + 1.5, 4), sharey=True, squeeze=False)
+    for ax, unit in zip(axes[0], units):
+        for i, (name, own) in enumerate(found.items()):
+            curves = [(spent(r)[unit][known[name][s]], 100 * r.rounds["valid_error"][known[name][s]]) for s, r in own.items()]
+            x, mean, half = federated.on_grid(curves, False)
+            colour = runs.CYCLE[i % len(runs.CYCLE)]
+            ax.plot(x, mean, color=colour, label=name)
+            ax.fill_between(x, mean - half, mean + half, color=colour, alpha=0.15, lw=0)
+        ax.set_xlabel(unit)
+        ax.set_xscale("log")
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    axes[0][0].set_ylabel("validation error (%)")
+    axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1, 1))
+    fig.savefig(path, dpi=100)
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("folder", nargs="+", metavar="DIR")
     args.add_argument("--baseline", metavar="NAME", default="defaults")
     args.add_argument("--target", metavar="PERCENT", type=float)
+    args.add_argument("-o", metavar="PICTURE", help="OUT.png, .pdf or .svg")
     args = args.parse_args()
+    if args.o and len(args.folder) > 1:
+        sys.exit(f"-o {args.o}: a picture is of one directory")
     for folder in args.folder:
-        found = read(folder, args.baseline, args.target)
-        names = [n for n in ORDER if n in found] + sorted(set(found) - set(ORDER))
-        rows = [row(found, name, args.baseline) for name in names]
+        all_runs = read(folder, args.baseline)
+        if args.o:
+            picture(all_runs, args.o)
+        found = {name: {seed: measure(run, args.target) for seed, run in own.items()} for name, own in all_runs.items()}
+        rows = [row(found, name, args.baseline) for name in found]
         columns = [k for k in rows[0] if any(r[k] != "" for r in rows)]
         print(f"\n{folder}\n\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
         for cells in rows:

@@ -28,6 +28,9 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "frameworks"))
+from processes import processors  # noqa: E402
+
 # clients, clients a round, training samples, batch, rounds; Flower does a twentieth of them, four at least
 CASES = {"softmax": (1000, 10, 60, 10, 200),
          "light": (1000, 100, 3, 3, 60),
@@ -84,25 +87,6 @@ def setting(name):
 
 
 # ---- time ----
-
-def processors():
-    """Seconds of processors that all processes below the measuring one have taken."""
-    parent, used = {}, {}
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as f:
-                field = f.read().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        parent[int(entry)], used[int(entry)] = int(field[1]), int(field[11]) + int(field[12])
-    top, total = int(os.environ["MEASURED_BY"]), 0
-    for pid in used:
-        at = pid
-        while at not in (0, top):
-            at = parent.get(at, 0)
-        total += used[pid] if at == top and pid != top else 0
-    return total / os.sysconf("SC_CLK_TCK")
-
 
 marks = []
 

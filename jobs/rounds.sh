@@ -5,7 +5,8 @@
 #   async    as many turns of clients in rounds that wait and in rounds that do not (inputs/async.ini)
 #   bytes    changes of fewer bytes (inputs/compressed.ini)
 #   private  what privacy costs the defaults, a search of five trainings, and one training that finds
-#            its settings, each at the same epsilon and with as many rounds (inputs/private.ini)
+#            its settings, each at the same epsilon and with as many rounds, and a search whose
+#            trainings have all rounds each, `long` (inputs/private.ini)
 #   harmful  rules of the server beside harmful clients (inputs/robust.ini)
 #   fair     q-FFL (inputs/robust.ini)
 # F.h5 is a federation, packed with clients; the settings hold for all methods, so rates that suit one
@@ -55,23 +56,25 @@ async() # in all, $all times 10 turns; 39 clients train at once but in the first
 
 bytes()
 {
-    method defaults compress.client=none compress.server=none
-    for bits in 8 4 2; do method "bits$bits" compress.bits=$bits compress.server=none; done
-    method both compress.bits=4 compress.server=quantize
-    for share in 0.1 0.01; do method "top$share" compress.client=topk compress.share=$share compress.server=none; done
-    method sketch compress.client=sketch compress.rows=3 compress.columns=5000 compress.server=none
+    local up=(fed.eval_every=20 compress.server=none)
+    method defaults "${up[@]}" compress.client=none
+    for bits in 8 4 2; do method "bits$bits" "${up[@]}" compress.bits=$bits; done
+    method both "${up[@]}" compress.bits=4 compress.server=quantize
+    for share in 0.1 0.01; do method "top$share" "${up[@]}" compress.client=topk compress.share=$share; done
+    method sketch "${up[@]}" compress.client=sketch compress.rows=3 compress.columns=5000
 }
 
 private()
 {
-    local share=$((all / 5))
+    local rates='client.lr=0.1, client.lr=0.01, client.lr=0.03, client.lr=0.3, client.lr=1'
     method plain privacy.clip=0
     for epsilon in 2 4 8; do
         method "defaults-$epsilon" privacy.epsilon=$epsilon
-        method "search-$epsilon" privacy.epsilon=$epsilon random.resource=$share space.configs=0 space.source=list \
-            space.file='client.lr=0.1, client.lr=0.01, client.lr=0.03, client.lr=0.3, client.lr=1'
-        method "one-$epsilon" privacy.epsilon=$epsilon run.tuner=one space.configs= random.resource= one.resource="$all" one.each=$((all / 20)) \
-            one.parts=1 'client.lr=log 0.001 .. 10'
+        method "search-$epsilon" privacy.epsilon=$epsilon random.resource=$((all / 5)) space.configs=0 \
+            space.source=list space.file="$rates"
+        method "long-$epsilon" privacy.epsilon=$epsilon space.configs=0 space.source=list space.file="$rates"
+        method "one-$epsilon" privacy.epsilon=$epsilon run.tuner=one space.configs= random.resource= \
+            one.resource="$all" one.each=$((all / 20)) one.parts=1 'client.lr=log 0.001 .. 10'
     done
 }
 

@@ -153,7 +153,7 @@ assert one["seeds"] == "2" and one["error %"] == f"{x[0]:.2f} +- 0.00", one
 assert one["less defaults"] == f"{(x[0] - x[1]) / 2:+.2f} +- {half:.2f}" and plain["less defaults"] == "", one
 assert one["worst"] == f"{x[0]:.2f}" and one["behind"] == str(int(x[0] > x[1])), one
 assert plain["error %"] == f"{sum(x) / 2:.2f} +- {half:.2f}", plain
-assert one["of the gap"] == ("100 %" if x[1] > x[0] else ""), one
+assert one.get("of the gap", "") == ("100 %" if x[1] > x[0] else ""), one
 assert one["rounds"] == "4" and "epsilon" not in one and "reached" not in one, one
 END
 result $? "with errors, differences paired by seed, intervals, the share of the gap and rounds"
@@ -189,6 +189,12 @@ assert (other["turns to it, ratio"], other["hours to it, ratio"]) == ("7.50", "0
 assert never["reached"] == "0" and never["turns to it"] == "", never
 END
 result $? "and tells turns and hours to it, the worst tenth of clients, and epsilon"
+! "$python" analysis/beside.py -o "$tmp/curves.svg" "$tmp/ways" >"$tmp/out" 2>"$tmp/log" && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q 'give fed.eval_every' "$tmp/log"
+result $? "a curve needs evaluations, which one line says"
+rm "$tmp"/ways/[do]*.h5 # those without
+"$python" analysis/beside.py --baseline sync -o "$tmp/curves.svg" "$tmp/ways" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '>virtual hours<' "$tmp/curves.svg" && grep -q '>never<' "$tmp/curves.svg"
+result $? "errors by turns and virtual hours are drawn"
 
 # Any script with any run: never a traceback.
 mkdir "$tmp/own"

@@ -432,7 +432,7 @@ static void test_refused(void)
     const fed_task *with = standing(toy, with_rule("median", ""), 1)->self,
                    *without = standing(toy, "[fed]\ncohort = 23\n", 1)->self;
     double bytes = with->work.bytes;
-    ok(bytes > without->work.bytes + 17 * W * sizeof(real) / world.size,
+    ok(bytes > without->work.bytes + 17.0 * W * (double)sizeof(real) / world.size,
        "memory of the changes is counted");
     toy->memory = bytes - 1;
     stand_refused(toy, with_rule("median", ""), "run.memory");

@@ -304,7 +304,7 @@ mv "$tmp/t1.csv" "$tmp/t.csv"
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
 refused_option "one column of clients is named, not several" "client = site,nr1 names several columns where one is expected" client=site,nr1
 refused_option "so of groups" "group = site,nr1 names several columns" group=site,nr1
-refused_option "what a division over clients does not read is told" "alpha = 0.3 has no effect without partition = dirichlet; give" clients=5 alpha=0.3
+refused_option "what a division over clients does not read is told" "alpha = 0.3 has no effect without partition = dirichlet, quantity or pachinko; give" clients=5 alpha=0.3
 refused_option "shards, too" "shards = 3 has no effect without partition = shards" clients=5 shards=3
 refused_option "and sizes" "deviation = 2 has no effect without sizes = lognormal or power" clients=5 deviation=2
 refused_option "groups of clients are told" "group and client are both given" group=site client=nr1

@@ -8,6 +8,8 @@ import time
 import numpy as np
 import torch
 
+from processes import processors
+
 SPEC = json.loads(os.environ["SPEC"])
 PART, ROUNDS, COHORT, BATCH, RATE = (SPEC[k] for k in ("part", "rounds", "cohort", "batch", "rate"))
 torch.set_num_threads(SPEC.get("threads", 1))
@@ -50,25 +52,6 @@ def train(model, client):
         torch.nn.functional.cross_entropy(model(x[at]), y[at]).backward()
         sgd.step()
     return len(y)
-
-
-def processors():
-    """Seconds of processors that all processes of this program have taken."""
-    parent, used = {}, {}
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as f:
-                field = f.read().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        parent[int(entry)], used[int(entry)] = int(field[1]), int(field[11]) + int(field[12])
-    top, total = int(os.environ["MEASURED_BY"]), 0
-    for pid in used:
-        at = pid
-        while at not in (0, top):
-            at = parent.get(at, 0)
-        total += used[pid] if at == top and pid != top else 0
-    return total / os.sysconf("SC_CLK_TCK")
 
 
 def mark():

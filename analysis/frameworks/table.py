@@ -14,6 +14,7 @@ import threading
 import time
 
 import on_weft
+from processes import below
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = {"fedavg": ("weft", "bare", "pfl", "flower", "flute", "fedscale"),
@@ -30,24 +31,10 @@ HEADER = "\t".join(("part", "network", "program", "seconds", "least", "most", "c
                     "test_error", "epsilon", "date"))
 
 
-def descendants():
-    parent = {}
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as f:
-                parent[int(entry)] = int(f.read().rsplit(")", 1)[1].split()[1])
-        except OSError:
-            pass
-    below = {os.getpid()}
-    while more := {p for p, up in parent.items() if up in below} - below:
-        below |= more
-    return below - {os.getpid()}
-
-
 def pss():
     """MB of all processes below this one."""
     total = 0
-    for pid in descendants():
+    for pid in below(os.getpid()):
         try:
             with open(f"/proc/{pid}/smaps_rollup") as f:
                 total += sum(int(line.split()[1]) for line in f if line.startswith("Pss:"))

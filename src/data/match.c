@@ -443,13 +443,13 @@ weft_status data_match_alphabet(weft_data *data, const weft_likeness *like,
     if (data->classes != like->classes)
         return weft_fail(WEFT_EDATA,
                          "%s has an alphabet of %d symbols, but the winner of %s one of "
-                         "%lld; pack it with the same vocabulary",
+                         "%lld; pack both by one version of weft",
                          data->path, data->classes, whose, (long long)like->classes);
     for (int i = 0; i < data->classes; i++)
         if (strcmp(data->class_name[i], like->class_name[i]) != 0)
             return weft_fail(WEFT_EDATA,
                              "%s has '%s' for symbol %d of its alphabet, but the winner of "
-                             "%s '%s'; pack it with the same vocabulary",
+                             "%s '%s'; pack both by one version of weft",
                              data->path, data->class_name[i], i, whose,
                              like->class_name[i]);
     return WEFT_OK;
