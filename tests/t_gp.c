@@ -19,6 +19,8 @@ static void test_functions(void)
 {
     int n = reached("branin", 60, 1, 20, 1e-4);
     ok(n >= 18, "Branin's function in 60 trials to 1e-4: %d of 20", n);
+    n = reached("branin", 100, 1, 5, 3e-7);
+    ok(n >= 4, "in 100 trials to 3e-7, which noise does not hide: %d of 5", n);
     n = reached("hartmann6", 100, 1, 20, .02);
     ok(n >= 10, "Hartmann's of six axes in 100 trials to 0.02: %d of 20", n);
     n = reached("branin", 80, 8, 10, 1e-2);

@@ -173,7 +173,7 @@ static struct normal prior_of(int dim, int a)
 {
     if (a < dim) return (struct normal){-0.7, 1, -4, 6};
     if (a == dim) return (struct normal){0, 2.25, -4, 6};
-    return (struct normal){-9, 9, -18, 0};
+    return (struct normal){-9, 9, -25, 0};
 }
 
 static struct evidence see(const weft_gauss_data *data, weft_arena *tmp)
@@ -316,9 +316,9 @@ static void start_at(int dim, int start, uint64_t seed, double *theta)
 void weft_gauss_fit(const weft_gauss_data *data, uint64_t seed, double *theta,
                     weft_arena *tmp)
 {
-    enum { STARTS = 2, STEPS = 50 };
+    enum { MANY = 100, STEPS = 50 };
     size_t mark = weft_arena_mark(tmp);
-    int size = data->dim + 2;
+    int size = data->dim + 2, starts = data->n > MANY ? 1 : 2;
     double *lo = WEFT_NEW(tmp, double, 3 * size), *hi = lo + size, *own = hi + size;
     double best = INFINITY, least = 1e-4;
     for (int a = 0; a < size; a++) lo[a] = prior_of(data->dim, a).lo;
@@ -326,7 +326,7 @@ void weft_gauss_fit(const weft_gauss_data *data, uint64_t seed, double *theta,
     struct evidence evidence = see(data, tmp);
     weft_box box = {size, lo, hi, value_of, &evidence, STEPS, least};
     start_at(data->dim, 0, seed, theta);
-    for (int s = 0; s < STARTS; s++) {
+    for (int s = 0; s < starts; s++) {
         start_at(data->dim, s, seed, own);
         double value = weft_box_lower(&box, own, tmp);
         if (!(value < best)) continue;

@@ -125,8 +125,9 @@ typedef struct weft_gauss_data {
 double weft_gauss_evidence(const weft_gauss_data *data, const double *theta, double *slope,
                            weft_arena *tmp);
 /* theta[dim + 2] that is the best of the local minima of weft_gauss_evidence reached from
- * the means of the priors, and from a draw by the seed around that.
- * Logarithms of lengths and of the signal are within -4 .. 6, of the noise within -18 .. 0.
+ * the means of the priors and, for up to 100 points, from a draw by the seed around that.
+ * Logarithms of lengths and of the signal are within -4 .. 6, of the noise within -25 .. 0:
+ * with more noise a search that is near a minimum stays there for nothing.
  * Cost of up to 100 steps, each one value of the evidence or a few. */
 void weft_gauss_fit(const weft_gauss_data *data, uint64_t seed, double *theta,
                     weft_arena *tmp);

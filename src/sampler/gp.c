@@ -43,7 +43,7 @@ typedef struct gp_sampler {
 
 /* Results of which a process consists, from which theta is learnt, and trials in flight
  * that count; of more results those chosen by choose_results, anew after so many. */
-enum { MOST = 1000, MOST_FIT = 250, MOST_BELIEVED = 200, PART = 100 };
+enum { MOST = 1000, MOST_FIT = 150, MOST_BELIEVED = 200, PART = 100 };
 /* Up to so many results theta is learnt anew with each, then when there are so many times
  * as many. */
 enum { EACH = 100 };
@@ -304,10 +304,15 @@ static weft_rng4 draw(struct search *search)
                        search->drawn++);
 }
 
-static double gain(double goal, double mean, double variance, double *slope)
+/* The acquisition function of a mean and a variance, and its derivatives by these. */
+static double gain(const struct search *search, double mean, double variance,
+                   double slope[2])
 {
-    double sd = sqrt(variance);
-    return log(sd) + weft_gauss_gain((goal - mean) / sd, slope);
+    double sd = sqrt(variance), z = (search->goal - mean) / sd, by;
+    double value = log(sd) + weft_gauss_gain(z, &by);
+    slope[0] = -by / sd;
+    slope[1] = (1 - by * z) / (2 * variance);
+    return value;
 }
 
 /* Values of m <= WEFT_GAUSS_BATCH configurations, of which the best is remembered. */
@@ -317,12 +322,12 @@ static void judge(struct search *search, int m, const double *conf, double *valu
     weft_arena *tmp = gp->past.mem;
     size_t mark = weft_arena_mark(tmp);
     int dim = gp->past.space->dim;
-    double *x = WEFT_NEW(tmp, double, m *dim), slope;
+    double *x = WEFT_NEW(tmp, double, m *dim), slope[2];
     double mean[WEFT_GAUSS_BATCH], variance[WEFT_GAUSS_BATCH];
     for (int i = 0; i < m; i++) fill_point(gp, conf + i * dim, x + i * dim);
     weft_gauss_ask(&gp->gauss, m, x, mean, variance, tmp);
     for (int i = 0; i < m; i++) {
-        value[i] = gain(search->goal, mean[i], variance[i], &slope);
+        value[i] = gain(search, mean[i], variance[i], slope);
         if (!(value[i] > search->value) || weft_past_knows(&gp->past, conf + i * dim))
             continue;
         search->value = value[i];
@@ -363,15 +368,13 @@ static double climb_value(void *own, const double *u, double *slope)
     struct climb *climb = own;
     const gp_sampler *gp = climb->search->gp;
     int dim = gp->past.space->dim;
-    double mean, variance, goal = climb->search->goal, by;
+    double mean, variance, by[2];
     for (int i = 0; i < climb->moving; i++) climb->x[climb->axis[i]] = u[i];
     weft_gauss_slopes(&gp->gauss, climb->x, &mean, &variance, climb->slopes, gp->past.mem);
-    double value = gain(goal, mean, variance, &by), sd = sqrt(variance);
+    double value = gain(climb->search, mean, variance, by);
     for (int i = 0; i < climb->moving; i++) {
         int a = climb->axis[i];
-        double sd_by = climb->slopes[dim + a] / (2 * sd);
-        double z_by = -(climb->slopes[a] + (goal - mean) / sd * sd_by) / sd;
-        slope[i] = -(sd_by / sd + by * z_by);
+        slope[i] = -by[0] * climb->slopes[a] - by[1] * climb->slopes[dim + a];
     }
     return -value;
 }
@@ -547,23 +550,24 @@ static void keep_start(struct starts *starts, size_t dim, const double *conf, do
     memcpy(starts->conf + (size_t)at * dim, conf, dim * sizeof *conf);
 }
 
-/* With a larger process less is tried, as each try costs n^2. */
-static void maximise(struct search *search)
+/* Refines the best of what is drawn. With a larger process less is tried, as each try costs
+ * n^2. */
+static void seek(struct search *search, void (*draw_one)(struct search *, double *),
+                 int from)
 {
-    enum { FROM = 4, SEEN = 512, LEAST = 64, FEWER = 300 };
+    enum { SEEN = 256, LEAST = 32, FEWER = 300 };
     const gp_sampler *gp = search->gp;
     weft_arena *tmp = gp->past.mem;
     size_t dim = (size_t)gp->past.space->dim;
-    double n = (double)gp->gauss.n, work = 2.5e7, own[WEFT_GAUSS_BATCH];
+    double n = (double)gp->gauss.n, work = 1.25e7, own[WEFT_GAUSS_BATCH];
     int seen = (int)fmin(SEEN, fmax(LEAST, work / (n * n)));
     int few = n > FEWER, steps = few ? 12 : 40;
-    struct starts starts = {few ? 2 : FROM, WEFT_NEW(tmp, double, FROM *dim),
-                            WEFT_NEW(tmp, double, FROM)};
+    struct starts starts = {few ? 1 : from, WEFT_NEW(tmp, double, (size_t)from *dim),
+                            WEFT_NEW(tmp, double, from)};
     double *all = WEFT_NEW(tmp, double, WEFT_GAUSS_BATCH *dim);
     for (int s = 0; s < starts.n; s++) starts.value[s] = -INFINITY;
     for (int i = 0; i < seen; i += WEFT_GAUSS_BATCH) {
-        for (int j = 0; j < WEFT_GAUSS_BATCH; j++)
-            (j % 2 ? draw_near : draw_anywhere)(search, all + (size_t)j * dim);
+        for (int j = 0; j < WEFT_GAUSS_BATCH; j++) draw_one(search, all + (size_t)j * dim);
         judge(search, WEFT_GAUSS_BATCH, all, own);
         for (int j = 0; j < WEFT_GAUSS_BATCH; j++)
             keep_start(&starts, dim, all + (size_t)j * dim, own[j]);
@@ -571,6 +575,14 @@ static void maximise(struct search *search)
     for (int s = 0; s < starts.n; s++)
         if (isfinite(starts.value[s]))
             refine(search, steps, starts.conf + (size_t)s * dim, starts.value[s]);
+}
+
+/* Both, each with its own starts: where a minimum is found, those near it are a little
+ * better than all others, and hide what a step away from there gains. */
+static void maximise(struct search *search)
+{
+    seek(search, draw_near, 2);
+    seek(search, draw_anywhere, 4);
 }
 
 /* ---- proposals ---- */
