@@ -11,7 +11,7 @@ from collections import defaultdict
 
 PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"),
          ("weft-forest", "mipego"))
-BESIDE = (("weft-forest", "smac-gp"),)  # another kind of model: without a goal, and no part of the level
+BESIDE = (("weft-forest", "smac-gp"), ("weft-gp", "smac-gp"))  # without a goal, and no part of the level
 INTRODUCTION = """# Samplers beside other programs
 
 Written by `analysis/samplers.py` from [%s](%s); [README.md](README.md) says how the runs were made.

@@ -54,7 +54,10 @@ for which in ${PAIRS:-tpe hyperopt forest kde}; do
     tpe) pair weft-tpe optuna $'[run]\nsampler = tpe' "1 10" "$every" ;;
     hyperopt) pair weft-hyperopt hyperopt $'[run]\nsampler = tpe\n[tpe]\nform = hyperopt' "1 10" "$every" ;;
     forest) pair weft-forest smac $'[run]\nsampler = forest' "1 10" "$every" ;;
-    gp) pair weft-forest smac-gp $'[run]\nsampler = forest' 1 "branin hartmann3 hartmann6 mixed8" ;;
+    gp)
+        pair weft-forest smac-gp $'[run]\nsampler = forest' 1 "branin hartmann3 hartmann6 mixed8"
+        pair weft-gp smac-gp $'[run]\nsampler = gp' 1 "branin hartmann3 hartmann6 mixed8"
+        ;;
     mipego) pair weft-forest mipego $'[run]\nsampler = forest' "1 10" "branin hartmann3 rosenbrock4" ;;
     kde) pair weft-kde bohb $'[run]\nsampler = kde' "1 10" "$every" ;;
     *) echo "no comparison $which: tpe hyperopt forest kde gp mipego" >&2 && exit 2 ;;

@@ -128,6 +128,7 @@ static const struct mixed learning[] = {
     {"fedex", "k = 4", "tpe\nstartup = 2\nform = hyperopt"},
     {"none", "", "kde\npoints = 2\nrandom = 0"},
     {"none", "", "forest\ndesign = 3\ntrees = 3\ngenerations = 3"},
+    {"none", "", "gp\ndesign = 3"},
 };
 
 static void with_samplers(const struct schedule *schedule)

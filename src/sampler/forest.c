@@ -115,27 +115,6 @@ static int64_t forest_enough(const void *self, const char **option)
     return forest->design;
 }
 
-/* ---- design ---- */
-
-/* Point `at` of a Latin hypercube: each axis is divided into as many equal intervals as the
- * design has points, and each interval has one point; the levels of a category occur
- * equally often, as far as possible. */
-static void propose_design(const forest_sampler *forest, int64_t at, double *conf)
-{
-    const weft_space *space = forest->past.space;
-    int64_t *order = WEFT_NEW(forest->past.mem, int64_t, forest->design);
-    for (int a = 0; a < space->dim; a++) {
-        uint64_t key = weft_axis_key(&space->axis[a]);
-        weft_rng4 rng = weft_rng_at(forest->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
-        weft_shuffle(forest->design, forest->seed + key, order, forest->past.mem);
-        double unit =
-            forest->past.type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(rng.v[0]);
-        conf[a] = weft_axis_value(&space->axis[a],
-                                  ((double)order[at] + unit) / (double)forest->design);
-    }
-    weft_past_prune(space, conf);
-}
-
 /* ---- the model ---- */
 
 /* A forest for losses. */
@@ -232,20 +211,6 @@ static double temperature(const forest_sampler *forest, int64_t number)
 
 /* ---- proposals ---- */
 
-static int is_known(const forest_sampler *forest, const double *conf)
-{
-    int dim = forest->past.space->dim;
-    for (int64_t i = 0; i < forest->past.n; i++) {
-        int a = 0;
-        for (; a < dim; a++) {
-            double b = forest->past.trial[i].conf[a];
-            if (fabs(conf[a] - b) > 0 || isnan(conf[a]) != isnan(b)) break;
-        }
-        if (a == dim) return 1;
-    }
-    return 0;
-}
-
 static void propose_from(const forest_sampler *forest, const weft_past_level *level,
                          int64_t number, double *conf)
 {
@@ -273,7 +238,8 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
     weft_mies_run(&search, best, forest->past.mem);
     for (int a = 0; a < dim; a++) conf[a] = value_of(forest, a, best[a]);
     weft_past_prune(forest->past.space, conf);
-    if (is_known(forest, conf)) weft_space_config(forest->past.space, number, conf);
+    if (weft_past_knows(&forest->past, conf))
+        weft_space_config(forest->past.space, number, conf);
 }
 
 static void forest_propose(void *self, int64_t number, double *conf)
@@ -283,7 +249,7 @@ static void forest_propose(void *self, int64_t number, double *conf)
     const weft_past_level *level = weft_past_highest(&forest->past, forest->design);
     size_t mark = weft_arena_mark(forest->past.mem);
     if (space->dim > 0 && forest->past.n < forest->design)
-        propose_design(forest, forest->past.n, conf);
+        weft_past_design(&forest->past, forest->seed, forest->past.n, forest->design, conf);
     else if (space->dim > 0 && level)
         propose_from(forest, level, number, conf);
     else

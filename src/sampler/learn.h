@@ -71,6 +71,14 @@ void weft_past_ranked(const weft_past_level *level, double *y);
 double weft_past_place(const weft_past *past, int a, double value);
 double weft_past_value(const weft_past *past, int a, double at);
 
+/* Point `at` of a Latin hypercube of `points`: each axis is divided into as many equal
+ * intervals as there are points, and each interval has one; the levels of a category occur
+ * equally often, as far as possible. Cost O(dim points log points). */
+void weft_past_design(const weft_past *past, uint64_t seed, int64_t at, int64_t points,
+                      double *conf);
+/* 1: a trial has this configuration. Cost O(trials). */
+int weft_past_knows(const weft_past *past, const double *conf);
+
 /* ---- the normal distribution, and sums of Gaussian kernels ---- */
 
 #define WEFT_SQRT_2PI 2.50662827463100050242

@@ -161,3 +161,35 @@ void weft_past_prune(const weft_space *space, double *conf)
         if (!weft_space_is_active(space, conf, space->order[i]))
             conf[space->order[i]] = NAN;
 }
+
+/* ---- proposals ---- */
+
+void weft_past_design(const weft_past *past, uint64_t seed, int64_t at, int64_t points,
+                      double *conf)
+{
+    const weft_space *space = past->space;
+    int64_t *order = WEFT_NEW(past->mem, int64_t, points);
+    for (int a = 0; a < space->dim; a++) {
+        uint64_t key = weft_axis_key(&space->axis[a]);
+        weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
+        weft_shuffle(points, seed + key, order, past->mem);
+        double unit = past->type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(rng.v[0]);
+        conf[a] =
+            weft_axis_value(&space->axis[a], ((double)order[at] + unit) / (double)points);
+    }
+    weft_past_prune(space, conf);
+}
+
+int weft_past_knows(const weft_past *past, const double *conf)
+{
+    int dim = past->space->dim;
+    for (int64_t i = 0; i < past->n; i++) {
+        int a = 0;
+        for (; a < dim; a++) {
+            double b = past->trial[i].conf[a];
+            if (fabs(conf[a] - b) > 0 || isnan(conf[a]) != isnan(b)) break;
+        }
+        if (a == dim) return 1;
+    }
+    return 0;
+}

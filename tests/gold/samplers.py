@@ -3,7 +3,8 @@
 Set up:  bash tests/gold/venv.sh V
 Use:     V/bin/python tests/gold/samplers.py SAMPLER[,..] WORKERS FUNCTION[,..] SEEDS [FIRST] >> FILE
 
-Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate), hyperopt,
+Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate), optuna-gp
+(its Gaussian process, by V/optuna-gp/bin/python), hyperopt,
 smac (random forest), smac-gp (Gaussian process); by V/bohb/bin/python bohb (HpBandSter's generator
 of configurations, at one budget), and by V/mipego/bin/python mipego (bayes-optim, the package that
 followed MIP-EGO's own). Seeds from FIRST on, 1000 where it is not given. WORKERS trials are asked
@@ -58,11 +59,13 @@ def typed(v, axes):
 
 
 class Optuna:
-    def __init__(self, axes, seed, workers, joint=False):
+    def __init__(self, axes, seed, workers, joint=False, gp=False):
         import optuna
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self.version, self.axes = optuna.__version__, axes
         sampler = optuna.samplers.TPESampler(seed=seed, multivariate=joint, constant_liar=workers > 1)
+        if gp:
+            sampler = optuna.samplers.GPSampler(seed=seed)
         self.study = optuna.create_study(sampler=sampler)
 
     def ask(self):
@@ -245,6 +248,7 @@ class Mipego:
 SAMPLERS = {
     "optuna": Optuna,
     "optuna-joint": lambda a, s, w: Optuna(a, s, w, True),
+    "optuna-gp": lambda a, s, w: Optuna(a, s, w, gp=True),
     "hyperopt": Hyperopt,
     "bohb": Bohb,
     "smac": Smac,

@@ -1,14 +1,15 @@
 # Makes the virtual environments with the programs that tests/gold/samplers.py runs beside weft, in
 # the versions that analysis/samplers.md is from, and prints what is in them: DIR has Optuna,
 # hyperopt and SMAC, DIR/bohb HpBandSter, DIR/mipego the package that followed MIP-EGO's own
-# (2 GB, with PyTorch), since they need different versions of ConfigSpace, NumPy and scikit-learn.
-# usage: [PYTHON=python3] bash tests/gold/venv.sh DIR [all | main | bohb | mipego ...]
+# (2 GB, with PyTorch), since they need different versions of ConfigSpace, NumPy and scikit-learn;
+# DIR/optuna-gp has PyTorch, which Optuna's Gaussian process needs.
+# usage: [PYTHON=python3] bash tests/gold/venv.sh DIR [all | main | bohb | mipego | optuna-gp ...]
 # default main bohb. hpbandster is built with setuptools, SMAC's forest with swig.
 set -e
-dir=${1:?usage: bash tests/gold/venv.sh DIR [all | main | bohb | mipego ...]}
+dir=${1:?usage: bash tests/gold/venv.sh DIR [all | main | bohb | mipego | optuna-gp ...]}
 shift
 [ $# -gt 0 ] || set -- main bohb
-[ "$*" != all ] || set -- main bohb mipego
+[ "$*" != all ] || set -- main bohb mipego optuna-gp
 
 make() # DIR PACKAGE ...
 {
@@ -28,7 +29,8 @@ for which; do
         "$dir/bohb/bin/pip" install -q --no-build-isolation hpbandster==0.7.4
         ;;
     mipego) make "$dir/mipego" bayes-optim==0.3.0 pyDOE==0.3.8 scikit-learn==1.3.2 numpy==1.26.4 scipy==1.11.4 ;;
-    *) echo "no environment $which: all main bohb mipego" >&2 && exit 2 ;;
+    optuna-gp) make "$dir/optuna-gp" optuna==5.0.0 torch==2.15.0 numpy scipy ;;
+    *) echo "no environment $which: all main bohb mipego optuna-gp" >&2 && exit 2 ;;
     esac
 done
 for python in "$dir"/bin/python "$dir"/*/bin/python; do

@@ -1,0 +1,251 @@
+/* Gaussian processes on configurations, and log expected improvement; see gauss.h. Points
+ * are added row by row, and each sum is of the same terms in the same order as if the
+ * factor were made anew. */
+#include "gauss.h"
+#include "learn.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- sums, rows, covariances ---- */
+
+enum { SUMS = 8 }; /* of every eighth term, which vectors of any CPU hold */
+
+double weft_gauss_dot(int64_t n, const double *a, const double *b)
+{
+    double sum[SUMS] = {0}, rest = 0;
+    int64_t i = 0;
+    for (; i + SUMS <= n; i += SUMS)
+        for (int s = 0; s < SUMS; s++) sum[s] += a[i + s] * b[i + s];
+    for (; i < n; i++) rest += a[i] * b[i];
+    double left = (sum[0] + sum[4]) + (sum[1] + sum[5]);
+    double right = (sum[2] + sum[6]) + (sum[3] + sum[7]);
+    return (left + right) + rest;
+}
+
+void weft_gauss_root(double *root, int64_t i)
+{
+    double least = 1e-12; /* of the variance: points may be equal, and noise small */
+    double *own = weft_gauss_row(root, i), variance = own[i];
+    for (int64_t j = 0; j < i; j++) {
+        const double *row = weft_gauss_row(root, j);
+        own[j] = (own[j] - weft_gauss_dot(j, own, row)) / row[j];
+    }
+    own[i] = sqrt(fmax(variance - weft_gauss_dot(i, own, own), least * variance));
+}
+
+void weft_gauss_gaps(int levels, int64_t n, const double *x, int64_t stride, double at,
+                     double *gap)
+{
+    double beside = 0.75, middle = 0.5;
+    if (levels > 0) {
+        for (int64_t i = 0; i < n; i++) {
+            double other = x[i * stride];
+            gap[i] = isnan(other) || isnan(at) ? isnan(other) != isnan(at)
+                                               : fabs(other - at) > 0;
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double other = x[i * stride], lacks = isnan(other) != isnan(at) ? beside : 0;
+        double apart = (isnan(other) ? middle : other) - (isnan(at) ? middle : at);
+        gap[i] = apart * apart + lacks;
+    }
+}
+
+void weft_gauss_matern(int64_t n, const double *square, double *k, double *fall)
+{
+    for (int64_t i = 0; i < n; i++) fall[i] = -sqrt(5 * square[i]);
+    memcpy(k, fall, (size_t)n * sizeof *k);
+    weft_exp_all(n, k);
+    for (int64_t i = 0; i < n; i++) {
+        double u = -fall[i], e = k[i];
+        k[i] = (1 + u + u * u / 3) * e;
+        fall[i] = (1 + u) * e;
+    }
+}
+
+/* ---- log expected improvement ---- */
+
+double weft_gauss_gain(double z, double *slope)
+{
+    enum { TERMS = 40 };
+    const double log_sqrt_2pi = 0.91893853320467274178, far = -4;
+    if (z > far) {
+        double below = weft_normal_cdf(z), density = exp(-z * z / 2) / WEFT_SQRT_2PI;
+        double gain = density + z * below;
+        *slope = below / gain;
+        return log(gain);
+    }
+    /* r_k = J_k / J_(k - 1), J_-1 = phi, J_k the integral of J_(k - 1) from t on:
+     *     r_k = 1 / (t + (k + 1) r_(k + 1)) */
+    double t = -z, r = 0;
+    for (int k = TERMS; k >= 1; k--) r = 1 / (t + (k + 1) * r);
+    *slope = 1 / r;
+    return -t * t / 2 - log_sqrt_2pi + log(r / (t + r));
+}
+
+/* ---- points ---- */
+
+void weft_gauss_setup(weft_gauss *gauss, int dim, const int *levels, weft_arena *mem)
+{
+    *gauss = (weft_gauss){.dim = dim,
+                          .levels = levels,
+                          .theta = WEFT_NEW(mem, double, dim + 2),
+                          .narrow = WEFT_NEW(mem, double, dim),
+                          .mem = mem};
+}
+
+void weft_gauss_set(weft_gauss *gauss, const double *theta)
+{
+    memcpy(gauss->theta, theta, (size_t)(gauss->dim + 2) * sizeof *theta);
+    for (int a = 0; a < gauss->dim; a++) gauss->narrow[a] = exp(-2 * theta[a]);
+    gauss->n = 0;
+}
+
+void weft_gauss_keep(weft_gauss *gauss, int64_t n)
+{
+    if (n < gauss->n) gauss->n = n;
+}
+
+static double signal_of(const weft_gauss *gauss)
+{
+    return exp(gauss->theta[gauss->dim]);
+}
+
+/* Covariances k[n], and their fall, of x[dim] with all points. tmp: 2 n numbers. */
+static void cover(const weft_gauss *gauss, const double *x, double *k, double *fall,
+                  double *tmp)
+{
+    int64_t n = gauss->n;
+    double *square = tmp, *gap = tmp + n, signal = signal_of(gauss);
+    for (int64_t i = 0; i < n; i++) square[i] = 0;
+    for (int a = 0; a < gauss->dim; a++) {
+        weft_gauss_gaps(gauss->levels[a], n, gauss->x + a, gauss->dim, x[a], gap);
+        for (int64_t i = 0; i < n; i++) square[i] += gauss->narrow[a] * gap[i];
+    }
+    weft_gauss_matern(n, square, k, fall);
+    for (int64_t i = 0; i < n; i++) k[i] *= signal;
+    for (int64_t i = 0; i < n; i++) fall[i] *= signal;
+}
+
+void weft_gauss_add(weft_gauss *gauss, const double *x)
+{
+    int64_t n = gauss->n, dim = gauss->dim;
+    size_t row = (size_t)dim * sizeof *x;
+    gauss->x = weft_regrow(gauss->mem, gauss->x, row, n, &gauss->room);
+    int64_t all = (n + 1) * (n + 2) / 2;
+    while (gauss->rootroom < all)
+        gauss->root =
+            weft_regrow(gauss->mem, gauss->root, sizeof *gauss->root,
+                        gauss->rootroom > 0 ? gauss->rootroom : all, &gauss->rootroom);
+    weft_arena *tmp = weft_arena_new();
+    double *own = weft_gauss_row(gauss->root, n), *fall = WEFT_NEW(tmp, double, 3 * n);
+    cover(gauss, x, own, fall, fall + n);
+    own[n] = signal_of(gauss) + exp(gauss->theta[dim + 1]);
+    weft_gauss_root(gauss->root, n);
+    memcpy(gauss->x + n * dim, x, row);
+    gauss->n++;
+    weft_arena_free(tmp);
+}
+
+/* ---- values ---- */
+
+/* v[n] <- root'^-1 v */
+static void solve_back(const weft_gauss *gauss, double *v)
+{
+    for (int64_t i = gauss->n - 1; i >= 0; i--) {
+        const double *row = weft_gauss_row(gauss->root, i);
+        double at = v[i] /= row[i];
+        for (int64_t j = 0; j < i; j++) v[j] -= at * row[j];
+    }
+}
+
+void weft_gauss_learn(weft_gauss *gauss, int64_t known, double *y, weft_arena *tmp)
+{
+    int64_t n = gauss->n;
+    gauss->weight = WEFT_NEW(tmp, double, n);
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = weft_gauss_row(gauss->root, i);
+        double seen = weft_gauss_dot(i, row, gauss->weight);
+        if (i >= known) y[i] = seen;
+        gauss->weight[i] = i < known ? (y[i] - seen) / row[i] : 0;
+    }
+    solve_back(gauss, gauss->weight);
+}
+
+/* ---- predictions ---- */
+
+static double floored(const weft_gauss *gauss, double variance)
+{
+    double least = 1e-12;
+    return fmax(variance, least * signal_of(gauss));
+}
+
+/* v[n][WEFT_GAUSS_BATCH] <- root^-1 v, and sums of squares of the columns. */
+static void solve_batch(const weft_gauss *gauss, double *v, double *squares)
+{
+    enum { B = WEFT_GAUSS_BATCH };
+    for (int b = 0; b < B; b++) squares[b] = 0;
+    for (int64_t i = 0; i < gauss->n; i++) {
+        const double *row = weft_gauss_row(gauss->root, i);
+        double sum[B] = {0}, own[B];
+        for (int64_t j = 0; j < i; j++)
+            for (int b = 0; b < B; b++) sum[b] += row[j] * v[j * B + b];
+        for (int b = 0; b < B; b++) own[b] = (v[i * B + b] - sum[b]) / row[i];
+        for (int b = 0; b < B; b++) squares[b] += own[b] * own[b];
+        memcpy(v + i * B, own, sizeof own);
+    }
+}
+
+void weft_gauss_ask(const weft_gauss *gauss, int m, const double *x, double *mean,
+                    double *variance, weft_arena *tmp)
+{
+    enum { B = WEFT_GAUSS_BATCH };
+    int64_t n = gauss->n;
+    size_t mark = weft_arena_mark(tmp);
+    double *v = WEFT_NEW(tmp, double, B *n), *k = WEFT_NEW(tmp, double, 4 * n), squares[B];
+    for (int b = 0; b < m; b++) {
+        cover(gauss, x + b * gauss->dim, k, k + n, k + 2 * n);
+        mean[b] = weft_gauss_dot(n, k, gauss->weight);
+        for (int64_t i = 0; i < n; i++) v[i * B + b] = k[i];
+    }
+    solve_batch(gauss, v, squares);
+    for (int b = 0; b < m; b++) variance[b] = floored(gauss, signal_of(gauss) - squares[b]);
+    weft_arena_reset(tmp, mark);
+}
+
+/* v[n] <- root^-1 v; the sum of squares. */
+static double solve(const weft_gauss *gauss, double *v)
+{
+    for (int64_t i = 0; i < gauss->n; i++) {
+        const double *row = weft_gauss_row(gauss->root, i);
+        v[i] = (v[i] - weft_gauss_dot(i, row, v)) / row[i];
+    }
+    return weft_gauss_dot(gauss->n, v, v);
+}
+
+void weft_gauss_slopes(const weft_gauss *gauss, const double *x, double *mean,
+                       double *variance, double *slopes, weft_arena *tmp)
+{
+    int64_t n = gauss->n;
+    int dim = gauss->dim;
+    size_t mark = weft_arena_mark(tmp);
+    double *k = WEFT_NEW(tmp, double, 4 * n), *fall = k + n, *turn = k + 2 * n;
+    cover(gauss, x, k, fall, turn);
+    *mean = weft_gauss_dot(n, k, gauss->weight);
+    *variance = floored(gauss, signal_of(gauss) - solve(gauss, k));
+    solve_back(gauss, k);
+    for (int a = 0; a < dim; a++) {
+        slopes[a] = slopes[dim + a] = 0;
+        if (gauss->levels[a] > 0 || isnan(x[a])) continue;
+        for (int64_t i = 0; i < n; i++) {
+            double other = gauss->x[i * dim + a];
+            turn[i] = fall[i] * (x[a] - (isnan(other) ? 0.5 : other));
+        }
+        double by = -5. / 3 * gauss->narrow[a];
+        slopes[a] = by * weft_gauss_dot(n, turn, gauss->weight);
+        slopes[dim + a] = -2 * by * weft_gauss_dot(n, turn, k);
+    }
+    weft_arena_reset(tmp, mark);
+}

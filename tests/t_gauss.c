@@ -1,0 +1,259 @@
+/* Gaussian processes: evidence and predictions beside scikit-learn's, expected improvement
+ * beside mpmath's (tests/gold/gauss.py), derivatives by finite differences, points added
+ * one by one, the minimiser in a box, and fits. RUN: np=1 */
+#include "sampler/gauss.h"
+#include "tap.h"
+
+enum { N = 23, DIM = 4, ASKED = 5, SETS = 2 };
+static const int levels[DIM] = {0, 0, 0, 3};
+
+static double part(double x)
+{
+    return x - floor(x);
+}
+
+/* Point i of gold/gauss.py. */
+static void gauss_point(int i, double *x)
+{
+    x[0] = part(0.37 + 0.618033988749895 * i);
+    x[1] = part(0.11 + 0.7548776662466927 * i);
+    x[2] = i % 5 == 2 ? (double)NAN : part(0.59 + 0.5698402909980532 * i);
+    x[3] = i % 4 == 3 ? (double)NAN : i % 4;
+}
+
+static double gauss_value(int i)
+{
+    static const double by[4] = {0.3, -0.2, 0.5, 0};
+    double x[DIM];
+    gauss_point(i, x);
+    return sin(5 * x[0]) + x[1] * x[1] - (isnan(x[2]) ? 0 : x[2]) + by[i % 4] * x[0];
+}
+
+static void gauss_data(double *x, double *y)
+{
+    for (int i = 0; i < N; i++) {
+        gauss_point(i, x + DIM * i);
+        y[i] = gauss_value(i);
+    }
+}
+
+static weft_gauss *process_of(const double *theta, double *x, double *y)
+{
+    weft_gauss *gauss = WEFT_NEW(mem, weft_gauss, 1);
+    gauss_data(x, y);
+    weft_gauss_setup(gauss, DIM, levels, weft_arena_within(mem));
+    weft_gauss_set(gauss, theta);
+    for (int i = 0; i < N; i++) weft_gauss_add(gauss, x + DIM * i);
+    weft_gauss_learn(gauss, N, y, mem);
+    return gauss;
+}
+
+/* What gauss.h says that the priors add. */
+static double penalty(int dim, const double *theta)
+{
+    double sum = 0, usual = -0.7;
+    for (int a = 0; a < dim; a++) sum += (theta[a] - usual) * (theta[a] - usual) / 2;
+    sum += theta[dim] * theta[dim] / 4.5;
+    return sum + (theta[dim + 1] + 9) * (theta[dim + 1] + 9) / 18;
+}
+
+/* ---- beside other programs ---- */
+
+static void beside_asked(FILE *gold, const double *theta)
+{
+    double x[N * DIM], y[N], points[ASKED * DIM], mean[ASKED], variance[ASKED], off = 0;
+    weft_gauss *gauss = process_of(theta, x, y);
+    for (int i = 0; i < ASKED; i++) gauss_point(i + 100, points + DIM * i);
+    weft_gauss_ask(gauss, ASKED, points, mean, variance, mem);
+    for (int i = 0; i < ASKED; i++) {
+        double m, v;
+        must(fscanf(gold, " ask %lf %lf", &m, &v) == 2 ? WEFT_OK : WEFT_ECONF);
+        off = worse(off, fabs(mean[i] - m));
+        off = worse(off, fabs(variance[i] - v));
+    }
+    is_near(off, 0, 1e-11, "means and variances beside scikit-learn");
+}
+
+static void test_gold(void)
+{
+    FILE *gold = gold_of("gauss.txt");
+    double t[DIM + 2], value, x[N * DIM], y[N], slope[DIM + 2], off = 0, steep = 0, z, to;
+    gauss_data(x, y);
+    weft_gauss_data data = {DIM, levels, N, x, y};
+    for (int s = 0; s < SETS; s++) {
+        int n = fscanf(gold, " fit %lf %lf %lf %lf %lf %lf %lf", t, t + 1, t + 2, t + 3,
+                       t + 4, t + 5, &value);
+        weft_check(n == 7, "gauss.txt");
+        double own = weft_gauss_evidence(&data, t, slope, mem);
+        is_near(own, value + penalty(DIM, t), 1e-10, "evidence beside scikit-learn, %d", s);
+        beside_asked(gold, t);
+    }
+    int rows = 0;
+    for (; fscanf(gold, " gain %lf %lf %lf", &z, &value, &to) == 3; rows++) {
+        double own, gain = weft_gauss_gain(z, &own);
+        off = worse(off, fabs(gain - value) / fmax(1, fabs(value)));
+        steep = worse(steep, fabs(own / to - 1));
+    }
+    fclose(gold);
+    ok(rows == 12, "all rows are read: %d", rows);
+    is_near(off, 0, 1e-13, "log expected improvement beside mpmath");
+    is_near(steep, 0, 1e-12, "and its derivative");
+}
+
+/* ---- derivatives ---- */
+
+static const double usual[DIM + 2] = {-1, 0.3, -0.5, 0.2, 0.4, -5};
+
+static void test_evidence_slopes(void)
+{
+    double x[N * DIM], y[N], t[DIM + 2], slope[DIM + 2], none[DIM + 2], off = 0, h = 1e-5;
+    gauss_data(x, y);
+    weft_gauss_data data = {DIM, levels, N, x, y};
+    memcpy(t, usual, sizeof t);
+    weft_gauss_evidence(&data, t, slope, mem);
+    for (int a = 0; a < DIM + 2; a++) {
+        t[a] = usual[a] + h;
+        double up = weft_gauss_evidence(&data, t, none, mem);
+        t[a] = usual[a] - h;
+        double down = weft_gauss_evidence(&data, t, none, mem);
+        t[a] = usual[a];
+        off = worse(off, fabs((up - down) / (2 * h) - slope[a]) / (1 + fabs(slope[a])));
+    }
+    is_near(off, 0, 1e-7, "derivatives of the evidence");
+}
+
+static void test_slopes(void)
+{
+    double x[N * DIM], y[N], mean, variance, slope[2 * DIM], m[2], v[2], off = 0, h = 1e-6;
+    weft_gauss *gauss = process_of(usual, x, y);
+    int still = 1;
+    for (int i = 0; i < 8; i++) {
+        double at[DIM], near[2 * DIM];
+        gauss_point(50 + i, at);
+        weft_gauss_slopes(gauss, at, &mean, &variance, slope, mem);
+        weft_gauss_ask(gauss, 1, at, m, v, mem);
+        off = worse(off, fabs(mean - m[0]) + fabs(variance - v[0]));
+        still &= !(fabs(slope[3]) > 0) && !(fabs(slope[DIM + 3]) > 0);
+        still &= !isnan(at[2]) || !(fabs(slope[2]) > 0);
+        for (int a = 0; a < 3 && !isnan(at[a]); a++) {
+            memcpy(near, at, sizeof at);
+            memcpy(near + DIM, at, sizeof at);
+            near[a] += h;
+            near[DIM + a] -= h;
+            weft_gauss_ask(gauss, 2, near, m, v, mem);
+            off = worse(off, fabs((m[0] - m[1]) / (2 * h) - slope[a]));
+            off = worse(off, fabs((v[0] - v[1]) / (2 * h) - slope[DIM + a]));
+        }
+    }
+    is_near(off, 0, 1e-7, "derivatives of means and variances");
+    ok(still, "categories and axes that are not there have none");
+    double z = -4, one, two, low = weft_gauss_gain(z - 1e-9, &one);
+    is_near(weft_gauss_gain(z + 1e-9, &two) - low, 2e-9 * one, 1e-12,
+            "no step where the formulas of the gain meet");
+}
+
+/* ---- points ---- */
+
+static void test_points(void)
+{
+    double x[N * DIM], y[N], own[N];
+    weft_gauss *all = process_of(usual, x, y), *again = process_of(usual, x, y);
+    int same = 1;
+    weft_gauss_keep(again, 7);
+    weft_gauss_add(again, x);
+    weft_gauss_keep(again, 7);
+    for (int i = 7; i < N; i++) weft_gauss_add(again, x + DIM * i);
+    for (int i = 0; i < N * (N + 1) / 2; i++)
+        same &= memcmp(all->root + i, again->root + i, sizeof *all->root) == 0;
+    ok(same && again->n == N, "points that come one by one give the same bits");
+    double mean[3], variance[3], old[3], more[3];
+    weft_gauss_keep(again, 20);
+    memcpy(own, y, sizeof y);
+    weft_gauss_learn(again, 20, own, mem);
+    weft_gauss_ask(again, 3, x + 20 * DIM, old, more, mem);
+    for (int i = 20; i < N; i++) weft_gauss_add(again, x + DIM * i);
+    weft_gauss_learn(again, 20, own, mem);
+    weft_gauss_ask(again, 3, x + 20 * DIM, mean, variance, mem);
+    double off = 0;
+    int less = 1;
+    for (int i = 0; i < 3; i++) {
+        off = worse(off, fabs(mean[i] - old[i]) + fabs(own[20 + i] - old[i]));
+        less &= variance[i] < more[i] / 4;
+    }
+    is_near(off, 0, 1e-12, "what is believed is what was predicted, and moves no mean");
+    ok(less, "but lowers the variance");
+    weft_gauss_keep(again, 0);
+    for (int i = 0; i < 3; i++) weft_gauss_add(again, x);
+    weft_gauss_learn(again, 3, own, mem);
+    weft_gauss_ask(again, 1, x, mean, variance, mem);
+    double noise = exp(usual[5]), signal = exp(usual[4]);
+    is_near(variance[0], signal * noise / (noise + 3 * signal), 1e-13,
+            "three results at one point: the closed form");
+}
+
+/* ---- the minimiser ---- */
+
+/* Rosenbrock's of two axes and a slope in a third. */
+static double valley(void *own, const double *x, double *slope)
+{
+    double a = 1 - x[0], b = x[1] - x[0] * x[0];
+    ++*(int *)own;
+    slope[0] = -2 * a - 400 * x[0] * b;
+    slope[1] = 200 * b;
+    slope[2] = 1;
+    return a * a + 100 * b * b + x[2];
+}
+
+static void test_box(void)
+{
+    const double lo[3] = {-2, -1, -3}, wide[3] = {2, 2, 4}, tight[3] = {.5, 2, 4};
+    int calls = 0;
+    double x[3] = {-9, 1.5, 0};
+    weft_box box = {3, lo, wide, valley, &calls, 200, 0};
+    double least = weft_box_lower(&box, x, mem);
+    is_near(least, -3, 1e-12, "the least value in a box");
+    ok(fabs(x[0] - 1) < 1e-5 && fabs(x[1] - 1) < 1e-5 && x[2] <= -3,
+       "where it is, at one bound");
+    ok(calls < 120, "in %d calls", calls);
+    box.hi = tight;
+    least = weft_box_lower(&box, x, mem);
+    is_near(least, .25 - 3, 1e-10, "at two bounds");
+    is_near(x[1], .25, 1e-6, "the free variable has its best value");
+    box.most = 0;
+    x[0] = -1.2;
+    x[1] = 1;
+    is_near(weft_box_lower(&box, x, mem), 24.2 - 3, 1e-12, "no step, no move");
+}
+
+/* ---- fits ---- */
+
+static void test_fit(void)
+{
+    enum { MANY = 60, AXES = 3 };
+    static const int numbers[AXES] = {0, 0, 0};
+    double x[MANY * AXES], y[MANY], theta[AXES + 2], again[AXES + 2], slope[AXES + 2];
+    for (int i = 0; i < MANY; i++) {
+        for (int a = 0; a < AXES; a++) x[AXES * i + a] = uniform_of(3, i, a);
+        y[i] = 2 * sin(6 * x[AXES * i]) + x[AXES * i + 1] + .1 * normal_of(4, i, 0, 0);
+    }
+    weft_gauss_data data = {AXES, numbers, MANY, x, y};
+    weft_gauss_fit(&data, 5, theta, mem);
+    weft_gauss_fit(&data, 5, again, mem);
+    ok(memcmp(theta, again, sizeof theta) == 0, "a fit is repeated");
+    ok(theta[0] < theta[1] && theta[1] < theta[2], "lengths: %.2g, %.2g, %.2g",
+       exp(theta[0]), exp(theta[1]), exp(theta[2]));
+    is_near(exp(theta[4] / 2), .1, .03, "the deviation of the noise is learnt");
+    double at = weft_gauss_evidence(&data, theta, slope, mem);
+    double steep = 0;
+    for (int a = 0; a < AXES + 2; a++) steep = worse(steep, fabs(slope[a]));
+    is_near(steep, 0, .05, "its derivatives vanish");
+    static const double other[AXES + 2] = {-.7, .7, 1.5, 0, -5};
+    ok(at <= weft_gauss_evidence(&data, other, slope, mem), "others are less likely");
+}
+
+int main(void)
+{
+    tap_begin();
+    return TESTS(test_gold, test_evidence_slopes, test_slopes, test_points, test_box,
+                 test_fit);
+}

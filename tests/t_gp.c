@@ -1,0 +1,125 @@
+/* The sampler gp: searches on functions whose least value is known, finite spaces,
+ * proposals that are the same if it was asked before or not, many results, and losses of
+ * any size. RUN: np=1 */
+#include "functions.h"
+
+static const char by_gp[] = "[run]\nsampler = gp\n";
+
+/* Of `runs` searches those whose regret is below `enough` after the trials. */
+static int reached(const char *name, int trials, int workers, int runs, double enough)
+{
+    double *last = WEFT_NEW(mem, double, runs);
+    int n = 0;
+    last_regrets(name, by_gp, trials, workers, runs, 100, last);
+    for (int i = 0; i < runs; i++) n += last[i] < enough;
+    return n;
+}
+
+static void test_functions(void)
+{
+    int n = reached("branin", 60, 1, 20, 1e-4);
+    ok(n >= 18, "Branin's function in 60 trials to 1e-4: %d of 20", n);
+    n = reached("branin", 100, 1, 5, 3e-7);
+    ok(n >= 4, "in 100 trials to 3e-7, which noise does not hide: %d of 5", n);
+    n = reached("hartmann6", 100, 1, 20, .02);
+    ok(n >= 10, "Hartmann's of six axes in 100 trials to 0.02: %d of 20", n);
+    n = reached("branin", 80, 8, 10, 1e-2);
+    ok(n >= 9, "Branin's, eight at a time, in 80 trials to 0.01: %d of 10", n);
+    n = reached("tree", 100, 1, 10, 1e-3);
+    ok(n >= 8, "axes that exist by another one, to 0.001: %d of 10", n);
+    n = reached("mixed8", 100, 1, 10, .11);
+    ok(n >= 8, "axes of all kinds, to 0.11: %d of 10", n);
+}
+
+/* ---- finite spaces ---- */
+
+static void test_finite(void)
+{
+    enum { ALL = 24, MORE = 30, AXES = 3 };
+    struct function function = {"", "i0 = 1 .. 4\na = p | q | r\nb = p | q\n", NULL, 0, 0};
+    struct minimizer *minimizer = minimizer_new(function.axes, by_gp, MORE, 2);
+    double conf[MORE * AXES];
+    int twice = 0, again = 0;
+    for (int i = 0; i < MORE; i++) {
+        double *own = conf + i * AXES;
+        sampler_proposes(minimizer, i, own);
+        sampler_sees(minimizer, i, own, own[0] + own[1] * own[2]);
+        for (int j = 0; j < i && j < ALL; j++) {
+            int same = memcmp(own, conf + j * AXES, AXES * sizeof *own) == 0;
+            twice += same && i < ALL;
+            again += same && i >= ALL;
+        }
+    }
+    ok(twice == 0, "no configuration comes twice while others are left");
+    ok(again == MORE - ALL, "then they do");
+}
+
+/* ---- what proposals depend on ---- */
+
+static double bowl(const double *v)
+{
+    return (v[0] - .3) * (v[0] - .3) + (v[1] - .6) * (v[1] - .6);
+}
+
+/* Proposal n of one that sees n - 1 results of draws, and is asked after each `every`. */
+static void proposal_after(int n, int every, double scale, double *conf)
+{
+    struct minimizer *minimizer = minimizer_new("x0 = 0 .. 1\nx1 = 0 .. 1\n", by_gp, n, 4);
+    for (int i = 0; i < n; i++) {
+        double at[2] = {uniform_of(8, i, 0), uniform_of(8, i, 1)};
+        if (i % every == 0) sampler_proposes(minimizer, i, conf);
+        sampler_sees(minimizer, i, at, at[0] > .8 ? INFINITY : scale * bowl(at));
+    }
+    sampler_proposes(minimizer, n, conf);
+}
+
+static void test_asked(void)
+{
+    double one[2], two[2];
+    static const int results[4] = {12, 99, 130, 1130};
+    for (int i = 0; i < 4; i++) {
+        proposal_after(results[i], results[i] > 1000 ? 61 : 5, 1, one);
+        proposal_after(results[i], 10000, 1, two);
+        ok(memcmp(one, two, sizeof one) == 0,
+           "%d results: the proposals before this one make no difference", results[i]);
+        ok(bowl(one) < .01, "it is near the best: %.2g", bowl(one));
+    }
+}
+
+static void test_sizes(void)
+{
+    static const double scale[4] = {1e-300, 1e-9, 1e12, 1.7e308};
+    for (int i = 0; i < 4; i++) {
+        double conf[2];
+        proposal_after(40, 10000, scale[i], conf);
+        ok(bowl(conf) < .02, "losses of size %g: it is near the best: %.2g", scale[i],
+           bowl(conf));
+    }
+}
+
+/* ---- trials in flight ---- */
+
+static void test_in_flight(void)
+{
+    enum { N = 30, FLYING = 12 };
+    struct minimizer *minimizer = minimizer_new("x0 = 0 .. 1\nx1 = 0 .. 1\n", by_gp, 99, 4);
+    double conf[2 * FLYING], nearest = INFINITY;
+    for (int i = 0; i < N; i++) {
+        double at[2] = {uniform_of(8, i, 0), uniform_of(8, i, 1)};
+        sampler_sees(minimizer, i, at, bowl(at));
+    }
+    for (int i = 0; i < FLYING; i++) {
+        sampler_proposes(minimizer, N + i, conf + 2 * i);
+        sampler_sees(minimizer, N + i, conf + 2 * i, NAN);
+        for (int j = 0; j < i; j++)
+            nearest = fmin(nearest, hypot(conf[2 * i] - conf[2 * j],
+                                          conf[2 * i + 1] - conf[2 * j + 1]));
+    }
+    ok(nearest > 1e-4, "those in flight are apart: %.2g", nearest);
+}
+
+int main(void)
+{
+    tap_begin();
+    return TESTS(test_functions, test_finite, test_asked, test_sizes, test_in_flight);
+}
