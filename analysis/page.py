@@ -224,13 +224,20 @@ def mixtures_of(run, row, shared):
 # ---- the page ---------------------------------------------------------------------------------
 
 def importance_of(path):
-    """What `weft report --importance` says of a run; nothing where that has no such option, or nothing to say."""
+    """What `weft report --importance` says of a run: the verdict, shares of axes and of two together, and the mean loss
+    by value; nothing where it has no such option."""
     try:
         lines = list(csv.DictReader(io.StringIO(report("--importance", "--csv", path))))
-        return [{"axis": r["axis"] + (f" with {r['with']}" if r["with"] else ""),
-                 **{k: short([float(r[k])])[0] for k in ("share", "low", "high", "explained")}} for r in lines]
+        verdict = [line.split(None, 1)[1] for line in report("--importance", path).splitlines() if line.startswith("matters ")]
+        shares = [{"axis": r["axis"] + (f" with {r['with']}" if r["with"] else ""),
+                   **{k: short([float(r[k])])[0] for k in ("share", "low", "high")}} for r in lines if r["share"]]
+        means = {}
+        for r in lines:
+            if r.get("value"):
+                means.setdefault(r["axis"], []).append([r["value"], *short([float(r[k]) for k in ("loss", "loss_low", "loss_high")])])
     except (ValueError, KeyError):
-        return []
+        return None
+    return {"verdict": "".join(verdict), "shares": shares, "means": means}
 
 
 def busy_of(run):

@@ -78,10 +78,17 @@ cp "$tmp/rows.h5" "$tmp/kept.h5" && ! "$python" analysis/page.py "$tmp/folds.h5"
     cmp -s "$tmp/rows.h5" "$tmp/kept.h5"
 result $? "and no other file is replaced by a page"
 # The answer of `weft report --importance` as it is, or none where the program has no such option.
-printf '#!/bin/sh\nprintf "run,axis,with,share,low,high,explained\\nx,a,,0.25,0.1,0.5,0.75\\nx,a,b,0.125,nan,0.5,0.75\\n"\n' >"$tmp/weft" &&
-    chmod +x "$tmp/weft" && WEFT=$tmp/weft page shares "$tmp/folds.h5" &&
-    grep -q '"importance":\[{"axis":"a","share":0.25,"low":0.1,"high":0.5,"explained":0.75},{"axis":"a with b","share":0.125,"low":null' "$tmp/shares.html" &&
-    WEFT=false page shares-none "$tmp/folds.h5" && grep -q '"importance":\[\]' "$tmp/shares-none.html"
+cat >"$tmp/weft" <<'END'
+#!/bin/sh
+case $* in
+*--csv*) printf 'run,axis,with,share,low,high,value,loss,loss_low,loss_high\nx,train.lr,,0.25,0.1,0.5,,,,\nx,train.lr,b,0.125,nan,0.5,,,,\n'
+    printf 'x,train.lr,,,,,0.01,0.7,0.6,0.8\nx,train.lr,,,,,1,0.5,0.4,nan\n' ;;
+*) printf 'run       x\nmatters   train.lr: of 25 %%\n' ;;
+esac
+END
+chmod +x "$tmp/weft" && WEFT=$tmp/weft page shares "$tmp/folds.h5" &&
+    grep -q '"importance":{"verdict":"train.lr: of 25 %","shares":\[{"axis":"train.lr","share":0.25,"low":0.1,"high":0.5},{"axis":"train.lr with b","share":0.125,"low":null,"high":0.5}\],"means":{"train.lr":\[\["0.01",0.7,0.6,0.8\],\["1",0.5,0.4,null\]\]}' "$tmp/shares.html" &&
+    WEFT=false page shares-none "$tmp/folds.h5" && grep -q '"importance":null' "$tmp/shares-none.html"
 result $? "shares of axes are what the report says, or nothing"
 
 for chromium in chromium chromium-browser google-chrome ''; do command -v "$chromium" >/dev/null && break; done
@@ -105,6 +112,8 @@ for name in folds fedex shared part lost shares; do
     look $name || break
 done
 result $? "other kinds of runs are drawn without an error"
+[ "$(grep -o 'class="mean" d="M[^"]*"' "$tmp/shares.dom" | grep -o L | wc -l)" = 1 ] && [ "$(grep -o 'class="bar" d="M[0-9.]* [0-9.]*H[0-9.]*" stroke="#7a9cc0"' "$tmp/shares.dom" | wc -l)" = 2 ]
+result $? "importances, and the mean loss by value"
 marks=$(grep -o 'class="cell" d="[^"]*"' "$tmp/fedex.dom" | grep -o M | wc -l)
 [ "$marks" = "$("$python" -c 'import h5py, sys; f = h5py.File(sys.argv[1]); p = f["mix/p"][:]; t = f["rounds/trial"][:]
 print((p[t == f["winner"].attrs["trial"]] > 0).sum())' "$tmp/fedex.h5")" ]
@@ -136,6 +145,12 @@ acts odd "$click const p = of('parallel coordinates'), box = p.svg.getBoundingCl
     go('pointerdown', p.y1); go('pointermove', p.y1 + 50); go('pointerup', (p.y0 + p.y1) / 2);
     const rate = run.axes[0].value, half = shown.length; const right = rate.every((v, i) => shown.includes(i) === v >= 0.1);
     document.querySelector('.chip button').click(); told(half > 0 && half < 24, right, shown.length);" "true;true;24" "a range is dragged on a parallel axis, and taken back"
+half=$("$python" -c 'import h5py, sys, math; f = h5py.File(sys.argv[1])["events"]
+last = [v for v in dict(zip(f["trial"][:].tolist(), f["loss"][:].tolist())).values() if math.isfinite(v)]
+print(math.ceil(len(last) / 2), sorted(last)[math.ceil(len(last) / 2) - 1])' "$odd")
+acts odd "const of = () => [...document.querySelectorAll('.plain')].find(b => b.textContent === '50 %'); of().click();
+    const some = shown.length, worst = Math.max(...shown.map(i => run.columns.loss[i])); of().click(); told(some + ' ' + worst, shown.length);" \
+    "$half;24" "the better half alone, of which scales are made"
 acts odd "const head = [...document.querySelectorAll('#table th button')].find(b => b.textContent === 'rate'); head.click();
     const first = () => document.querySelector('#table tbody td').textContent.replace('\u2605 ', ''), up = first();
     [...document.querySelectorAll('#table th button')].find(b => b.textContent.startsWith('rate')).click();
