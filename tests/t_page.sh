@@ -131,8 +131,10 @@ click='const at = (p, i, type) => { const box = p.svg.getBoundingClientRect(), z
 acts odd "$click const rows = [run.winner.row, 11]; at(of('parameters.rate'), of('parameters.rate').pr.indexOf(rows[0]), 'click');
     \$('find').value = 11; key(\$('find'), 'Enter');
     told(state.picks.join() === rows.join(), document.querySelectorAll('.compare thead th').length, document.querySelectorAll('#table tr.picked').length,
-        plots.filter(p => p.kind !== 'bars').every(p => rows.every(row => [...p.top.querySelectorAll('text')].some(t => t.textContent.replace('\u2605', '') == row)
-            || !p.pr.includes(row))));" "true;2;2;true" "a click and a number mark trials everywhere, side by side"
+        plots.every(p => rows.every((row, k) => {
+            const line = [...p.top.querySelectorAll('path')].find(x => x.getAttribute('stroke') === PICKS[k][0])?.getAttribute('d') || '';
+            return (line.match(/[ML]/g) || []).length === p.pr.filter(r => r === row).length && (p.kind === 'points' || !line.includes('a')) &&
+                (p.kind === 'bars' || !line || [...p.top.querySelectorAll('text')].some(t => t.textContent.replace('\u2605', '') == row)); })));" "true;2;2;true" "a click and a number mark trials everywhere, side by side"
 failed=$("$python" -c 'import h5py, sys, math; f = h5py.File(sys.argv[1])["events"]
 last = dict(zip(f["trial"][:].tolist(), f["loss"][:].tolist()))
 print(sum(not math.isfinite(v) for v in last.values()), sum(v < 0.1 for v in last.values()))' "$odd")
