@@ -138,10 +138,13 @@ acts odd "$click const rows = [run.winner.row, 11]; at(of('parameters.rate'), of
 failed=$("$python" -c 'import h5py, sys, math; f = h5py.File(sys.argv[1])["events"]
 last = dict(zip(f["trial"][:].tolist(), f["loss"][:].tolist()))
 print(sum(not math.isfinite(v) for v in last.values()), sum(v < 0.1 for v in last.values()))' "$odd")
+bold=$("$python" -c 'import h5py, sys; f = h5py.File(sys.argv[1])["configs"]
+print(",".join(str(i) for i in range(3) if b"kind=<b2>" in f["text"][i]))' "$odd")
 acts odd "\$('words').value = 'state=failed'; \$('words').oninput(); setTimeout(() => { const first = shown.length;
     \$('words').value = 'loss<0.1'; \$('words').oninput(); setTimeout(() => { const text = \$('count').textContent;
-    \$('words').value = 'nosuch=1'; \$('words').oninput(); setTimeout(() => told(first + ' ' + shown.length, text, \$('count').textContent, shown.length), 500); }, 500); }, 500);" \
-    "${failed% *} 24;${failed#* } of 24 shown;there is no column nosuch;24" "a filter by words and numbers; what it does not know is said"
+    \$('words').value = 'nosuch=1'; \$('words').oninput(); setTimeout(() => told(first + ' ' + shown.length, text, \$('count').textContent, shown.length,
+    ['trial=5', 'trial<=5 trial>2 trial!=4', 'kind!=\"&lt;\' trial<3 <b2>'].map(words => run.id.filter((_, i) => parse(words)(i)).join())), 500); }, 500); }, 500);" \
+    "${failed% *} 24;${failed#* } of 24 shown;there is no column nosuch;24;5,3,5,$bold" "a filter by words and numbers; what it does not know is said"
 acts odd "$click const p = of('parallel coordinates'), box = p.svg.getBoundingClientRect(), zoom = box.width / p.svg.viewBox.baseVal.width;
     const go = (type, y) => p.svg['on' + type](new MouseEvent(type, { clientX: box.left + p.x0 * zoom, clientY: box.top + y * zoom }));
     go('pointerdown', p.y1); go('pointermove', p.y1 + 50); go('pointerup', (p.y0 + p.y1) / 2);
