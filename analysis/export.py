@@ -16,14 +16,13 @@ import hashlib
 import json
 import math
 import os
-import re
 import struct
 import sys
 
 import tables
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
-from weft_read import Run, choices, jobs_by_trial, number, trials  # noqa: E402
+from weft_read import Run, choices, jobs_by_trial, range_of, trials  # noqa: E402
 
 
 class Trial:
@@ -83,14 +82,6 @@ def write(path, content):
 CREATE_STUDY, SET_STUDY_USER_ATTR, CREATE_TRIAL = 0, 2, 4  # operations of its journal
 MINIMIZE = 1
 STATES = {"running": 0, "finished": 1, "stopped": 2, "failed": 3}  # running, complete, pruned, failed
-
-
-def range_of(run, name):
-    """(low, high, whether logarithmic) as the input file has it; None: it has values, or is of a list."""
-    section, _, key = name.partition(".")
-    text = run.ini.get(section, key, fallback="").partition(" when ")[0]
-    found = re.fullmatch(r"\s*(log\s+)?(\S+)\s*\.\.\s*(\S+)\s*", text)
-    return (number(found[2]), number(found[3]), bool(found[1])) if found else None
 
 
 def distribution(run, name, seen):

@@ -19,19 +19,6 @@ import runs
 COLOURS = (runs.BLUE, runs.ORANGE, runs.GREEN, runs.RED)
 
 
-def mixture_of(run, trial):
-    """Rounds, configurations and p[round][configuration] of a trial."""
-    mine = run.rounds["trial"] == trial
-    if not mine.any():
-        sys.exit(f"{run.path}: there is no trial {trial}; it has "
-                 f"{', '.join(map(str, np.unique(run.rounds['trial'])))}")
-    job = run.rounds["job"][mine][-1]
-    row = list(dict.fromkeys([*run.event["job"], *run.rounds["job"]])).index(job)
-    ids = run.mix["config"][row]
-    known = ids >= 0
-    return run.rounds["unit"][mine], ids[known], run.mix["p"][mine][:, known]
-
-
 def distinct(configs):
     """Configurations without what all of them have in common."""
     words = [runs.short(c).split() for c in configs]
@@ -80,7 +67,10 @@ def main():
     if not run.mix:
         sys.exit(f"{args.run}: no mixture was moved by rounds in it")
     trial = int(run.winner["trial"]) if args.trial is None else args.trial
-    x, ids, p = mixture_of(run, trial)
+    if trial not in run.rounds["trial"]:
+        sys.exit(f"{run.path}: there is no trial {trial}; it has "
+                 f"{', '.join(map(str, np.unique(run.rounds['trial'])))}")
+    x, ids, p = runs.mixture_of(run, trial)
     fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 5.4), sharex=True,
                                       gridspec_kw={"height_ratios": [3, 1]})
     draw_layers(top, run, x, ids, p)

@@ -3,6 +3,7 @@ pandas frames of them. Needs NumPy and h5py, and read pandas."""
 
 import configparser
 import os
+import re
 import subprocess
 import tempfile
 
@@ -23,17 +24,18 @@ def number(value):
     return float(base) ** float(power) if power else float(base)
 
 
-def snapshot(path, out):
-    """Writes what an unfinished run has by now, which its journals hold, as a run file."""
+def report(*arguments):
+    """What `weft report` prints of a run. ValueError, of one line, where it fails."""
     built = "build/opt/weft"
     weft = os.environ.get("WEFT", built if os.path.exists(built) else "weft")
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
     try:
-        done = subprocess.run([weft, "report", path, "-o", out], env=env, capture_output=True, text=True)
+        done = subprocess.run([weft, "report", *arguments], env=env, capture_output=True, text=True)
     except FileNotFoundError:
         raise ValueError(f"the program {weft}, which reads unfinished runs, was not found: set WEFT to its path") from None
     if done.returncode:
         raise ValueError((done.stderr.strip().splitlines() or ["weft report failed"])[-1])
+    return done.stdout
 
 
 class Run:
@@ -48,7 +50,7 @@ class Run:
             return
         from weft_search import temporary
         with tempfile.TemporaryDirectory(prefix=temporary()) as place:
-            snapshot(path, place + "/now.h5")
+            report(path, "-o", place + "/now.h5")  # what it has by now, which its journals hold
             self.read(place + "/now.h5")
 
     def read(self, path):
@@ -205,6 +207,24 @@ def trials(run):
                 for a, (name, kind) in enumerate(run.axis.items())}
         rows.append(row)
     return rows
+
+
+def range_of(run, name):
+    """(low, high, whether logarithmic) of an axis as the input file has it; None: it has values, or is of a list."""
+    section, _, key = name.partition(".")
+    line = run.ini.get(section, key, fallback="").partition(" when ")[0]
+    found = re.fullmatch(r"\s*(log\s+)?(\S+)\s*\.\.\s*(\S+)\s*", line)
+    return (number(found[2]), number(found[3]), bool(found[1])) if found else None
+
+
+def mixture_of(run, trial):
+    """Rounds, configurations and p[round][configuration] of a trial of a run that has /mix."""
+    mine = run.rounds["trial"] == trial
+    job = run.rounds["job"][mine][-1]
+    row = list(dict.fromkeys([*run.event["job"], *run.rounds["job"]])).index(job)
+    ids = run.mix["config"][row]
+    known = ids >= 0
+    return run.rounds["unit"][mine], ids[known], run.mix["p"][mine][:, known]
 
 
 # ---- frames ------------------------------------------------------------------------------
