@@ -64,6 +64,10 @@ refused 'list.tsv:3: space.forbid' "a list with a forbidden one is refused with 
 refused 'forbids 100 % of the space' "a space in which all is forbidden" 'space.forbid=flow.step = 0.001 .. 1.9'
 refused 'space.forbid = flow.stop = 1: .*did you mean flow.step' "an option that is none" 'space.forbid=flow.stop = 1'
 refused 'flow.step = 1 .. 2 step 0.5: ' "a step of real numbers" 'flow.step=1 .. 2 step 0.5'
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$PWD/python" WEFT="$weft"
+case $weft in /*) ;; *) WEFT=$PWD/$weft ;; esac
+timeout "$net" python3 tests/spaces.py "$tmp/python" >"$tmp/out" 2>"$tmp/log"
+result $? "spaces of Optuna, scipy and ConfigSpace, and what they have that weft has not"
 words=w0
 for i in $(seq 299); do words="$words | w$i"; done
 for sampler in tpe kde forest; do
