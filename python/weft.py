@@ -1,7 +1,7 @@
 """weft from Python: `import weft`, with this directory in PYTHONPATH.
 
 weft.Search and weft.minimize, by which a program drives a search, are in weft_search.py and
-weft_minimize.py; weft.program and weft.report, for programs that weft starts and tunes, in
+weft_minimize.py, and what they read of spaces of other programs in weft_space.py; weft.program and weft.report, for programs that weft starts and tunes, in
 weft_program.py; weft.serve and what is beside it, for programs that train the clients of a
 federation, in weft_worker.py, which alone needs NumPy."""
 

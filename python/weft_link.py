@@ -41,6 +41,14 @@ def literal(word):
     return word
 
 
+class Error(RuntimeError):
+    """What weft says; `status` is its exit status where it has ended, 75 of one that can go on."""
+
+    def __init__(self, text, status=None):
+        super().__init__(text)
+        self.status = status
+
+
 class Link:
     def __init__(self, how):
         if "WEFT_SOCKET" not in os.environ:

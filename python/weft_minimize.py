@@ -2,12 +2,14 @@
 import contextlib
 import multiprocessing
 import multiprocessing.connection
+import os
 import re
 import signal
 import time
 import traceback
 
 from weft_search import Error, Search, Space, Trial, number
+from weft_space import configspace
 
 ARGUMENTS = {"run.tuner": "tuner", "run.sampler": "sampler", "run.seed": "seed", "space.configs": "trials"}
 SHORT = 0.02  # seconds of a trial, below which a process is given the next one before its end
@@ -21,8 +23,11 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
               not finite is of a trial that failed. What it raises ends the search, which can go on
     space     {name: range}: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log"), or a list, of which f is given
               one: a number, a text, None, a tuple, a function, any object; or a text as in an input file:
-              "log 1e-4 .. 1 when kind = a"; or the run file of a search that is to go on. Objects that Python does
-              not print as it reads them, such as functions, are not in that file: give the space again, and output
+              "log 1e-4 .. 1 when kind = a"; or a distribution of Optuna, or a frozen one of scipy.stats. In place
+              of the dict a ConfigurationSpace of ConfigSpace 1, or the name of its JSON, with conditions and forbidden
+              clauses, whose orders and defaults are not read; or the run file of a search that is to go on. Objects
+              that Python does not print as it reads them, such as functions, are not in that file: give the space
+              again, and output
     tuner, sampler  of `weft list tuners` and `weft list samplers`: random, space; trials: their number, of the
               tuners that do not make as many as their own options say, as hyperband and pbt do
     workers   processes in which f is called; 1: it is called here
@@ -38,7 +43,7 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     named = {key: ARGUMENTS[key] for key in given if key not in (settings or {})}
     given |= settings or {}
     search, known = space, Space()
-    if isinstance(space, dict):
+    if not isinstance(space, (str, os.PathLike)) or configspace(space):
         known = Space(space)
         search = {"parameters": known}
         given = {"run.tuner": "random", "run.sampler": "space", "run.seed": 1} | given

@@ -38,7 +38,9 @@ import urllib.parse
 import weakref
 import zlib
 
-from weft_link import literal
+import weft_space
+from weft_link import Error, literal
+from weft_space import of_numpy
 
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "SLURM_")  # begin variables of a launcher, which weft is not to join
 SEARCHES = weakref.WeakSet()  # whose weft has begun
@@ -51,14 +53,6 @@ def forked():
 
 
 os.register_at_fork(after_in_child=forked)
-
-
-class Error(RuntimeError):
-    """What weft says; `status` is its exit status where it has ended, 75 of one that can go on."""
-
-    def __init__(self, text, status=None):
-        super().__init__(text)
-        self.status = status
 
 
 def program():
@@ -112,11 +106,6 @@ def setting(value):
         raise Error(f"{value!r}: expected a range, (low, high) or (low, high, \"log\"), a list of choices, a number or a "
                     "text; what is one object whatever the trial is a list of one, [None]")
     return value if isinstance(value, str) else plain(value)
-
-
-def of_numpy(value):
-    """A scalar as a number, an array as a list."""
-    return value.tolist() if hasattr(value, "tolist") and hasattr(value, "ndim") else value
 
 
 def interval(value):
@@ -189,17 +178,55 @@ def alone(text):
 
 
 class Space:
-    """Section [parameters]: what an input file has of it, and the values behind that. None: of a run file."""
+    """Section [parameters], and what is forbidden: what an input file has of them, and the values behind that. None:
+    of a run file."""
 
     def __init__(self, parameters=None):
-        self.given, self.text, self.objects = parameters is not None, {}, {}
-        for name, value in (parameters or {}).items():
-            key = self.key(name)
-            self.text[key] = named("parameters", name, value)
-            value = of_numpy(value)
-            if isinstance(value, (list, range)):
-                by_word = {told(one): of for one, of in zip(words(value), value)}
-                self.objects[key] = by_word if len(value) > 1 else Only(value[0])
+        self.given, self.text, self.objects, self.choices = parameters is not None, {}, {}, {}
+        told = weft_space.configspace(parameters)
+        if not told and parameters is not None and not isinstance(parameters, dict):
+            raise Error(f"parameters: {parameters!r}: expected a dict of ranges, a ConfigurationSpace, or its NAME.json")
+        parameters, when, forbidden = weft_space.read(told) if told else (parameters or {}, {}, [])
+        for name, value in parameters.items():
+            self.add(name, value, name in when)
+        for name, parts in when.items():
+            text = self.all_of(parts, when)
+            self.text[self.key(name)] += text and f" when {text}"
+        self.forbid = " or ".join(self.all_of(parts, when, "parameters.") for parts in forbidden)
+
+    def all_of(self, parts, when, section=""):
+        """Conditions joined by "and", without those on what is always the same, which are met."""
+        found = [(len(self.choices.get(self.key(name), [[0, 0]])[0]) > 1 or name in when, self.condition(name, values))
+                 for name, values in parts]
+        return " and ".join(section + text for varies, text in found if varies)
+
+    def add(self, name, value, conditional):
+        """A parameter; the word of one that is always the same, and may be lacking, is not quoted."""
+        key = self.key(name)
+        value = of_numpy(weft_space.labelled(f"parameters.{key}", weft_space.native, value))
+        self.text[key] = named("parameters", name, value)
+        if isinstance(value, str) and re.match(r"\[.*,|(log)?uniform\(|[-+.\de\s]+,", value):
+            raise Error(f"parameters.{name}: {value!r}: in Python choices are a list, [16, 32], and a range is a tuple, "
+                        "(1e-4, 1.0, \"log\")")
+        if not isinstance(value, (list, range)):
+            return
+        self.choices[key] = list(value), words(value)
+        if conditional and len(value) == 1:
+            self.text[key] = words(value)[0] if words(value)[0][0] != "[" else f"<{words(value)[0]}>"
+        by_word = {told(one): of for one, of in zip(words(value), value)}
+        self.objects[key] = by_word if len(value) > 1 else Only(value[0])
+
+    def condition(self, name, values):
+        """"key = x | y" of a parameter that has one of these values."""
+        key = self.key(name)
+        if re.search(r"\s", key):
+            raise Error(f"parameters.{name}: a name in a condition has no blanks; choose another")
+        if key not in self.choices:
+            return f"{key} = " + " | ".join(map(plain, map(of_numpy, values)))
+        choices, known = self.choices[key]
+        if missing := [one for one in values if one not in choices]:
+            raise Error(f"parameters.{name}: a condition has the value {missing[0]!r}, which is none of {choices!r}")
+        return f"{key} = " + " | ".join(known[choices.index(one)] for one in values)
 
     def key(self, name):
         """The name, with what a key cannot have as %3D."""
@@ -289,8 +316,8 @@ class Best:
 class Search:
     """A search that is asked for trials and told their losses, in any order; by several threads, if so.
 
-    search    an input file as of `weft tune`; or {"parameters": {...}, "run": {"tuner": "asha"}, ...}, its
-              sections; or the run file RUN.h5 of a search that is to go on
+    search    an input file as of `weft tune`; or {"parameters": SPACE, "run": {"tuner": "asha"}, ...}, its
+              sections, with a space as of weft.minimize; or the run file RUN.h5 of a search that is to go on
     settings  {"space.configs": 80, ...} in place of what search says
     output    the run file. A dictionary without it leaves none; with that of a search that was stopped it goes on,
               if it is the same; an input file has run.output, or NAME-run.h5
@@ -323,6 +350,10 @@ class Search:
         parameters = search.get("parameters", {})
         self._space = parameters if isinstance(parameters, Space) else Space(parameters)
         search = {section: dict(keys) for section, keys in search.items() if section != "parameters"}
+        if self._space.forbid:
+            own = search.setdefault("space", {})
+            if "space.forbid" in settings or own.setdefault("forbid", self._space.forbid) != self._space.forbid:
+                raise Error("space.forbid: the ConfigurationSpace has forbidden clauses; add these there")
         if self.path is None:
             self.path = search.get("run", {}).pop("output", os.path.join(self._place, "search.h5"))
         path = os.fspath(self.path)

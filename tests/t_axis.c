@@ -108,7 +108,7 @@ static void test_all_wide(void)
     test_wide("log 1e-150 .. 1e150, a ratio that is finite",
               &(weft_axis){.opt = &number, .lo = 1e-150, .hi = 1e150, .log = 1}, wide_up);
     const weft_axis listed = {
-        .opt = &number, .nvalue = 3, .value = {-1.5e308, 1.5e308, 1e308}};
+        .opt = &number, .nvalue = 3, .value = (double[]){-1.5e308, 1.5e308, 1e308}};
     ok(weft_axis_step(&listed, -1.5e308, 1) == 1e308 &&
            weft_axis_step(&listed, 1e308, 0) == -1.5e308,
        "steps on a list as wide go to the next");

@@ -182,7 +182,8 @@ static void test_weights(void)
 static void test_missing(void)
 {
     static const weft_opt option = {.name = "balance", .type = WEFT_BOOL, .def = "no"};
-    weft_axis axis = {.section = "train", .opt = &option, .nvalue = 2, .value = {0, 1}};
+    weft_axis axis = {
+        .section = "train", .opt = &option, .nvalue = 2, .value = (double[]){0, 1}};
     int32_t saved[ALL];
     memcpy(saved, label, sizeof label);
     for (int i = 0; i < ALL; i++) label[i] = i == 3 ? 2 : i % 2;

@@ -230,8 +230,150 @@ static void test_bad_ranges(void)
     refused("alpha = 0...5", "two dots", "and three dots, which may mean two things");
     refused("stop = no |", "", "an empty value is refused");
     const char *many = "alpha = 1";
-    for (int i = 2; i <= 65; i++) many = printed("%s|%d", many, i);
-    refused(many, "at most 64 values", "65 values are refused");
+    for (int i = 2; i <= 4097; i++) many = printed("%s|%d", many, i);
+    refused(many, "at most 4096 values", "4097 values are refused");
+}
+
+/* ---- as other programs write ranges ---- */
+
+/* Keys of the user's own, beside the options of the map. */
+static const weft_kind own_kind = {"own", "any keys", 1, weft_own_keys, NULL};
+
+/* Reads "section.key = text"; returns what the entry is then, and its axis. */
+static weft_status read_spelled(const char *section, const char *key, const char *text,
+                                weft_space *space, const char **value)
+{
+    const weft_kind *both[] = {&map_kind, &own_kind};
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    must(weft_conf_text(&conf, "t.ini", printed("[%s]\n%s = %s\n", section, key, text)));
+    weft_status st = weft_space_read(space, &conf, both, 2, 1, mem);
+    *value = conf.entry[0].value;
+    return st;
+}
+
+static void test_spelled(const char *section, const char *key, const char *text,
+                         const char *native)
+{
+    weft_space space, plain;
+    const char *value, *other;
+    weft_status st = read_spelled(section, key, text, &space, &value);
+    ok(st == WEFT_OK && strcmp(value, native) == 0, "%s.%s = %s is %s", section, key, text,
+       st == WEFT_OK ? value : weft_error());
+    must(read_spelled(section, key, native, &plain, &other));
+    int same = strcmp(other, native) == 0 && space.dim == plain.dim;
+    for (int i = 0; i < 20 && same && space.dim; i++) {
+        double x, y;
+        weft_space_config(&space, i, &x);
+        weft_space_config(&plain, i, &y);
+        same &= x <= y && x >= y;
+    }
+    ok(same, "and the same axis");
+}
+
+static void test_spellings(void)
+{
+    test_spelled("map", "alpha", "loguniform(1e-4, 1)", "log 1e-4 .. 1.0");
+    test_spelled("map", "alpha", "uniform( 0.5 ,2)", "0.5 .. 2.0");
+    test_spelled("map", "order", "uniform(1, 3)", "1.0 .. 3.0");
+    test_spelled("map", "alpha", "[1, 2.5, 1e-3]", "1 | 2.5 | 1e-3");
+    test_spelled("map", "alpha", "0.1, 0.01", "0.1 | 0.01");
+    test_spelled("map", "cut", "[\"remove\", 'split']", "remove | split");
+    test_spelled("map", "cut", "remove, split", "remove | split");
+    test_spelled("map", "stop", "[true, false]", "true | false");
+    test_spelled("map", "order", "[1, 2, 4] when stop = no", "1 | 2 | 4 when stop = no");
+    test_spelled("own", "rate", "uniform(0, 1)", "0.0 .. 1.0");
+    test_spelled("own", "rate", "loguniform(2^-3, 2) per trial",
+                 "log 2^-3 .. 2.0 per trial");
+    test_spelled("own", "rate", "0.1, 0.01", "0.1 | 0.01");
+    test_spelled("own", "size", "[16, 32, 64]", "16 | 32 | 64");
+    test_spelled("own", "size", "[[50], [50, 50], (1, 2)]", "[50] | [50, 50] | (1, 2)");
+    test_spelled("own", "how", "[\"a, b\", \"c\"] per trial", "a, b | c per trial");
+    test_spelled("own", "size", "16 .. 256 step 16 per trial",
+                 "16 .. 256 step 16 per trial");
+    test_spelled("own", "text", "\"[1, 2]\"", "\"[1, 2]\"");
+    test_spelled("own", "text", "[1]", "[1]");
+    test_spelled("own", "text", "[1, 2] | [3]", "[1, 2] | [3]");
+    static const char *const bad[][2] = {
+        {"own", "a, b"},   {"own", "hp.choice([1, 2])"}, {"own", "normal(0, 1)"},
+        {"own", "(1, 2)"}, {"own", "uniform(0, 1, 2)"},  {"own", "uniform(a, 1)"},
+        {"own", "[1, ]"},  {"own", "[\"\", \"a\"]"},     {"own", "[\"a\\n\", \"b\"]"}};
+    for (size_t i = 0; i < LEN(bad); i++) {
+        weft_space space;
+        const char *value, *key = strcmp(bad[i][0], "own") == 0 ? "any" : "alpha";
+        ok(read_spelled(bad[i][0], key, bad[i][1], &space, &value) == WEFT_ECONF &&
+               says("t.ini:2: ") && strcmp(value, bad[i][1]) == 0,
+           "not a range that is known: %s", weft_error());
+    }
+}
+
+static void test_steps(void)
+{
+    weft_space space;
+    ok(read_space(&space, "[model]\nsteps = 16 .. 64 step 16\n", 1) == WEFT_OK,
+       "integers with a step");
+    int n = 20000, count[5] = {0}, others = 0;
+    for (int i = 0; i < n; i++) {
+        double x;
+        weft_space_config(&space, i, &x);
+        others += x < 16 || x > 64 || fmod(x, 16) > 0;
+        count[(int)(x / 16) & 3]++;
+    }
+    ok(others == 0, "are these alone");
+    is_near((double)count[1] / n, .25, 5 * sqrt(.19 / n), "with equal probabilities: 16");
+    is_near((double)count[0] / n, .25, 5 * sqrt(.19 / n), "64");
+    char text[64];
+    weft_axis_show(&space, 0, text, sizeof text);
+    ok(strcmp(text, "16 .. 64 step 16") == 0, "they are shown as written: %s", text);
+    ok(weft_axis_is_ordered(&space.axis[0]) &&
+           weft_axis_step(&space.axis[0], 32, 1) == 48 &&
+           weft_axis_step(&space.axis[0], 64, 1) == 64,
+       "and have an order");
+    ok(read_space(&space,
+                  "[space]\nsource = grid\nlevels = 2\n[model]\n"
+                  "steps = 1 .. 9 step 2 when C = 1 .. 5 step 2\n[model]\nC = 1 | 2\n",
+                  1) == WEFT_ECONF,
+       "steps of a number that is not whole are refused: %s", weft_error());
+    ok(read_space(&space,
+                  "[space]\nsource = grid\nlevels = 3\n[model]\n"
+                  "steps = 1 .. 9 step 2 when map.order = 1 .. 3 step 2\n"
+                  "[map]\norder = 1 .. 3\n",
+                  1) == WEFT_OK &&
+           space.count == 5 + 1 + 5,
+       "a grid has all of them, a condition may have some: %lld %s", (long long)space.count,
+       weft_error());
+    refused("alpha = 1 .. 2 step 0.5", "step", "a step of real numbers is refused");
+    refused("alpha = 1 .. 2 step 1", "integers", "whole as it may be");
+    refused("order = log 1 .. 4 step 1", "log", "so is one of a log range");
+    refused("order = 1 .. 4 step 2", "is 3", "one that misses the end");
+    refused("order = 1 .. 4 step 0", "0", "one of 0");
+    refused("order = 1 .. 4 step", "step", "and none");
+}
+
+static void test_many_values(void)
+{
+    weft_space space;
+    const char *many = "[own]\nword = w0", *value;
+    for (int i = 1; i < 300; i++) many = printed("%s | w%d", many, i);
+    const weft_kind *own[] = {&own_kind};
+    ok(axes_of(&space, many, own, 1, 1) == WEFT_OK && space.axis[0].nvalue == 300,
+       "300 words are read");
+    static int seen[300];
+    int n = 0;
+    for (int i = 0; i < 5000; i++) {
+        double x;
+        weft_space_config(&space, i, &x);
+        n += !seen[(int)x]++;
+    }
+    ok(n == 300, "and drawn, every one of them");
+    char text[64];
+    weft_opt_show(space.axis[0].opt, 299, text, sizeof text);
+    ok(strcmp(text, "w299") == 0, "the last is %s", text);
+    ok(read_spelled("own", "n", "1 .. 8193 step 2", &space, &value) == WEFT_ECONF &&
+           says("at most 4096"),
+       "4097 steps are refused: %s", weft_error());
+    ok(read_spelled("own", "n", "1 .. 8191 step 2", &space, &value) == WEFT_OK,
+       "4096 are read");
 }
 
 static weft_status read_list(weft_space *space, const char *rows, const char *more)
@@ -414,5 +556,6 @@ int main(void)
     scratch_new();
     return TESTS(test_axes, test_used, test_random, test_defaults, test_log_integers,
                  test_fixed_axis, test_grid, test_crowded_grid, test_bad_grids,
-                 test_bad_ranges, test_list, test_list_sections, test_bad_lists, test_put);
+                 test_bad_ranges, test_spellings, test_steps, test_many_values, test_list,
+                 test_list_sections, test_bad_lists, test_put);
 }

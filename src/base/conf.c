@@ -274,8 +274,10 @@ weft_status weft_entry_fail(const weft_entry *entry, const char *fmt, ...)
     vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
     if (entry->line > 0) snprintf(line, sizeof line, ":%d", entry->line);
-    return weft_fail(WEFT_ECONF, "%s%s: %s.%s = %s: %s", entry->file, line, entry->section,
-                     entry->key, entry->value, why);
+    enum { SHOWN = 256 }; /* bytes of a value */
+    return weft_fail(WEFT_ECONF, "%s%s: %s.%s = %.*s%s: %s", entry->file, line,
+                     entry->section, entry->key, SHOWN, entry->value,
+                     strlen(entry->value) > SHOWN ? " ..." : "", why);
 }
 
 static weft_status unknown_key(const weft_conf *conf, const weft_kind *kind,
@@ -291,8 +293,8 @@ static weft_status unknown_key(const weft_conf *conf, const weft_kind *kind,
                            weft_nearest(entry->key, list, n));
 }
 
-static weft_status bind_entry(const weft_conf *conf, const weft_entry *entry,
-                              const weft_opt *opt, void *self)
+static weft_status bind_entry(const weft_conf *conf, weft_entry *entry, const weft_opt *opt,
+                              void *self)
 {
     const weft_entry *first = weft_conf_find(conf, entry->section, opt->name);
     if (first && first != entry)
@@ -301,6 +303,7 @@ static weft_status bind_entry(const weft_conf *conf, const weft_entry *entry,
         *(const char **)(void *)((char *)self + opt->at) = entry->value;
         return WEFT_OK;
     }
+    weft_entry_respell(entry, opt, conf->mem);
     if (weft_is_range(entry->value)) {
         if (weft_opt_tunable(opt)) return WEFT_OK;
         return weft_entry_fail(entry, "a range, but this option is not tunable: give one "
@@ -475,13 +478,91 @@ static int looks_ranged(const char *value)
            strncmp(value, "log ", 4) == 0;
 }
 
+/* "uniform(a, b)" or "loguniform(a, b)" as an interval of real numbers; NULL: neither. */
+static const char *interval_of(const char *text, weft_arena *mem)
+{
+    static const char name[] = "uniform(";
+    int log = strncmp(text, "log", 3) == 0, whole[2] = {0, 0};
+    const char *from = text + (log ? 3 : 0);
+    size_t n = strlen(from), head = strlen(name);
+    if (n <= head || strncmp(from, name, head) != 0 || from[n - 1] != ')') return NULL;
+    const char *ends = weft_arena_text(mem, "%.*s", (int)(n - head - 1), from + head);
+    if (pieces(ends, ",", 1) != 2) return NULL;
+    const char *last = strchr(ends, ',') + 1;
+    size_t first_n = (size_t)(last - ends) - 1, last_n = strlen(last);
+    const char *first = weft_trim(ends, &first_n);
+    last = weft_trim(last, &last_n);
+    is_number(first, first_n, &whole[0]);
+    is_number(last, last_n, &whole[1]);
+    return weft_arena_text(mem, "%s%.*s%s .. %.*s%s", log ? "log " : "", (int)first_n,
+                           first, whole[0] ? ".0" : "", (int)last_n, last,
+                           whole[1] ? ".0" : "");
+}
+
+/* Characters before the first comma that is in neither quotes nor brackets. */
+static size_t before_comma(const char *text)
+{
+    size_t n = 0;
+    int depth = 0;
+    for (char quote = '\0'; text[n] && (text[n] != ',' || depth > 0 || quote); n++) {
+        char c = text[n];
+        if (quote)
+            quote = c == quote ? '\0' : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else
+            depth += strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
+    }
+    return n;
+}
+
+/* The words between the commas of a list as "x | y | z", without quotes around them; NULL:
+ * there are fewer than two, or one is empty or could not be read again. */
+static const char *values_of(const char *list, weft_arena *mem)
+{
+    char *out = WEFT_NEW(mem, char, 3 * strlen(list) + 1), *to = out;
+    int words = 0;
+    for (const char *at = list; at; words++) {
+        size_t n = before_comma(at);
+        const char *next = at[n] ? at + n + 1 : NULL, *word = weft_trim(at, &n);
+        if (n > 1 && strchr("\"'", *word) && word[n - 1] == *word) {
+            word++;
+            n -= 2;
+        }
+        if (n == 0 || memchr(word, '\\', n) || strchr(" \t", *word)) return NULL;
+        to += sprintf(to, "%s%.*s", words ? " | " : "", (int)n, word);
+        at = next;
+    }
+    return words > 1 && !weft_clause(out, "when") ? out : NULL;
+}
+
+void weft_entry_respell(weft_entry *entry, const weft_opt *opt, weft_arena *mem)
+{
+    static const char mark[] = " per trial";
+    const char *value = entry->value, *when = weft_clause(value, "when");
+    size_t n = when ? (size_t)(when - value) : strlen(value), m = strlen(mark);
+    if (!opt->own && (!weft_opt_tunable(opt) || opt->type == WEFT_TEXT)) return;
+    if (strpbrk(value, "|") || weft_is_quoted(value)) return;
+    weft_trim(value, &n);
+    if (n > m && memcmp(value + n - m, mark, m) == 0) n -= m;
+    weft_trim(value, &n);
+    const char *text = weft_arena_text(mem, "%.*s", (int)n, value), *own = NULL;
+    if (*text == '[' && text[n - 1] == ']')
+        own = values_of(weft_arena_text(mem, "%.*s", (int)n - 2, text + 1), mem);
+    else if (opt->own ? pieces(text, ",", 1) > 1 : text[before_comma(text)] == ',')
+        own = values_of(text, mem);
+    if (!own) own = interval_of(text, mem);
+    if (own) entry->value = weft_arena_text(mem, "%s%s", own, value + n);
+}
+
 /* ---- options that the user chooses ---- */
 
 /* The words of "x | y | z" without the blanks between them. */
 static weft_status read_words(const weft_entry *entry, const char *value, weft_arena *mem,
                               const char **out)
 {
-    *out = "";
+    char *to = WEFT_NEW(mem, char, strlen(value) + 1);
+    *out = to;
     for (const char *at = value; at;) {
         size_t n = strcspn(at, "|");
         const char *next = at[n] ? at + n + 1 : NULL;
@@ -489,17 +570,20 @@ static weft_status read_words(const weft_entry *entry, const char *value, weft_a
         if (n == 0)
             return weft_entry_fail(entry, "one of the values is empty; expected "
                                           "\"x | y | z\"");
-        *out = weft_arena_text(mem, "%s%s%.*s", *out, **out ? "|" : "", (int)n, at);
+        memcpy(to, at, n);
+        to += n;
+        *to++ = next ? '|' : '\0';
         at = next;
     }
     return WEFT_OK;
 }
 
-static weft_status make_option(const weft_entry *entry, weft_opt *opt, weft_arena *mem)
+static weft_status make_option(weft_entry *entry, weft_opt *opt, weft_arena *mem)
 {
     opt->name = entry->key;
     opt->about = "the user's own";
     opt->own = 1;
+    weft_entry_respell(entry, opt, mem);
     opt->type = WEFT_TEXT;
     opt->def = entry->value;
     const char *when = weft_clause(entry->value, "when"), *value = entry->value;

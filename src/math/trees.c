@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LEVELS = 64, MAX_DEPTH = 60 };
+enum { MAX_DEPTH = 60 };
 
 /* A point in the bootstrap sample of a tree: how often it was drawn, sum of its values. */
 struct drawn {
@@ -143,8 +143,8 @@ static void split_category(const struct grower *grower, int feature,
     const int *list = list_of(grower, feature, segment);
     const double *x = grower->x + (size_t)feature * (size_t)grower->n;
     int m = 0, n = 0;
-    struct drawn drawn[MAX_LEVELS];
-    struct ranked ranked[MAX_LEVELS];
+    struct drawn drawn[WEFT_TREE_LEVELS];
+    struct ranked ranked[WEFT_TREE_LEVELS];
     double left = 0;
     uint64_t set = 0;
     /* points of a level stand together */

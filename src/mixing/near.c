@@ -31,6 +31,11 @@ static weft_status make_grid(weft_near *near, const char *name, int naxis)
         if (!is_drawn(space, a)) continue;
         char own[128];
         weft_axis_name(&space->axis[a], own, sizeof own);
+        if (space->nforbid > 0)
+            return weft_fail(WEFT_ECONF,
+                             "%s.levels makes a grid of every option independently, so "
+                             "space.forbid could not be kept; use %s.k",
+                             name, name);
         if (space->axis[a].nwhen > 0)
             return weft_fail(WEFT_ECONF,
                              "%s.levels makes a grid of every option independently, but %s "

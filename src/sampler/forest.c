@@ -65,7 +65,8 @@ static void see_axis(forest_sampler *forest, int a)
     forest->values[a] = axis->nvalue ? axis->nvalue : (int)(axis->hi - axis->lo + 1);
     if (forest->past.type[a] == WEFT_AXIS_CATEGORY) {
         forest->gene[a] = WEFT_GENE_LEVEL;
-        forest->levels[a] = axis->nvalue + 1;
+        /* trees divide longer lists by places in them */
+        if (axis->nvalue < WEFT_TREE_LEVELS) forest->levels[a] = axis->nvalue + 1;
     } else if (!axis->log) {
         forest->gene[a] = WEFT_GENE_WHOLE;
     }
@@ -185,6 +186,16 @@ static void hide_missing(const forest_sampler *forest, struct model *model,
         if (isnan(model->conf[a])) row[a] = feature_of(forest, a, NAN);
 }
 
+static int is_forbidden(const forest_sampler *forest, const struct model *model,
+                        const double *gene)
+{
+    const weft_space *space = forest->past.space;
+    if (space->nforbid == 0) return 0;
+    for (int a = 0; a < space->dim; a++) model->conf[a] = value_of(forest, a, gene[a]);
+    weft_past_prune(space, model->conf);
+    return weft_space_forbids(space, model->conf) != NULL;
+}
+
 /* Acquisition function of n points of the evolution strategy. */
 static void acquire(void *own, int n, const double *gene, double *value)
 {
@@ -200,7 +211,9 @@ static void acquire(void *own, int n, const double *gene, double *value)
     weft_trees_ask(&model->trees, n, model->x, model->mean, model->variance,
                    forest->past.mem);
     for (int i = 0; i < n; i++)
-        value[i] = weft_gain_log(model->mean[i], sqrt(model->variance[i]), model->t);
+        value[i] = is_forbidden(forest, model, gene + (size_t)i * (size_t)dim)
+                       ? -INFINITY
+                       : weft_gain_log(model->mean[i], sqrt(model->variance[i]), model->t);
 }
 
 static double temperature(const forest_sampler *forest, int64_t number)
@@ -254,6 +267,7 @@ static void forest_propose(void *self, int64_t number, double *conf)
         propose_from(forest, level, number, conf);
     else
         weft_space_config(space, number, conf);
+    if (weft_space_forbids(space, conf)) weft_space_config(space, number, conf);
     weft_arena_reset(forest->past.mem, mark);
 }
 

@@ -10,6 +10,7 @@
 #include "weft/base/random.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct kde_sampler {
     weft_past past;
@@ -146,17 +147,22 @@ static void propose_from(const kde_sampler *kde, int64_t number,
     weft_product good, bad;
     divide(kde, level, &good, &bad);
     weft_product_point *point = WEFT_NEW(kde->past.mem, weft_product_point, space->dim);
-    double most = 0;
+    double *own = WEFT_NEW(kde->past.mem, double, space->dim), most = 0;
+    int found = 0;
     for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 rng = random_at(kde, number, DRAW_KERNEL, 0, c);
         draw(kde, number, c, (int64_t)(weft_rng_unit(rng.v[0]) * (double)good.n), &good,
              point);
         double gain = fmax(weft_product_log(&good, point), least) -
                       fmax(weft_product_log(&bad, point), least);
-        if (c > 0 && !(gain > most)) continue;
+        if (found && !(gain > most)) continue;
+        value_of(kde, point, own);
+        if (weft_space_forbids(space, own)) continue;
         most = gain;
-        value_of(kde, point, conf);
+        found = 1;
+        memcpy(conf, own, (size_t)space->dim * sizeof *conf);
     }
+    if (!found) weft_space_config(space, number, conf);
 }
 
 static void kde_propose(void *self, int64_t number, double *conf)

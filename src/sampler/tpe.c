@@ -170,7 +170,9 @@ static double compare(const weft_axis *axis, weft_axis_type type, double value, 
     return weft_parzen_log_mass(l, lo, hi) - weft_parzen_log_mass(g, lo, hi);
 }
 
-static double propose_number(const struct step *step, int a)
+/* The value of axis a behind those of the axes before it, in conf; NAN: all candidates are
+ * forbidden beside them. */
+static double propose_number(const struct step *step, int a, double *conf)
 {
     const tpe_sampler *tpe = step->tpe;
     const weft_axis *axis = &tpe->past.space->axis[a];
@@ -185,8 +187,10 @@ static double propose_number(const struct step *step, int a)
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
         if (e < c) continue; /* the same value as an earlier candidate */
+        conf[a] = tried[c];
+        if (weft_space_forbids(tpe->past.space, conf)) continue;
         double gain = compare(axis, type, tried[c], at, &l, &g);
-        if (c > 0 && !(gain > most)) continue;
+        if (!isnan(best) && !(gain > most)) continue;
         most = gain;
         best = tried[c];
     }
@@ -207,7 +211,7 @@ static void fit_levels(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_se
     weft_parzen_levels(n, axis->nvalue, sum, tpe->form == HYPEROPT, p);
 }
 
-static double propose_level(const struct step *step, int a)
+static double propose_level(const struct step *step, int a, double *conf)
 {
     const tpe_sampler *tpe = step->tpe;
     const weft_axis *axis = &tpe->past.space->axis[a];
@@ -219,9 +223,11 @@ static double propose_level(const struct step *step, int a)
     for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 rng = draw_at(tpe, step->number, a, c);
         int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(rng.v[0]));
+        conf[a] = axis->value[at];
+        if (weft_space_forbids(tpe->past.space, conf)) continue;
         if (best < 0 || l[at] * g[best] > l[best] * g[at]) best = at;
     }
-    return axis->value[best];
+    return best < 0 ? (double)NAN : axis->value[best];
 }
 
 /* ---- all axes jointly, one kernel per trial ---- */
@@ -261,6 +267,7 @@ static void propose_jointly(const struct step *step, double *conf)
     weft_product l = join(tpe, step->set, GOOD), g = join(tpe, step->set, BAD);
     weft_product_point *point = WEFT_NEW(tpe->past.mem, weft_product_point, space->dim);
     double *own = WEFT_NEW(tpe->past.mem, double, space->dim), most = 0;
+    int found = 0;
     for (int64_t c = 0; c < CANDIDATES; c++) {
         weft_rng4 which =
             weft_rng_at(tpe->seed, WEFT_RNG_TUNER, (uint64_t)step->number, 0, (uint64_t)c);
@@ -275,8 +282,9 @@ static void propose_jointly(const struct step *step, double *conf)
             point[a] = point_of(&tpe->past, a, own[a]);
         }
         double gain = weft_product_log(&l, point) - weft_product_log(&g, point);
-        if (c > 0 && !(gain > most)) continue;
+        if ((found && !(gain > most)) || weft_space_forbids(space, own)) continue;
         most = gain;
+        found = 1;
         memcpy(conf, own, (size_t)space->dim * sizeof *conf);
     }
 }
@@ -296,14 +304,17 @@ static void tpe_propose(void *self, int64_t number, double *conf)
     struct step step = {
         .tpe = tpe, .number = number, .set = WEFT_NEW(tpe->past.mem, tpe_set, tpe->past.n)};
     divide(&step, level);
+    for (int a = 0; a < space->dim; a++) conf[a] = NAN;
     if (tpe->form == JOINT) propose_jointly(&step, conf);
     for (int i = 0; tpe->form != JOINT && i < space->dim; i++) {
         int a = space->order[i];
-        conf[a] = NAN;
         if (weft_space_is_active(space, conf, a))
-            conf[a] = tpe->past.type[a] == WEFT_AXIS_CATEGORY ? propose_level(&step, a)
-                                                              : propose_number(&step, a);
+            conf[a] = tpe->past.type[a] == WEFT_AXIS_CATEGORY
+                          ? propose_level(&step, a, conf)
+                          : propose_number(&step, a, conf);
     }
+    if (space->nforbid > 0 && weft_space_misfit(space, conf) >= 0)
+        weft_space_config(space, number, conf); /* all candidates were forbidden */
     weft_arena_reset(tpe->past.mem, mark);
 }
 

@@ -12,8 +12,9 @@ double weft_axis_draw(const weft_axis *axis, double unit);
 /* A point around `centre`, as weft_space_perturb says, drawn by unit in [0, 1). */
 double weft_axis_near(const weft_axis *axis, double centre, double eps, double unit);
 
-/* Reads a text "a .. b", "log a .. b", "x | y" or "x" as the range of an axis, whose option
- * is set; messages name the entry. ECONF. */
+enum { WEFT_MOST_VALUES = 4096 }; /* of an axis */
+/* Reads a text "a .. b", "a .. b step c", "log a .. b", "x | y" or "x" as the range of an
+ * axis, whose option is set; messages name the entry. ECONF. */
 WEFT_CHECKED weft_status weft_space_range(const weft_entry *entry, const char *text,
                                           weft_axis *axis, weft_arena *mem);
 /* The axis of the option, or -1. */
@@ -28,12 +29,26 @@ int weft_space_nopt(const weft_kind *const *kinds, int nkind);
 WEFT_CHECKED weft_status weft_space_when(weft_space *space, const weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          weft_arena *mem);
-/* Sets space->list and space->listed to the points of a grid, the last axis
- * of space->order changing fastest, none twice. Returns their number, or most + 1 where
- * there are more. Cost O(points dim). */
+/* Reads space.forbid into space->forbidden, after the conditions of axes. Conditions on
+ * options that are no axes are met by all configurations or by none. ECONF. */
+WEFT_CHECKED weft_status weft_space_forbid(weft_space *space, const weft_conf *conf,
+                                           const weft_kind *const *kinds, int nkind,
+                                           weft_arena *mem);
+/* ECONF where nearly all random configurations are forbidden. */
+WEFT_CHECKED weft_status weft_space_check_random(const weft_space *space);
+/* Random configuration i whatever is forbidden, drawn for the attempt-th time. */
+void weft_space_draw(const weft_space *space, int64_t i, int attempt, double *conf);
+/* Sets space->list and space->listed to the points of a grid that are not forbidden, the
+ * last axis of space->order changing fastest, none twice. Returns their number, or most + 1
+ * where there are more. Cost O(points dim). */
 int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem);
+/* ECONF where configuration i of a list is forbidden in the space; conf are its values
+ * there. */
+WEFT_CHECKED weft_status weft_space_check_allowed(const weft_space *list, int64_t i,
+                                                  const weft_space *space,
+                                                  const double *conf);
 /* ECONF where a configuration of a list has a value that its conditions exclude, or lacks
- * one. */
+ * one, or is forbidden. */
 WEFT_CHECKED weft_status weft_space_check_list(const weft_space *space);
 
 /* ---- lists ---- */

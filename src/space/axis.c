@@ -198,7 +198,10 @@ void weft_axis_show(const weft_space *space, int a, char *text, size_t n)
 {
     const weft_axis *axis = &space->axis[a];
     snprintf(text, n, "%s", axis->log ? "log " : "");
-    show_range(axis, axis->nvalue, axis->value, axis->lo, axis->hi, text, n);
+    int nvalue = axis->step > 0 ? 0 : axis->nvalue;
+    show_range(axis, nvalue, axis->value, axis->lo, axis->hi, text, n);
+    size_t end = strlen(text);
+    if (axis->step > 0 && end < n) snprintf(text + end, n - end, " step %.0f", axis->step);
     for (int i = 0; i < axis->nwhen; i++) {
         const weft_axis_when *when = &axis->when[i];
         char name[128];
@@ -239,7 +242,32 @@ static weft_status parse_end(const weft_entry *entry, const weft_opt *opt, const
     return weft_entry_fail(entry, "%s", weft_error());
 }
 
-/* "a .. b" or "log a .. b" */
+/* The values of "a .. b step c", whose ends are set. */
+static weft_status parse_step(const weft_entry *entry, const char *text, weft_axis *axis,
+                              weft_arena *mem)
+{
+    static const weft_opt whole = {.type = WEFT_LONG, .lo = 1, .hi = 0x1p53};
+    TRY(parse_end(entry, &whole, text, text + strlen(text), &axis->step, mem));
+    if (!is_integer(axis) || axis->log)
+        return weft_entry_fail(entry, "a step is of a range of integers without \"log\"; "
+                                      "give others as values, \"0.1 | 0.2 | 0.4\"");
+    double steps = floor((axis->hi - axis->lo) / axis->step);
+    double last = axis->lo + steps * axis->step;
+    if (last < axis->hi)
+        return weft_entry_fail(entry, "the last of these steps is %.0f; write that end",
+                               last);
+    if (steps >= WEFT_MOST_VALUES)
+        return weft_entry_fail(entry,
+                               "expected at most %d values; take a longer step, or "
+                               "none",
+                               WEFT_MOST_VALUES);
+    axis->nvalue = (int)steps + 1;
+    axis->value = WEFT_NEW(mem, double, axis->nvalue);
+    for (int i = 0; i < axis->nvalue; i++) axis->value[i] = axis->lo + i * axis->step;
+    return WEFT_OK;
+}
+
+/* "a .. b", "log a .. b" or "a .. b step c" */
 static weft_status parse_interval(const weft_entry *entry, const char *from,
                                   weft_axis *axis, weft_arena *mem)
 {
@@ -252,27 +280,30 @@ static weft_status parse_interval(const weft_entry *entry, const char *from,
         axis->log = 1;
         from += 4;
     }
-    const char *dots = strstr(from, "..");
+    const char *dots = strstr(from, ".."), *step = strstr(dots, " step ");
     if (dots[2] == '.')
         return weft_entry_fail(entry, "expected two dots, and a 0 before a decimal point");
     TRY(parse_end(entry, opt, from, dots, &axis->lo, mem));
-    TRY(parse_end(entry, opt, dots + 2, from + strlen(from), &axis->hi, mem));
+    const char *end = step ? step : from + strlen(from);
+    TRY(parse_end(entry, opt, dots + 2, end, &axis->hi, mem));
     if (axis->lo > axis->hi)
         return weft_entry_fail(entry, "expected the lower end first, as in \"1 .. 3\"");
     if (axis->log && axis->lo <= 0)
         return weft_entry_fail(entry, "a log range needs a lower end above 0");
-    return WEFT_OK;
+    return step ? parse_step(entry, step + strlen(" step "), axis, mem) : WEFT_OK;
 }
 
 /* "x | y | z" */
 static weft_status parse_values(const weft_entry *entry, const char *from, weft_axis *axis,
                                 weft_arena *mem)
 {
-    int room = (int)(sizeof axis->value / sizeof *axis->value);
+    int room = 1;
+    for (const char *at = from; *at; at++) room += *at == '|';
+    if (room > WEFT_MOST_VALUES)
+        return weft_entry_fail(entry, "expected at most %d values", WEFT_MOST_VALUES);
+    axis->value = WEFT_NEW(mem, double, room);
     for (const char *bar = from; bar; from += bar ? bar - from + 1 : 0) {
         bar = strchr(from, '|');
-        if (axis->nvalue == room)
-            return weft_entry_fail(entry, "expected at most %d values", room);
         double *v = &axis->value[axis->nvalue];
         TRY(parse_end(entry, axis->opt, from, bar ? bar : from + strlen(from), v, mem));
         for (int i = 0; i < axis->nvalue; i++)

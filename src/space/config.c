@@ -1,7 +1,8 @@
 /* The configurations of a space: those of a list, points of a grid, random draws; and the
  * conditions of axes that exist only where others have certain values, "1 .. 3 when kind =
  * tfidf". Reads these conditions, orders the axes so that each comes after those that its
- * conditions name, and tells which axes a configuration has. */
+ * conditions name, and tells which axes a configuration has, and whether it is one of the
+ * combinations that are forbidden. */
 #include "axes.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
@@ -57,18 +58,62 @@ int weft_space_misfit(const weft_space *space, const double *conf)
     return -1;
 }
 
+const char *weft_space_forbids(const weft_space *space, const double *conf)
+{
+    for (int f = 0; f < space->nforbid; f++) {
+        const weft_forbidden *all = &space->forbidden[f];
+        int i = 0;
+        while (i < all->n && is_met(&all->part[i], conf[all->part[i].axis])) i++;
+        if (i == all->n) return all->text;
+    }
+    return NULL;
+}
+
 /* ---- configurations ---- */
 
 enum { RANDOM }; /* the first of the choices of space.source */
 
-static void random_config(const weft_space *space, int64_t i, double *conf)
+void weft_space_draw(const weft_space *space, int64_t i, int attempt, double *conf)
 {
     for (int a = 0; a < space->dim; a++) {
         weft_rng4 rng = weft_rng_at((uint64_t)space->seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                    weft_axis_key(&space->axis[a]), 0);
+                                    weft_axis_key(&space->axis[a]), 2 * (uint64_t)attempt);
         conf[a] = weft_axis_draw(&space->axis[a], weft_rng_unit(rng.v[0]));
     }
     weft_space_settle(space, 0, 0, conf);
+}
+
+enum { DRAWS = 10000, FEWEST = 10 }; /* random configurations, and how many are allowed */
+
+weft_status weft_space_check_random(const weft_space *space)
+{
+    if (space->nforbid == 0) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    double *conf = WEFT_NEW(tmp, double, space->dim);
+    int out = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        weft_space_draw(space, i, 0, conf);
+        out += weft_space_forbids(space, conf) != NULL;
+    }
+    weft_arena_free(tmp);
+    double share = 100. * out / DRAWS;
+    if (out > DRAWS - FEWEST)
+        return weft_fail(WEFT_ECONF,
+                         "space.forbid = %s: forbids %.5g %% of the space, in %d random "
+                         "configurations; forbid less, or narrow the ranges",
+                         space->forbid, share, DRAWS);
+    weft_log(WEFT_INFO, "space.forbid excludes %.3g %% of random configurations", share);
+    return WEFT_OK;
+}
+
+/* Of random configurations one in 1,000 at least is allowed. */
+static void random_config(const weft_space *space, int64_t i, double *conf)
+{
+    int attempt = 0;
+    do {
+        weft_check(attempt < 10 * DRAWS, "space.forbid: nothing is allowed");
+        weft_space_draw(space, i, attempt++, conf);
+    } while (weft_space_forbids(space, conf));
 }
 
 double weft_space_resample(const weft_space *space, int a, double unit)
@@ -98,15 +143,18 @@ void weft_space_defaults(const weft_space *space, double *conf)
                                    : fmin(fmax(value, axis->lo), axis->hi);
     }
     weft_space_settle(space, (uint64_t)space->seed, 0, conf);
+    const char *forbidden = weft_space_forbids(space, conf);
+    if (!forbidden) return;
+    weft_log(WEFT_INFO, "the defaults are forbidden, by \"%s\"; random values instead",
+             forbidden);
+    random_config(space, 0, conf);
 }
 
-void weft_space_perturb(const weft_space *space, const double *centre, double eps,
-                        uint64_t seed, int64_t i, double *conf)
+/* Neighbour i of the centre, drawn by `place`. */
+static void move(const weft_space *space, const double *centre, double eps, uint64_t seed,
+                 int64_t i, uint64_t place, double *conf)
 {
-    size_t bytes = (size_t)space->dim * sizeof *conf;
-    if (bytes > 0) memcpy(conf, centre, bytes);
-    if (i == 0) return;
-    uint64_t place = weft_hash(centre, bytes, 0);
+    if (space->dim > 0) memcpy(conf, centre, (size_t)space->dim * sizeof *conf);
     for (int a = 0; a < space->dim; a++) {
         const weft_axis *axis = &space->axis[a];
         if (axis->opt->role != WEFT_PER_SAMPLE || isnan(centre[a])) continue;
@@ -115,6 +163,18 @@ void weft_space_perturb(const weft_space *space, const double *centre, double ep
         conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(rng.v[0]));
     }
     weft_space_settle(space, seed, weft_hash(&i, sizeof i, place), conf);
+}
+
+void weft_space_perturb(const weft_space *space, const double *centre, double eps,
+                        uint64_t seed, int64_t i, double *conf)
+{
+    enum { TRIES = 100 };
+    size_t bytes = (size_t)space->dim * sizeof *conf;
+    for (uint64_t attempt = 0; i > 0 && attempt < TRIES; attempt++) {
+        move(space, centre, eps, seed, i, weft_hash(centre, bytes, attempt), conf);
+        if (!weft_space_forbids(space, conf)) return;
+    }
+    if (bytes > 0) memcpy(conf, centre, bytes);
 }
 
 /* ---- reading conditions ---- */
@@ -177,7 +237,7 @@ static weft_status find_option(const struct reader *reader, const weft_entry *en
         if (out->opt) return WEFT_OK;
     }
     return weft_entry_fail(entry,
-                           "\"when %s\": no section with ranges has such an option; did "
+                           "\"%s\": no section with ranges has such an option; did "
                            "you mean %s?",
                            key, nearest(key, known, last, n));
 }
@@ -202,6 +262,8 @@ static weft_status check_fixed(const struct reader *reader, const weft_entry *en
     const weft_entry *given =
         weft_conf_find(reader->conf, named.kind->name, named.opt->name);
     const char *value = given ? given->value : named.opt->def;
+    *met = 0; /* of an axis that no configuration has */
+    if (given && weft_is_range(value)) return WEFT_OK;
     if (named.opt->type == WEFT_TEXT) {
         *met = is_among(value, text);
         return WEFT_OK;
@@ -232,50 +294,73 @@ static int can_be_met(const weft_axis *axis, const weft_axis_when *when)
     return 0;
 }
 
-/* Adds the condition `text` on the option `of`, which is an axis. */
-static weft_status add_condition(struct reader *reader, const weft_entry *entry,
-                                 weft_axis *axis, struct named named, const char *text)
+/* A condition "key = text" on an option. */
+struct condition {
+    struct named named;
+    const char *key, *text;
+    int axis; /* of the option; -1: it is none */
+};
+
+/* Splits the condition from .. end. */
+static weft_status split_condition(const struct reader *reader, const weft_entry *entry,
+                                   const char *from, const char *end, struct condition *out)
 {
-    const weft_axis *other =
-        &reader->space->axis[weft_space_axis_of(reader->space, named.opt)];
-    weft_axis range = {.opt = named.opt};
-    TRY(weft_space_range(entry, text, &range, reader->mem));
-    double *value = WEFT_NEW(reader->mem, double, range.nvalue);
-    if (range.nvalue > 0) memcpy(value, range.value, (size_t)range.nvalue * sizeof *value);
-    weft_axis_when condition = {(int)(other - reader->space->axis), range.nvalue, range.lo,
-                                range.hi, value};
+    const char *equals = memchr(from, '=', (size_t)(end - from));
+    if (!equals)
+        return weft_entry_fail(entry, "expected \"section.key = values\", and further ones "
+                                      "after \"and\" or \"or\"");
+    size_t nkey = (size_t)(equals - from), ntext = (size_t)(end - equals - 1);
+    from = weft_trim(from, &nkey);
+    const char *text = weft_trim(equals + 1, &ntext);
+    out->key = weft_arena_text(reader->mem, "%.*s", (int)nkey, from);
+    out->text = weft_arena_text(reader->mem, "%.*s", (int)ntext, text);
+    TRY(find_option(reader, entry, out->key, &out->named));
+    out->axis = weft_space_axis_of(reader->space, out->named.opt);
+    return WEFT_OK;
+}
+
+/* Adds the condition, of an axis, to (*when)[*n]. */
+static weft_status add_condition(const struct reader *reader, const weft_entry *entry,
+                                 const struct condition *condition, weft_axis_when **when,
+                                 int *n)
+{
+    const weft_axis *other = &reader->space->axis[condition->axis];
+    weft_axis range = {.opt = other->opt};
+    TRY(weft_space_range(entry, condition->text, &range, reader->mem));
+    weft_axis_when new = {condition->axis, range.nvalue, range.lo, range.hi, range.value};
     char name[128];
     weft_axis_name(other, name, sizeof name);
-    if (!can_be_met(other, &condition))
-        return weft_entry_fail(entry, "no value of the axis %s is \"%s\"", name, text);
-    if (other->opt->role < axis->opt->role)
+    /* What is forbidden of a list or grid may be a single value of a real axis. */
+    int drawn = reader->removed || reader->space->source == RANDOM;
+    if (drawn && !can_be_met(other, &new))
+        return weft_entry_fail(entry, "no value of the axis %s is \"%s\"", name,
+                               condition->text);
+    weft_axis_when *all = WEFT_NEW(reader->mem, weft_axis_when, *n + 1);
+    if (*n > 0) memcpy(all, *when, (size_t)*n * sizeof *all);
+    all[(*n)++] = new;
+    *when = all;
+    return WEFT_OK;
+}
+
+/* Reads one condition "key = range" of axis a, which ends before `end`. */
+static weft_status read_condition(struct reader *reader, const weft_entry *entry, int a,
+                                  const char *from, const char *end)
+{
+    weft_axis *axis = &reader->space->axis[a];
+    struct condition condition;
+    TRY(split_condition(reader, entry, from, end, &condition));
+    if (condition.axis >= 0) {
+        TRY(add_condition(reader, entry, &condition, &axis->when, &axis->nwhen));
+        if (condition.named.opt->role >= axis->opt->role) return WEFT_OK;
+        char name[128];
+        weft_axis_name(&reader->space->axis[condition.axis], name, sizeof name);
         return weft_entry_fail(entry,
                                "%s may change where this option must not, so it cannot "
                                "decide whether there is one",
                                name);
-    weft_axis_when *when = WEFT_NEW(reader->mem, weft_axis_when, axis->nwhen + 1);
-    if (axis->nwhen > 0) memcpy(when, axis->when, (size_t)axis->nwhen * sizeof *when);
-    when[axis->nwhen++] = condition;
-    axis->when = when;
-    return WEFT_OK;
-}
-
-/* Reads one condition "key = range", which ends before `end`. */
-static weft_status read_condition(struct reader *reader, const weft_entry *entry, int a,
-                                  const char *from, const char *end)
-{
-    const char *equals = strchr(from, '=');
-    size_t nkey = (size_t)(equals - from), ntext = (size_t)(end - equals - 1);
-    from = weft_trim(from, &nkey);
-    const char *text = weft_trim(equals + 1, &ntext);
-    const char *key = weft_arena_text(reader->mem, "%.*s", (int)nkey, from);
-    text = weft_arena_text(reader->mem, "%.*s", (int)ntext, text);
-    struct named named;
-    TRY(find_option(reader, entry, key, &named));
-    if (weft_space_axis_of(reader->space, named.opt) >= 0)
-        return add_condition(reader, entry, &reader->space->axis[a], named, text);
+    }
     int met;
-    TRY(check_fixed(reader, entry, named, text, &met));
+    TRY(check_fixed(reader, entry, condition.named, condition.text, &met));
     if (!met && reader->space->list)
         return weft_entry_fail(entry,
                                "no configuration has this option, but the list %s has a "
@@ -283,7 +368,7 @@ static weft_status read_condition(struct reader *reader, const weft_entry *entry
                                reader->space->file);
     if (!met && !reader->removed[a])
         weft_log(WEFT_INFO, "%s.%s has no range in this run, as %s is not %s",
-                 entry->section, entry->key, key, text);
+                 entry->section, entry->key, condition.key, condition.text);
     reader->removed[a] |= !met;
     return WEFT_OK;
 }
@@ -370,6 +455,59 @@ weft_status weft_space_when(weft_space *space, const weft_conf *conf,
     return put_in_order(space, conf, mem);
 }
 
+/* ---- forbidden combinations ---- */
+
+/* Reads "key = values and key = values", which ends before `end`; a combination that no
+ * configuration can have is left out. */
+static weft_status read_forbidden(const struct reader *reader, const weft_entry *entry,
+                                  const char *from, const char *end)
+{
+    weft_space *space = reader->space;
+    weft_forbidden *new = &space->forbidden[space->nforbid];
+    size_t length = (size_t)(end - from);
+    const char *start = weft_trim(from, &length);
+    *new =
+        (weft_forbidden){.text = weft_arena_text(reader->mem, "%.*s", (int)length, start)};
+    int possible = 1;
+    for (const char *at = new->text, *next; at; at = next ? next + strlen("and") : NULL) {
+        struct condition condition;
+        next = weft_clause(at, "and");
+        const char *stop = next ? next : at + strlen(at);
+        int met = 1;
+        TRY(split_condition(reader, entry, at, stop, &condition));
+        if (condition.axis >= 0)
+            TRY(add_condition(reader, entry, &condition, &new->part, &new->n));
+        else
+            TRY(check_fixed(reader, entry, condition.named, condition.text, &met));
+        possible &= met;
+    }
+    if (possible && new->n == 0)
+        return weft_entry_fail(entry,
+                               "\"%s\" forbids every configuration; name an option "
+                               "with a range, too",
+                               new->text);
+    if (!possible) weft_log(WEFT_INFO, "space.forbid: \"%s\" never occurs", new->text);
+    space->nforbid += possible;
+    return WEFT_OK;
+}
+
+weft_status weft_space_forbid(weft_space *space, const weft_conf *conf,
+                              const weft_kind *const *kinds, int nkind, weft_arena *mem)
+{
+    struct reader reader = {space, conf, kinds, nkind, mem, NULL};
+    const weft_entry *entry = weft_conf_find(conf, "space", "forbid");
+    if (!entry || !*entry->value) return WEFT_OK;
+    int most = 1;
+    for (const char *at = weft_clause(entry->value, "or"); at; most++)
+        at = weft_clause(at + 1, "or");
+    space->forbidden = WEFT_NEW(mem, weft_forbidden, most);
+    for (const char *at = entry->value, *next; at; at = next ? next + strlen("or") : NULL) {
+        next = weft_clause(at, "or");
+        TRY(read_forbidden(&reader, entry, at, next ? next : at + strlen(at)));
+    }
+    return WEFT_OK;
+}
+
 /* ---- grids ---- */
 
 /* Moves to the next point of a grid; axes that do not exist there stay at their first
@@ -410,6 +548,7 @@ int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
     }
     size_t row = (size_t)space->dim * sizeof *conf;
     do {
+        if (weft_space_forbids(space, conf)) continue;
         space->list = weft_regrow(mem, space->list, row, n, &room);
         memcpy(space->list + n++ * space->dim, conf, row);
     } while (n <= most && next_point(space, levels, at, conf));
@@ -420,11 +559,22 @@ int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
 
 /* ---- lists ---- */
 
+weft_status weft_space_check_allowed(const weft_space *list, int64_t i,
+                                     const weft_space *space, const double *conf)
+{
+    const char *text = weft_space_forbids(space, conf);
+    if (!text) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s:%d: space.forbid excludes this configuration, by \"%s\"; take one "
+                     "of them out",
+                     list->file, list->line[i], text);
+}
+
 weft_status weft_space_check_list(const weft_space *space)
 {
-    for (int64_t i = 0; i < space->count; i++)
+    for (int64_t i = 0; i < space->count; i++) {
+        const double *conf = space->list + i * space->dim;
         for (int a = 0; a < space->dim; a++) {
-            const double *conf = space->list + i * space->dim;
             int active = weft_space_is_active(space, conf, a);
             if (space->axis[a].nwhen == 0 || active == !isnan(conf[a])) continue;
             char name[128];
@@ -436,5 +586,7 @@ weft_status weft_space_check_list(const weft_space *space)
                              active ? "no value of" : "a value of", name,
                              active ? "one" : "\"-\"");
         }
+        TRY(weft_space_check_allowed(space, i, space, conf));
+    }
     return WEFT_OK;
 }

@@ -174,10 +174,10 @@ static weft_status check_distinct(const struct table *table)
 
 /* Sets the axis's range from its column: the values of choices, least and greatest
  * number. */
-static void describe_axis(const weft_space *space, int a)
+static void describe_axis(const weft_space *space, int a, weft_arena *mem)
 {
     weft_axis *axis = &space->axis[a];
-    int room = (int)(sizeof axis->value / sizeof *axis->value);
+    int64_t room = 0;
     int named = !weft_axis_is_ordered(axis);
     axis->lo = INFINITY;
     axis->hi = -INFINITY;
@@ -188,7 +188,9 @@ static void describe_axis(const weft_space *space, int a)
         axis->hi = fmax(axis->hi, v);
         int seen = 0;
         while (seen < axis->nvalue && fabs(axis->value[seen] - v) > 0) seen++;
-        if (named && seen == axis->nvalue && seen < room) axis->value[axis->nvalue++] = v;
+        if (!named || seen < axis->nvalue) continue;
+        axis->value = weft_grow(mem, axis->value, sizeof *axis->value, seen, &room);
+        axis->value[axis->nvalue++] = v;
     }
 }
 
@@ -293,22 +295,28 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
                          space->file, space->dim, (long long)space->count);
     TRY(check_distinct(&table));
     space->listed = space->count;
-    for (int a = 0; a < space->dim; a++) describe_axis(space, a);
+    space->line = table.at;
+    for (int a = 0; a < space->dim; a++) describe_axis(space, a, mem);
     return WEFT_OK;
 }
 
 /* ---- the first configurations of a random search ---- */
 
-/* A random configuration i with the values v[n] of the axes at[n], where they are not NAN.
- */
+/* A random configuration i with the values v[n] of the axes at[n], where they are not NAN;
+ * drawn again while it is forbidden. */
 static weft_status complete_config(const weft_space *space, const char *file, int64_t i,
                                    const int *at, int n, const double *v, double *conf)
 {
+    enum { TRIES = 1000 };
     char name[128], value[64], range[256];
-    weft_space_config(space, i, conf);
-    for (int c = 0; c < n; c++)
-        if (!isnan(v[c])) conf[at[c]] = v[c];
-    weft_space_settle(space, (uint64_t)space->seed, (uint64_t)i, conf);
+    for (int attempt = 0; attempt < TRIES; attempt++) {
+        weft_space_draw(space, i, attempt, conf);
+        for (int c = 0; c < n; c++)
+            if (!isnan(v[c])) conf[at[c]] = v[c];
+        weft_space_settle(space, (uint64_t)space->seed + (uint64_t)attempt, (uint64_t)i,
+                          conf);
+        if (!weft_space_forbids(space, conf)) break;
+    }
     int misfit = weft_space_misfit(space, conf);
     for (int c = 0; c < n; c++) {
         int absent = isnan(conf[at[c]]) && !isnan(v[c]);
@@ -344,9 +352,12 @@ static weft_status read_first(weft_space *space, const weft_kind *const *kinds, 
                              known.file, name, name);
     }
     double *list = WEFT_NEW(mem, double, known.count * space->dim);
-    for (int64_t i = 0; i < known.count; i++)
+    for (int64_t i = 0; i < known.count; i++) {
+        double *conf = list + i * space->dim;
         TRY(complete_config(space, known.file, i, at, known.dim, known.list + i * known.dim,
-                            list + i * space->dim));
+                            conf));
+        TRY(weft_space_check_allowed(&known, i, space, conf));
+    }
     space->list = list;
     space->listed = known.count;
     return WEFT_OK;

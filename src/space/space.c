@@ -31,6 +31,10 @@ static const weft_opt space_opts[] = {
         "federations and networks the defaults, else none"),
     WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
                   "seed of random configurations; -1: run.seed"),
+    WEFT_TEXT_OPT(
+        "forbid", weft_space, forbid, "",
+        "combinations that are never tried, \"client.batch = 64 and client.epochs = "
+        "4 .. 9 or server.lr = 1 .. 10\", of conditions as after when"),
     {0},
 };
 
@@ -61,11 +65,10 @@ static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_ar
 
 /* Warns of the first value of column `at` that the range lacks, and adds to a range of
  * values all that it lacks. */
-static weft_status include(const weft_space *space, int64_t at, const weft_entry *entry,
-                           weft_axis *range, weft_arena *mem)
+static void include(const weft_space *space, int64_t at, const weft_entry *entry,
+                    weft_axis *range, weft_arena *mem)
 {
-    const int room = (int)(sizeof range->value / sizeof *range->value);
-    int64_t n = 0, first = 0;
+    int64_t n = 0, first = 0, room = range->nvalue;
     for (int64_t i = 0; i < space->count; i++) {
         double v = space->list[i * space->dim + at];
         if (isnan(v) ||
@@ -73,19 +76,18 @@ static weft_status include(const weft_space *space, int64_t at, const weft_entry
             continue;
         if (n++ == 0) first = i;
         if (range->nvalue == 0) continue;
-        if (range->nvalue == room)
-            return weft_entry_fail(entry, "expected at most %d values, with those of %s",
-                                   room, space->file);
+        range->step = 0;
+        range->value =
+            weft_grow(mem, range->value, sizeof *range->value, range->nvalue, &room);
         range->value[range->nvalue++] = v;
     }
-    if (n == 0) return WEFT_OK;
+    if (n == 0) return;
     char value[64];
     weft_opt_show(range->opt, space->list[first * space->dim + at], value, sizeof value);
     weft_log(WEFT_WARN, "%s: configuration %lld has %s.%s = %s, which is not in %s%s; %s",
              space->file, (long long)first, entry->section, entry->key, value, entry->value,
              n > 1 ? weft_arena_text(mem, " (nor are %lld more)", (long long)n - 1) : "",
              "the range is extended to hold the list");
-    return WEFT_OK;
 }
 
 /* A range given for an option that is a column of the list sets the scale of that axis: the
@@ -100,7 +102,7 @@ static weft_status widen(weft_space *space, const weft_opt *opt, const weft_entr
                                space->file);
     weft_axis *axis = &space->axis[a], range = {.section = axis->section, .opt = opt};
     TRY(parse_range(entry, &range, mem));
-    TRY(include(space, a, entry, &range, mem));
+    include(space, a, entry, &range, mem);
     range.lo = fmin(range.lo, axis->lo);
     range.hi = fmax(range.hi, axis->hi);
     range.log = range.log && range.lo > 0;
@@ -115,7 +117,9 @@ static weft_status read_ranges(weft_space *space, const weft_conf *conf,
     for (int j = 0; j < nkind; j++)
         for (const weft_opt *opt = kinds[j]->opts; opt->name; opt++) {
             weft_entry *entry = weft_conf_find(conf, kinds[j]->name, opt->name);
-            if (!weft_opt_tunable(opt) || !entry || !weft_is_range(entry->value)) continue;
+            if (!weft_opt_tunable(opt) || !entry) continue;
+            weft_entry_respell(entry, opt, mem);
+            if (!weft_is_range(entry->value)) continue;
             entry->used = 1;
             if (space->source == LIST) {
                 TRY(widen(space, opt, entry, mem));
@@ -133,6 +137,11 @@ static weft_status read_ranges(weft_space *space, const weft_conf *conf,
 static weft_status grid_count(weft_space *space, weft_arena *mem)
 {
     space->count = weft_space_grid(space, MOST, mem);
+    if (space->count == 0)
+        return weft_fail(WEFT_ECONF,
+                         "space.forbid = %s: forbids all points of the grid; "
+                         "take a condition out, or raise space.levels",
+                         space->forbid);
     if (space->count > MOST)
         return weft_fail(WEFT_ELIMIT,
                          "space: the grid has more than %d configurations; "
@@ -163,8 +172,10 @@ static weft_status read_axes(weft_space *space, weft_conf *conf,
     }
     TRY(read_ranges(space, conf, kinds, nkind, mem));
     TRY(weft_space_when(space, conf, kinds, nkind, mem));
+    TRY(weft_space_forbid(space, conf, kinds, nkind, mem));
     if (space->source == LIST) return weft_space_check_list(space);
     if (space->source == GRID) return grid_count(space, mem);
+    TRY(weft_space_check_random(space));
     space->count = space->dim == 0 ? 1 : space->configs > 0 ? space->configs : RANDOM_COUNT;
     return *space->first ? weft_space_first(space, kinds, nkind, mem) : WEFT_OK;
 }
@@ -178,6 +189,7 @@ weft_status weft_space_read(weft_space *space, weft_conf *conf,
     space->dim = 0;
     space->list = NULL;
     space->listed = 0;
+    space->nforbid = 0;
     const weft_kind **own = WEFT_NEW(mem, const weft_kind *, nkind);
     for (int j = 0; j < nkind; j++) {
         own[j] = kinds[j];

@@ -54,7 +54,7 @@ struct one {
     int64_t planned, asked;      /* of these */
     int64_t crossed;             /* of those planned, with other settings */
     int64_t open;                /* jobs that are asked and not told yet */
-    struct candidate *candidate; /* [most] */
+    struct candidate *candidate; /* [most], one without candidates, and one for tries */
     int by_error;                /* 1: losses are error rates */
     int64_t begun;               /* candidate from which the first axis is walked: the
                                     defaults, or the best known one; NOBODY */
@@ -122,9 +122,10 @@ static weft_status one_setup(void *self, const weft_space *space, uint64_t seed,
     if (one->others < 0) one->others = one->lead == NOBODY ? one->most : 0;
     if (space->source != 0 && one->most > space->count) one->most = space->count;
     if (one->most < 2 || space->dim == 0) one->most = one->finalists = 0;
-    one->candidate = WEFT_NEW(mem, struct candidate, one->most + 1);
-    double *conf = WEFT_NEW(mem, double, (one->most + 1) * space->dim);
-    for (int64_t i = 0; i <= one->most; i++) one->candidate[i].conf = conf + i * space->dim;
+    one->candidate = WEFT_NEW(mem, struct candidate, one->most + 2);
+    double *conf = WEFT_NEW(mem, double, (one->most + 2) * space->dim);
+    for (int64_t i = 0; i <= one->most + 1; i++)
+        one->candidate[i].conf = conf + i * space->dim;
     for (int k = 0; k <= 2 * STEPS; k++) one->of[k] = NOBODY;
     one->best = one->begun = one->base = one->trial = NOBODY;
     one->good = one->top_trial = NOBODY;
@@ -212,19 +213,28 @@ static int64_t choice_of(const struct one *one, int jobs)
     return best == NOBODY ? one->begun : best;
 }
 
+/* The value, or NAN if the start would be forbidden with it on the first axis. */
+static double allowed(const struct one *one, double value)
+{
+    double *conf = one->candidate[one->most + 1].conf;
+    memcpy(conf, one->candidate[one->begun].conf, (size_t)one->space->dim * sizeof *conf);
+    conf[one->lead] = value;
+    return weft_space_forbids(one->space, conf) ? (double)NAN : value;
+}
+
 /* The value on the first axis `step` factors of 2, or places of a list, from the start;
- * NAN: it is not on the axis. */
+ * NAN: it is not on the axis, or forbidden. */
 static double value_at(const struct one *one, int step)
 {
     const weft_axis *axis = &one->space->axis[one->lead];
     double start = one->candidate[one->begun].conf[one->lead];
     if (axis->nvalue > 0) {
         int at = weft_axis_index(axis, start) + step;
-        return at >= 0 && at < axis->nvalue ? axis->value[at] : (double)NAN;
+        return allowed(one, at >= 0 && at < axis->nvalue ? axis->value[at] : (double)NAN);
     }
     double value = ldexp(start, step);
     if (axis->opt->type != WEFT_REAL) value = round(value);
-    return value >= axis->lo && value <= axis->hi ? value : (double)NAN;
+    return allowed(one, value >= axis->lo && value <= axis->hi ? value : (double)NAN);
 }
 
 static void plan(struct one *one, int step)
@@ -340,13 +350,17 @@ static void one_place(void *self, int64_t trial, double *conf)
                (long long)one->most);
     struct candidate *candidate = &one->candidate[trial];
     if (trial >= space->listed && one->lead != NOBODY && one->begun != NOBODY) {
+        double *own = one->candidate[one->most + 1].conf;
+        double value = candidate->step <= STEPS ? value_at(one, candidate->step) : 0;
+        memcpy(own, conf, bytes);
         if (candidate->step <= STEPS) {
             memcpy(conf, one->candidate[one->begun].conf, bytes);
-            conf[one->lead] = value_at(one, candidate->step);
+            conf[one->lead] = value;
         } else {
             cross(one, trial, one->candidate[one->base].conf, conf);
         }
         weft_space_settle(space, one->seed, (uint64_t)trial, conf);
+        if (weft_space_forbids(space, conf)) memcpy(conf, own, bytes);
     } else if (trial == 0 && space->source == 0 && space->listed == 0) {
         weft_space_defaults(space, conf);
     }
@@ -363,9 +377,10 @@ static void one_explore(const void *self, int64_t trial, const double *from, dou
     (void)from;
     if (one->space->dim == 0) return;
     memcpy(conf, one->candidate[one->best].conf, (size_t)one->space->dim * sizeof *conf);
-    if (one->lead != NOBODY && one->lowered > 0)
-        conf[one->lead] =
-            moved(&one->space->axis[one->lead], conf[one->lead], -one->lowered);
+    if (one->lead == NOBODY) return;
+    const double best = conf[one->lead];
+    conf[one->lead] = moved(&one->space->axis[one->lead], best, -one->lowered);
+    if (weft_space_forbids(one->space, conf)) conf[one->lead] = best;
 }
 
 static void commit(struct one *one)

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NOBODY = -1 };
 /* A copy draws an option anew with probability RESAMPLE; else a number is multiplied by 1 +
@@ -137,22 +138,35 @@ static double perturb(const weft_axis *axis, double value, double factor)
     return fabs(round(to) - value) > 0 ? round(to) : weft_axis_step(axis, value, up);
 }
 
-/* Each option is changed independently, except those that set the size of the weights. */
-static void pbt_explore(const void *self, int64_t trial, const double *from, double *conf)
+/* Each option is changed independently, except those that set the size of the weights;
+ * `what` is the purpose of the random numbers. */
+static void change(const pbt_tuner *pbt, int64_t trial, const double *from, uint64_t what,
+                   double *conf)
 {
-    const pbt_tuner *pbt = self;
     for (int i = 0; i < pbt->space->dim; i++) {
         const weft_axis *axis = &pbt->space->axis[i];
         conf[i] = from[i];
         if (axis->opt->role == WEFT_SHAPE || isnan(from[i])) continue;
         weft_rng4 rng = weft_rng_at(pbt->seed, WEFT_RNG_TUNER, (uint64_t)trial,
-                                    weft_axis_key(axis), weft_hash("explore", 7, 0));
+                                    weft_axis_key(axis), what);
         int anew = !weft_axis_is_ordered(axis) || weft_rng_unit(rng.v[0]) < RESAMPLE;
         double factor = weft_rng_unit(rng.v[1]) < 0.5 ? 1 - CHANGE : 1 + CHANGE;
         conf[i] = anew ? weft_space_resample(pbt->space, i, weft_rng_unit(rng.v[2]))
                        : perturb(axis, from[i], factor);
     }
     weft_space_settle(pbt->space, pbt->seed, (uint64_t)trial, conf);
+}
+
+/* What is forbidden is drawn again; if that does not help, nothing is changed. */
+static void pbt_explore(const void *self, int64_t trial, const double *from, double *conf)
+{
+    enum { TRIES = 100 };
+    const pbt_tuner *pbt = self;
+    for (uint64_t attempt = 0; attempt < TRIES; attempt++) {
+        change(pbt, trial, from, weft_hash("explore", 7, attempt), conf);
+        if (!weft_space_forbids(pbt->space, conf)) return;
+    }
+    memcpy(conf, from, (size_t)pbt->space->dim * sizeof *conf);
 }
 
 /* ---- ask ---- */

@@ -109,7 +109,11 @@ static void check_conf(const weft_search *search, const weft_kind *part, int64_t
                        const double *conf)
 {
     char name[128];
+    const char *forbidden = weft_space_forbids(search->space, conf);
     int a = weft_space_misfit(search->space, conf);
+    if (forbidden)
+        weft_die("%s gives trial %lld what \"%s\" forbids", part->name, (long long)trial,
+                 forbidden);
     if (a < 0) return;
     weft_axis_name(&search->space->axis[a], name, sizeof name);
     weft_die("%s gives trial %lld %s = %g, which %s", part->name, (long long)trial, name,

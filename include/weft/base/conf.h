@@ -204,15 +204,24 @@ const char *weft_trim(const char *text, size_t *n);
  * weft_space_read, and here the member keeps its default. Wrong key, type or bound: ECONF
  * naming file, line, key, bound and the nearest key. Texts are owned by conf->mem. */
 WEFT_CHECKED weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, void *self);
+/* Writes a range as other programs have it as a range of weft's, before "when" and "per
+ * trial", so that nothing that follows differs:
+ *     uniform(a, b), loguniform(a, b)   a .. b, log a .. b of real numbers, 1 as 1.0
+ *     [x, "y"], x, y                    x | y; without brackets, where the key is the
+ *                                       user's own, numbers alone
+ * Only of options that may be axes; anything else stays. Texts are owned by mem. */
+void weft_entry_respell(weft_entry *entry, const weft_opt *opt, weft_arena *mem);
 /* The options of a section with weft_own_keys, made from the values that the user wrote:
- *     a .. b, log a .. b   numbers; integers where both ends are written as such; of
- *                          clients (WEFT_PER_SAMPLE), unless "per trial" follows a range
+ *     a .. b, log a .. b   numbers; integers where both ends are written as such, also
+ *                          "a .. b step c"; of clients (WEFT_PER_SAMPLE), unless "per
+ *                          trial" follows a range
  *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
  *     "text" or 'text'     WEFT_TEXT, whatever stands between the quotes
  *     otherwise            WEFT_TEXT, also a value with ".." that is not between numbers
  * in the order of the entries, which count as used. Keys are made of letters of any
  * language, digits, blanks, "_", "-", "." and "%"; ECONF, also for what other programs take
- * as a range, [1, 2] or uniform(0, 1). *out is owned by mem. */
+ * as a range, {1, 2} or hp.choice(...), but for what weft_entry_respell knows. *out is
+ * owned by mem. */
 WEFT_CHECKED weft_status weft_conf_open(const weft_conf *conf, const weft_kind *kind,
                                         weft_arena *mem, const weft_kind **out);
 /* ECONF if an entry was never used: the message names it, its line and the nearest of the

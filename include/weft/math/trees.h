@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+enum { WEFT_TREE_LEVELS = 64 }; /* of a category, with that of points without it */
 /* Features of a point: numbers, or levels 0 .. 63 of a category. */
 typedef struct weft_trees_rule {
     int trees;

@@ -22,11 +22,19 @@ typedef struct weft_axis {
     const weft_opt *opt;
     int log;              /* 1: log-uniform on lo..hi */
     double lo, hi;        /* numbers: inclusive range; integers uniform on lo..hi */
+    double step;          /* of "lo .. hi step s", which has its values; else 0 */
     int nvalue;           /* choices and bools: number of values, else 0 */
-    double value[64];     /* [nvalue] */
+    double *value;        /* [nvalue] */
     int nwhen;            /* conditions, which must all be met; 0: it always exists */
     weft_axis_when *when; /* [nwhen] */
 } weft_axis;
+
+/* A combination that no configuration may have: all of these conditions met. */
+typedef struct weft_forbidden {
+    const char *text; /* "client.batch = 64 and client.epochs = 4 .. 9" */
+    int n;
+    weft_axis_when *part; /* [n] */
+} weft_forbidden;
 
 /* Options of section [space]; the axes come from ranges in the other sections. */
 typedef struct weft_space {
@@ -37,6 +45,7 @@ typedef struct weft_space {
     const char
         *first;   /* random: such a list, with which the search begins, or "defaults" */
     int64_t seed; /* of the draw; -1: the run's seed */
+    const char *forbid; /* "key = values and key = values or ...", or "" */
     /* set by weft_space_read */
     int dim;
     weft_axis *axis; /* [dim] */
@@ -45,6 +54,9 @@ typedef struct weft_space {
                         number asked for, beyond which it gives more */
     int64_t listed;  /* configurations in list: all of a list or grid; those of `first` */
     double *list;    /* [listed][dim]; NULL where there are none */
+    int *line;       /* [listed] of a list's file */
+    int nforbid;
+    weft_forbidden *forbidden; /* [nforbid] */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
@@ -65,16 +77,25 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * "x". These options belong to the kinds; a name without section is of the axis' own
  * section. If one is an axis itself, its role must let it stay fixed for as long as this
  * axis; if not, its value decides whether the axis exists in all configurations or in none.
- * An axis whose condition names one that does not exist does not exist either. */
+ * An axis whose condition names one that does not exist does not exist either.
+ *     a .. b step c
+ * of integers are a, a + c .. b. An axis has at most 4096 values.
+ *     space.forbid = section.key = values and section.key = values or ...
+ * are combinations that no configuration has, of conditions as after "when"; one of an axis
+ * that a configuration lacks is not met. ECONF where a list or space.first has one, where
+ * a grid has no other point, and where more than 999 of 1,000 random configurations have
+ * one. Cost O(configurations), for random ones of 10,000 of them. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *space, weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
 /* Configuration i, 0 <= i < count (random: any i >= 0), into conf[dim]. Random draws are a
- * function of (seed, i, axis); the first are those of space->first. A grid has each
- * configuration only once, also where axes do not exist. */
+ * function of (seed, i, axis), the first of them that is not forbidden; the first
+ * configurations are those of space->first. A grid has each configuration only once, also
+ * where axes do not exist. */
 void weft_space_config(const weft_space *space, int64_t i, double *conf);
 /* The configuration of the options' defaults, or of the values of their axes next to them;
- * keys of the user's have none and keep the value in conf[dim]. */
+ * keys of the user's have none and keep the value in conf[dim]. Where that is forbidden,
+ * random configuration 0. */
 void weft_space_defaults(const weft_space *space, double *conf);
 /* 1 if axis a exists in the configuration. Reads only the values of axes that come before a
  * in space->order. Cost O(conditions). */
@@ -87,6 +108,9 @@ void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, dou
  * exists, a number though it does not, or, with source random, a number that is not on the
  * axis; -1: there is none. Cost O(dim). */
 int weft_space_misfit(const weft_space *space, const double *conf);
+/* The text of the first combination of space.forbid that the configuration has; NULL: it
+ * has none. Cost O(conditions). */
+const char *weft_space_forbids(const weft_space *space, const double *conf);
 /* Writes the values of the axes of plug-in `kind` that the configuration has into its
  * instance, which has the defaults. */
 void weft_space_put(const weft_space *space, const double *conf, const weft_kind *kind,
@@ -95,7 +119,8 @@ void weft_space_put(const weft_space *space, const double *conf, const weft_kind
  * may differ between samples (WEFT_PER_SAMPLE) by a uniform draw of up to +- eps of its
  * length (log axes: of its logarithm; lists and integers: up to ceil(eps (values - 1))
  * places), clipped to the axis. Other axes keep the centre's value; axes that come to exist
- * by a move are drawn. A function of (seed, centre, i). With the published ranges and
+ * by a move are drawn; what is forbidden is drawn again, and is the centre where that does
+ * not help. A function of (seed, centre, i). With the published ranges and
  * eps = 0.1 this gives the neighbours of FedEx's released program. */
 void weft_space_perturb(const weft_space *space, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf);
