@@ -29,16 +29,19 @@ static const weft_opt space_opts[] = {
         "options' defaults or what is next to them in the ranges; or a list as in "
         "file; axes that are not columns, and values \"-\", are drawn; not given: of "
         "federations and networks the defaults, else none"),
+    WEFT_TEXT_OPT("prior", weft_space, prior, "",
+                  "trials that the sampler is told before its first proposal: run files, "
+                  "tables of axes, resource and loss, or a list as in file with these; the "
+                  "best of them is tried first, unless first is given"),
     WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
                   "seed of random configurations; -1: run.seed"),
     {0},
 };
 
-static const weft_when space_when[] = {{"levels", "source", "grid"},
-                                       {"file", "source", "list"},
-                                       {"first", "source", "random"},
-                                       {"seed", "source", "random"},
-                                       {NULL, NULL, NULL}};
+static const weft_when space_when[] = {
+    {"levels", "source", "grid"},  {"file", "source", "list"},
+    {"first", "source", "random"}, {"prior", "source", "random"},
+    {"seed", "source", "random"},  {NULL, NULL, NULL}};
 
 const weft_kind weft_space_kind = {.name = "space",
                                    .about = "the configurations to choose from",
@@ -166,6 +169,8 @@ static weft_status read_axes(weft_space *space, weft_conf *conf,
     if (space->source == LIST) return weft_space_check_list(space);
     if (space->source == GRID) return grid_count(space, mem);
     space->count = space->dim == 0 ? 1 : space->configs > 0 ? space->configs : RANDOM_COUNT;
+    if (*space->prior && space->dim > 0)
+        TRY(weft_space_known(space, conf, kinds, nkind, mem));
     return *space->first ? weft_space_first(space, kinds, nkind, mem) : WEFT_OK;
 }
 
@@ -177,7 +182,7 @@ weft_status weft_space_read(weft_space *space, weft_conf *conf,
     if (space->seed < 0) space->seed = (int64_t)seed;
     space->dim = 0;
     space->list = NULL;
-    space->listed = 0;
+    space->listed = space->nknown = 0;
     const weft_kind **own = WEFT_NEW(mem, const weft_kind *, nkind);
     for (int j = 0; j < nkind; j++) {
         own[j] = kinds[j];

@@ -13,6 +13,12 @@
 static weft_status check_sampler(const weft_search *search, const weft_space *space)
 {
     const char *sampler = search->sampler->kind.name, *tuner = search->tuner->kind.name;
+    if (!search->sampler->told && space->nknown > 0)
+        return weft_fail(WEFT_ECONF,
+                         "space.prior tells trials to the sampler, and run.sampler = %s "
+                         "does not learn; use run.sampler = tpe, kde or forest, or "
+                         "space.first for configurations to begin with",
+                         sampler);
     if (!search->sampler->told) return WEFT_OK;
     if (search->tuner->shared != WEFT_SHARES_NOTHING)
         return weft_fail(
@@ -53,7 +59,7 @@ static void check_trials(const weft_search *search, const weft_extent *extent)
     int64_t trials = extent->trials, results = extent->results ? extent->results : trials;
     if (!search->sampler->enough || trials == 0 || search->space->dim == 0) return;
     int64_t enough = search->sampler->enough(search->sampler_self, &option);
-    if (results > enough) return;
+    if (results + search->space->nknown > enough) return;
     if (results < trials)
         of_one = weft_arena_text(search->mem, ", at most %lld of one resource",
                                  (long long)results);
@@ -64,6 +70,37 @@ static void check_trials(const weft_search *search, const weft_extent *extent)
         "trials",
         search->sampler->kind.name, (long long)enough, (long long)trials,
         trials == 1 ? "" : "s", of_one, search->sampler->kind.name, option);
+}
+
+static int64_t number_of(const weft_search *search, int64_t trial)
+{
+    return trial + (search->tuner->first ? search->tuner->first(search->tuner_self) : 0);
+}
+
+/* Tells the sampler the trials that are known, with the numbers before that of trial 0. */
+static weft_status tell_known(const weft_search *search, const weft_extent *extent)
+{
+    const weft_space *space = search->space;
+    int64_t n = space->nknown, first = number_of(search, 0);
+    if (n > 0) first -= space->known[n - 1].trial + 1;
+    for (int64_t i = 0; i < n; i++) {
+        const weft_known *known = &space->known[i];
+        weft_observation observed = {.conf = known->conf,
+                                     .resource = known->resource,
+                                     .loss = known->loss,
+                                     .tie = known->tie,
+                                     .other = (int)known->other};
+        if (isnan(observed.resource)) observed.resource = extent->resource;
+        if (!(observed.resource > 0))
+            return weft_fail(WEFT_ECONF,
+                             "space.prior: a trial has no resource, and run.tuner = %s has "
+                             "several; give it a column \"resource\"",
+                             search->tuner->kind.name);
+        search->sampler->pending(search->sampler_self, first + known->trial, known->conf,
+                                 observed.resource);
+        search->sampler->told(search->sampler_self, first + known->trial, &observed);
+    }
+    return WEFT_OK;
 }
 
 weft_status weft_search_setup(weft_search *search, const weft_space *space, uint64_t seed,
@@ -82,6 +119,7 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
     if (shares) TRY(weft_share_mix(space, mem, &whole));
     TRY(search->sampler->setup(search->sampler_self, space, seed, mem));
     check_trials(search, &extent);
+    TRY(tell_known(search, &extent));
     weft_mixing_env env = {.space = space,
                            .whole = shares ? &whole : NULL,
                            .trials = extent.trials,
@@ -96,11 +134,6 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
 static int has_trials(const weft_search *search)
 {
     return search->tuner->shared == WEFT_SHARES_NOTHING;
-}
-
-static int64_t number_of(const weft_search *search, int64_t trial)
-{
-    return trial + (search->tuner->first ? search->tuner->first(search->tuner_self) : 0);
 }
 
 /* Stops the program if a part has set a value that no trial can have: the option would have

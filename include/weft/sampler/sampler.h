@@ -13,10 +13,12 @@ typedef struct weft_observation {
     double resource;    /* total of the trial so far */
     double loss;        /* INFINITY if it diverged, never NaN */
     double tie;         /* decides between equal losses: weft_result_tie */
+    int other; /* 0, or the number of other data that the loss is of, as weft_known.other */
 } weft_observation;
 
 /* A deterministic function of its seed and of the results that it was told, in their order.
- * Trials are identified by their number n: 0, 1, 2 ... in the order proposed. Random
+ * Trials are identified by their number n: 0, 1, 2 ... in the order proposed; those that
+ * were known before have the numbers before these. Random
  * numbers are keyed by (seed, WEFT_RNG_TUNER, n, axis, draw), so that a proposal does not
  * depend on how many random numbers other proposals used. */
 typedef struct weft_sampler {

@@ -28,6 +28,17 @@ typedef struct weft_axis {
     weft_axis_when *when; /* [nwhen] */
 } weft_axis;
 
+/* A result of a trial that is known before the search. */
+typedef struct weft_known {
+    int64_t trial;   /* 0, 1 ... in the order of the list */
+    double resource; /* of the trial in all; NAN: that of the schedule */
+    double loss;     /* INFINITY: it diverged */
+    double tie;      /* decides between equal losses; NAN: not known */
+    double other; /* 0: losses are compared with those of the search; j: with those of the
+                     same j alone, as they are of other data */
+    double *conf; /* [dim] */
+} weft_known;
+
 /* Options of section [space]; the axes come from ranges in the other sections. */
 typedef struct weft_space {
     int source;       /* 0 random, 1 grid, 2 list */
@@ -37,6 +48,7 @@ typedef struct weft_space {
     const char
         *first;   /* random: such a list, with which the search begins, or "defaults" */
     int64_t seed; /* of the draw; -1: the run's seed */
+    const char *prior; /* trials that samplers are told, as weft_space_list has them */
     /* set by weft_space_read */
     int dim;
     weft_axis *axis; /* [dim] */
@@ -45,6 +57,8 @@ typedef struct weft_space {
                         number asked for, beyond which it gives more */
     int64_t listed;  /* configurations in list: all of a list or grid; those of `first` */
     double *list;    /* [listed][dim]; NULL where there are none */
+    int64_t nknown;
+    weft_known *known; /* [nknown] results of these trials, in the order of trials */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
