@@ -199,6 +199,12 @@ void weft_axis_show(const weft_space *space, int a, char *text, size_t n)
     const weft_axis *axis = &space->axis[a];
     snprintf(text, n, "%s", axis->log ? "log " : "");
     show_range(axis, axis->nvalue, axis->value, axis->lo, axis->hi, text, n);
+    if (axis->has_near) {
+        char near[64];
+        size_t at = strlen(text);
+        weft_opt_show(axis->opt, axis->near, near, sizeof near);
+        snprintf(text + at, n - at, " near %s", near);
+    }
     for (int i = 0; i < axis->nwhen; i++) {
         const weft_axis_when *when = &axis->when[i];
         char name[128];

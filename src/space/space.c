@@ -51,15 +51,32 @@ const weft_kind weft_space_kind = {.name = "space",
 
 /* ---- ranges ---- */
 
-static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_arena *mem)
+static weft_status parse_near(const weft_space *space, const weft_entry *entry,
+                              weft_axis *axis, weft_arena *mem)
+{
+    int n;
+    const char *at = weft_range_near(entry->value, &n);
+    if (!at) return WEFT_OK;
+    if (space->source != RANDOM)
+        return weft_entry_fail(entry, "\"near\" is for space.source = random; take it out");
+    const char *text = weft_arena_text(mem, "%.*s", n, at);
+    if (weft_opt_parse(axis->opt, text, &axis->near) != WEFT_OK)
+        return weft_entry_fail(entry, "near %s: %s", text, weft_error());
+    axis->has_near = 1;
+    if (axis->near >= axis->lo && axis->near <= axis->hi) return WEFT_OK;
+    return weft_entry_fail(entry, "near %s: expected a value of the range", text);
+}
+
+static weft_status parse_range(const weft_space *space, const weft_entry *entry,
+                               weft_axis *axis, weft_arena *mem)
 {
     int per_trial, n = weft_range_length(entry->value, &per_trial);
     if (per_trial && axis->opt->role == WEFT_PER_SAMPLE)
         return weft_entry_fail(entry,
                                "per trial can be said of section [parameters] alone; "
                                "this option may differ between clients");
-    return weft_space_range(entry, weft_arena_text(mem, "%.*s", n, entry->value), axis,
-                            mem);
+    TRY(weft_space_range(entry, weft_arena_text(mem, "%.*s", n, entry->value), axis, mem));
+    return parse_near(space, entry, axis, mem);
 }
 
 /* Warns of the first value of column `at` that the range lacks, and adds to a range of
@@ -102,7 +119,7 @@ static weft_status widen(weft_space *space, const weft_opt *opt, const weft_entr
                                "the list %s has no such column; give the option one value",
                                space->file);
     weft_axis *axis = &space->axis[a], range = {.section = axis->section, .opt = opt};
-    TRY(parse_range(entry, &range, mem));
+    TRY(parse_range(space, entry, &range, mem));
     TRY(include(space, a, entry, &range, mem));
     range.lo = fmin(range.lo, axis->lo);
     range.hi = fmax(range.hi, axis->hi);
@@ -126,7 +143,7 @@ static weft_status read_ranges(weft_space *space, const weft_conf *conf,
             }
             weft_axis *axis = &space->axis[space->dim++];
             *axis = (weft_axis){.section = kinds[j]->name, .opt = opt};
-            TRY(parse_range(entry, axis, mem));
+            TRY(parse_range(space, entry, axis, mem));
         }
     return WEFT_OK;
 }

@@ -19,6 +19,12 @@ static weft_status check_sampler(const weft_search *search, const weft_space *sp
                          "does not learn; use run.sampler = tpe, kde or forest, or "
                          "space.first for configurations to begin with",
                          sampler);
+    for (int a = 0; a < space->dim; a++)
+        if (space->axis[a].has_near && search->tuner->shared != WEFT_SHARES_NOTHING)
+            return weft_fail(WEFT_ECONF,
+                             "%s.%s: \"near\" draws trials, and run.tuner = %s trains all "
+                             "configurations of [space] together; take it out",
+                             space->axis[a].section, space->axis[a].opt->name, tuner);
     if (!search->sampler->told) return WEFT_OK;
     if (search->tuner->shared != WEFT_SHARES_NOTHING)
         return weft_fail(
@@ -111,6 +117,7 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
     int shares = search->tuner->shared == WEFT_SHARES_MIXTURE;
     search->space = space;
     search->mem = mem;
+    search->seed = seed;
     TRY(check_sampler(search, space));
     TRY(check_mixing(search));
     TRY(search->tuner->setup(search->tuner_self, space, seed, mem));
@@ -151,6 +158,14 @@ static void check_conf(const weft_search *search, const weft_kind *part, int64_t
                                                           : "does not have this axis");
 }
 
+/* The proposal for a new trial: of the sampler, as far as nothing is believed. */
+static void propose(weft_search *search, int64_t number, double *conf)
+{
+    int64_t trials = search->space->nknown + search->drawn - 1;
+    search->sampler->propose(search->sampler_self, number, conf);
+    weft_sampler_believe(search->space, trials, search->seed, (uint64_t)number, conf);
+}
+
 /* Sets the configuration of a new trial: from the sampler, or derived from the trial that
  * it copies. */
 static void begin_trial(weft_search *search, const weft_job *job)
@@ -164,7 +179,7 @@ static void begin_trial(weft_search *search, const weft_job *job)
         if (new.id < search->space->listed)
             weft_space_config(search->space, new.id, new.conf);
         else
-            search->sampler->propose(search->sampler_self, new.id, new.conf);
+            propose(search, new.id, new.conf);
         check_conf(search, &search->sampler->kind, job->trial, new.conf);
         if (search->tuner->place) {
             search->tuner->place(search->tuner_self, job->trial, new.conf);

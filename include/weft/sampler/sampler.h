@@ -46,4 +46,14 @@ typedef struct weft_sampler {
     int64_t (*enough)(const void *self, const char **option);
 } weft_sampler;
 
+/* Has a proposal follow what is believed of axes, of which n trials are known. With the
+ * probability 5 / (5 + n) each axis with `near` that the configuration has gets the value
+ * at a draw from N(u, 0.25^2), truncated to 0 .. 1, of its position (weft_axis_unit), u
+ * being that of `near`; without trials, `near` itself. So 5 ln(1 + n / 5) proposals of n
+ * follow beliefs, 13 of 60. A function of (seed, key, axis). The normal distribution is
+ * that of PriorBand (Mallik et al., NeurIPS 2023), where the belief's share depends on how
+ * well it does; that it fades as trials come is of pi-BO (Hvarfner et al., ICLR 2022). */
+void weft_sampler_believe(const weft_space *space, int64_t n, uint64_t seed, uint64_t key,
+                          double *conf);
+
 #endif

@@ -20,10 +20,12 @@ typedef struct weft_axis_when {
 typedef struct weft_axis {
     const char *section; /* plug-in the option belongs to: "rff" */
     const weft_opt *opt;
-    int log;              /* 1: log-uniform on lo..hi */
-    double lo, hi;        /* numbers: inclusive range; integers uniform on lo..hi */
-    int nvalue;           /* choices and bools: number of values, else 0 */
-    double value[64];     /* [nvalue] */
+    int log;          /* 1: log-uniform on lo..hi */
+    double lo, hi;    /* numbers: inclusive range; integers uniform on lo..hi */
+    int nvalue;       /* choices and bools: number of values, else 0 */
+    double value[64]; /* [nvalue] */
+    int has_near;     /* 1: `near` is believed to be about its best value */
+    double near;
     int nwhen;            /* conditions, which must all be met; 0: it always exists */
     weft_axis_when *when; /* [nwhen] */
 } weft_axis;
@@ -79,7 +81,9 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * "x". These options belong to the kinds; a name without section is of the axis' own
  * section. If one is an axis itself, its role must let it stay fixed for as long as this
  * axis; if not, its value decides whether the axis exists in all configurations or in none.
- * An axis whose condition names one that does not exist does not exist either. */
+ * An axis whose condition names one that does not exist does not exist either.
+ *     a .. b near x, log a .. b near x
+ * is an axis with a belief (weft_sampler_believe), of a random space. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *space, weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
