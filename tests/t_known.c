@@ -143,8 +143,67 @@ static void test_worth(void)
         }
 }
 
+/* ---- finite spaces ---- */
+
+/* The number of different configurations among the first `trials` of a search. */
+static int distinct(const char *axes, const char *sampler, int trials)
+{
+    struct minimizer *minimizer =
+        minimizer_new(axes, printed("[run]\nsampler = %s\n", sampler), trials, 5);
+    int dim = minimizer->space.dim, n = 0;
+    double *conf = WEFT_NEW(mem, double, trials *dim);
+    for (int i = 0; i < trials; i++) {
+        weft_job job;
+        weft_check(weft_search_ask(&minimizer->search, &job) == WEFT_JOB, "no trial");
+        memcpy(conf + i * dim, job.mix.conf, (size_t)dim * sizeof *conf);
+        int seen = 0;
+        for (int j = 0; j < i; j++)
+            seen |= memcmp(conf + i * dim, conf + j * dim, (size_t)dim * sizeof *conf) == 0;
+        n += !seen;
+        minimizer_tell(minimizer, &job, job.mix.conf[0], 1);
+    }
+    return n;
+}
+
+static void test_finite(void)
+{
+    static const char *const samplers[] = {"space", "tpe", "kde", "forest"};
+    for (int p = 0; p < (int)LEN(samplers); p++) {
+        ok(distinct("i0 = 1 .. 6\nb = p | q\nd = p | q | r\n", samplers[p], 36) == 36,
+           "%s: 36 trials of 36 configurations are all of them", samplers[p]);
+        ok(distinct("i0 = 1 .. 6 when b = p\nb = p | q\nd = p | q | r\n", samplers[p],
+                    30) == 21,
+           "%s: 21 where an axis is of half of them, then they come again", samplers[p]);
+    }
+}
+
+static void test_nearest(void)
+{
+    struct minimizer *own = minimizer_new("i0 = 1 .. 9\nb = p | q\n", "", 4, 1);
+    const weft_space *space = &own->space;
+    char used[18] = {0};
+    double conf[2] = {5, 1};
+    ok(weft_space_points(space) == 18, "a space has 18 points");
+    weft_space_unused(space, used, conf, mem);
+    ok(fabs(conf[0] - 5) < 1e-12 && fabs(conf[1] - 1) < 1e-12, "one that is new stays");
+    weft_space_unused(space, used, conf, mem);
+    ok(fabs(conf[0] - 4) < 1e-12 && fabs(conf[1] - 1) < 1e-12, "or becomes the nearest");
+    conf[0] = 5;
+    weft_space_unused(space, used, conf, mem);
+    ok(fabs(conf[0] - 6) < 1e-12 && fabs(conf[1] - 1) < 1e-12, "on the other side");
+    memset(used, 1, sizeof used);
+    used[0] = 0;
+    ok(weft_space_unused(space, used, conf, mem) && conf[0] < 1.5 && conf[1] < 0.5 &&
+           !weft_space_unused(space, used, conf, mem) && conf[0] < 1.5,
+       "up to the last one, which then comes again");
+    ok(weft_space_points(&minimizer_new("i0 = 1 .. 9\nx0 = 0 .. 1\n", "", 4, 1)->space) ==
+           0,
+       "a space with a real axis is not finite");
+}
+
 int main(void)
 {
     tap_begin();
-    return TESTS(test_other_data, test_near, test_refused, test_worth);
+    return TESTS(test_other_data, test_near, test_refused, test_worth, test_finite,
+                 test_nearest);
 }

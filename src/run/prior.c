@@ -461,8 +461,9 @@ static weft_status read_open(struct prior *prior, struct older *older)
 static weft_status read_run(struct prior *prior)
 {
     struct older older = {.ntold = 0};
-    TRY(weft_run_file(&older.file, prior->path, prior->mem));
-    weft_status st = read_open(prior, &older);
+    weft_status st = weft_run_file(&older.file, prior->path, prior->mem);
+    if (st != WEFT_OK) return weft_fail(st, "space.prior: %s", weft_error());
+    st = read_open(prior, &older);
     weft_h5_close(&older.file);
     return st;
 }

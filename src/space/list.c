@@ -302,7 +302,7 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
                          "a line of names and at least one of values, separated "
                          "by TAB",
                          space->file, space->dim, (long long)space->count);
-    if (!space->prior) TRY(check_distinct(&table));
+    if (!space->prior || !*space->prior) TRY(check_distinct(&table));
     space->listed = space->count;
     for (int a = 0; a < space->dim; a++) describe_axis(space, a);
     return WEFT_OK;

@@ -58,6 +58,20 @@ static weft_status check_mixing(const weft_search *search)
     return WEFT_OK;
 }
 
+/* In a finite space no configuration comes twice, but of a schedule that places trials. */
+static void begin_finite(weft_search *search, const weft_extent *extent)
+{
+    const weft_space *space = search->space;
+    int64_t points = space->source == 0 ? weft_space_points(space) : 0;
+    if (points == 0 || search->tuner->place) return;
+    search->used = WEFT_NEW(search->mem, char, points);
+    if (extent->trials > points)
+        weft_log(WEFT_WARN,
+                 "the space has %lld configurations, and the search %lld trials: once all "
+                 "were tried, they come again; space.source = grid tries each once",
+                 (long long)points, (long long)extent->trials);
+}
+
 /* Warns if the sampler cannot learn before the last trial. */
 static void check_trials(const weft_search *search, const weft_extent *extent)
 {
@@ -126,6 +140,7 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
     if (shares) TRY(weft_share_mix(space, mem, &whole));
     TRY(search->sampler->setup(search->sampler_self, space, seed, mem));
     check_trials(search, &extent);
+    begin_finite(search, &extent);
     TRY(tell_known(search, &extent));
     weft_mixing_env env = {.space = space,
                            .whole = shares ? &whole : NULL,
@@ -158,12 +173,19 @@ static void check_conf(const weft_search *search, const weft_kind *part, int64_t
                                                           : "does not have this axis");
 }
 
-/* The proposal for a new trial: of the sampler, as far as nothing is believed. */
-static void propose(weft_search *search, int64_t number, double *conf)
+/* The configuration of that number: a known one, or what the sampler proposes, as far as
+ * nothing else is believed. In a finite space none comes twice before all have come. */
+static void draw(weft_search *search, int64_t number, double *conf)
 {
-    int64_t trials = search->space->nknown + search->drawn - 1;
-    search->sampler->propose(search->sampler_self, number, conf);
-    weft_sampler_believe(search->space, trials, search->seed, (uint64_t)number, conf);
+    const weft_space *space = search->space;
+    int64_t trials = space->nknown + number;
+    if (number < space->listed)
+        weft_space_config(space, number, conf);
+    else {
+        search->sampler->propose(search->sampler_self, number, conf);
+        weft_sampler_believe(space, trials, search->seed, (uint64_t)number, conf);
+    }
+    if (search->used) weft_space_unused(space, search->used, conf, search->mem);
 }
 
 /* Sets the configuration of a new trial: from the sampler, or derived from the trial that
@@ -176,10 +198,9 @@ static void begin_trial(weft_search *search, const weft_job *job)
                                 search->trials, &search->room);
     if (job->from < 0) {
         search->drawn++;
-        if (new.id < search->space->listed)
-            weft_space_config(search->space, new.id, new.conf);
-        else
-            propose(search, new.id, new.conf);
+        for (int64_t i = 0; !search->sampler->told && search->drawn == 1 && i < new.id; i++)
+            draw(search, i, new.conf); /* as before the one trial of a sweep */
+        draw(search, new.id, new.conf);
         check_conf(search, &search->sampler->kind, job->trial, new.conf);
         if (search->tuner->place) {
             search->tuner->place(search->tuner_self, job->trial, new.conf);

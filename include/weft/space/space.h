@@ -101,6 +101,16 @@ int weft_space_is_active(const weft_space *space, const double *conf, int a);
  * exist to NAN, and draws a value, by (seed, key, axis), for those that exist now and are
  * NAN. Cost O(dim). */
 void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, double *conf);
+/* The number of points of a space whose axes are all choices and integers, counting those
+ * that conditions exclude; 0: it has others, none, or more than WEFT_FEW_POINTS points. */
+int64_t weft_space_points(const weft_space *space);
+#define WEFT_FEW_POINTS 100000
+/* Marks a configuration of such a space in used[points]; where it is marked already, the
+ * nearest that is not takes its place: that of the least sum over axes of the difference of
+ * positions, 1 where the values of a choice differ or one lacks the axis; the first of
+ * equal ones. Returns 0 where all are used, and changes nothing. Cost O(1), or
+ * O(points dim). */
+int weft_space_unused(const weft_space *space, char *used, double *conf, weft_arena *tmp);
 /* The first axis, in space->order, whose value cannot be of this space: NAN though the axis
  * exists, a number though it does not, or, with source random, a number that is not on the
  * axis; -1: there is none. Cost O(dim). */

@@ -29,6 +29,7 @@ typedef struct weft_search {
     const weft_space *space;
     weft_arena *mem;
     uint64_t seed;
+    char *used;     /* of weft_space_unused; NULL: configurations may come again */
     int64_t trials; /* started so far, if trials have configurations */
     int64_t drawn;  /* of these, those whose configuration is from the sampler */
     int64_t room;
