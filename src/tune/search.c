@@ -183,6 +183,7 @@ static void draw(weft_search *search, int64_t number, double *conf)
         weft_space_config(space, number, conf);
     else {
         search->sampler->propose(search->sampler_self, number, conf);
+        check_conf(search, &search->sampler->kind, search->trials, conf);
         weft_sampler_believe(space, trials, search->seed, (uint64_t)number, conf);
     }
     if (search->used) weft_space_unused(space, search->used, conf, search->mem);
