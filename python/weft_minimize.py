@@ -11,12 +11,12 @@ import traceback
 from weft_search import Error, Search, Space, Trial, number
 from weft_space import configspace
 
-ARGUMENTS = {"run.tuner": "tuner", "run.sampler": "sampler", "run.seed": "seed", "space.configs": "trials"}
+ARGUMENTS = {"run.tuner": "tuner", "run.sampler": "sampler", "run.seed": "seed", "space.prior": "prior", "space.configs": "trials"}
 SHORT = 0.02  # seconds of a trial, below which a process is given the next one before its end
 
 
 def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=None, output=None,
-             settings=None, force=False):
+             settings=None, force=False, prior=None):
     """Searches for the values that minimise f, and returns the Best.
 
     f         of a Trial t, returns its loss, or {"loss": ..., "error": ..., other numbers by name}; one that is
@@ -31,9 +31,11 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     tuner, sampler  of `weft list tuners` and `weft list samplers`: random, space; trials: their number, of the
               tuners that do not make as many as their own options say, as hyperband and pbt do
     workers   processes in which f is called; 1: it is called here
+    prior     a run file, or several, or a table of trials, which tell the sampler (tpe, say) what is known
     seed      of all that is random: 1; output, settings, force: as of Search
     """
-    given = dict(zip(ARGUMENTS, (tuner, sampler, seed)))
+    prior = " ".join(map(str, prior)) if isinstance(prior, (list, tuple)) else prior
+    given = dict(zip(ARGUMENTS, (tuner, sampler, seed, prior and str(prior))))
     given = {key: value for key, value in given.items() if value is not None}
     for name, number_of in (("trials", trials), ("workers", workers)):
         if number_of is not None and (number_of < 1 or number_of != int(number_of)):

@@ -587,8 +587,9 @@ static weft_status make_option(weft_entry *entry, weft_opt *opt, weft_arena *mem
     opt->type = WEFT_TEXT;
     opt->def = entry->value;
     const char *when = weft_clause(entry->value, "when"), *value = entry->value;
-    int per_trial, n = weft_range_length(value, &per_trial);
-    if (when || per_trial) value = weft_arena_text(mem, "%.*s", n, value);
+    int per_trial, near, n = weft_range_length(value, &per_trial);
+    if (when || per_trial || weft_range_near(value, &near))
+        value = weft_arena_text(mem, "%.*s", n, value);
     if (!strchr(value, '|') && is_interval(value, &opt->type)) {
         opt->lo = -DBL_MAX;
         opt->hi = DBL_MAX;

@@ -83,6 +83,21 @@ const char *weft_clause(const char *value, const char *word)
     return NULL;
 }
 
+const char *weft_range_near(const char *value, int *n)
+{
+    static const char word[] = " near ", mark[] = " per trial";
+    const char *dots = strstr(value, ".."), *at = dots ? strstr(dots, word) : NULL;
+    const char *when = weft_clause(value, "when");
+    if (!at || weft_is_quoted(value) || strchr(value, '|') || (when && at > when))
+        return NULL;
+    at += sizeof word - 1;
+    const char *trial = strstr(at, mark), *end = when ? when : value + strlen(value);
+    size_t length = (size_t)((trial && trial < end ? trial : end) - at);
+    while (length > 0 && isspace((unsigned char)at[length - 1])) length--;
+    *n = (int)length;
+    return at;
+}
+
 int weft_range_length(const char *value, int *per_trial)
 {
     static const char mark[] = " per trial";
@@ -90,6 +105,9 @@ int weft_range_length(const char *value, int *per_trial)
     size_t n = when ? (size_t)(when - value) : strlen(value), m = sizeof mark - 1;
     while (n > 0 && isspace((unsigned char)value[n - 1])) n--;
     *per_trial = n > m && memcmp(value + n - m, mark, m) == 0 && weft_is_range(value);
+    int near;
+    const char *at = weft_range_near(value, &near);
+    if (at) return (int)(at - value) - (int)(sizeof " near " - 1);
     return (int)(*per_trial ? n - m : n);
 }
 

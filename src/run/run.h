@@ -88,6 +88,15 @@ double weft_run_used(const weft_run *run, const weft_job *job, double seconds);
 /* EDATA if the rows of the data are to be scored alone. */
 WEFT_CHECKED weft_status weft_run_check_rows(const weft_data *data);
 
+/* Puts the trials of the files that space.prior names into its value, a list as
+ * weft_space_known reads it, in the order of files, trials and resources; `kinds` are those
+ * of weft_task.tuned. Of an older run's trials each option with a range has the value of
+ * its axis or constant there. A log line counts what is left out: trials with another value
+ * of what has one value here, or of whose value nothing is known. ECONF: another task or
+ * loss; EFILE. */
+WEFT_CHECKED weft_status weft_run_prior(weft_run *run, const weft_kind *const *kinds,
+                                        int nkind);
+
 /* ---- keys of input files ---- */
 
 /* Checks the entries that this run does not read. Their values must be valid. With fresh =

@@ -191,7 +191,8 @@ static void begin_with_defaults(weft_run *run)
     const weft_entry *source = weft_conf_find(run->conf, "space", "source");
     int random = !source || strcmp(source->value, "random") == 0;
     if (run->task->traits.defaults && random &&
-        !weft_conf_find(run->conf, "space", "first"))
+        !weft_conf_find(run->conf, "space", "first") &&
+        !weft_conf_find(run->conf, "space", "prior"))
         weft_conf_default(run->conf, "space", "first", "defaults");
 }
 
@@ -205,6 +206,7 @@ static weft_status bind(weft_run *run, int fresh)
     int ntuned;
     TRY(run->task->tuned(run->task_self, tuned, &ntuned));
     if (fresh) begin_with_defaults(run);
+    if (fresh) TRY(weft_run_prior(run, tuned, ntuned));
     TRY(weft_space_read(&run->space, run->conf, tuned, ntuned, (uint64_t)run->opts.seed,
                         run->mem));
     TRY(bind_tuner(run));

@@ -328,7 +328,8 @@ static void judge(struct search *search, int m, const double *conf, double *valu
     weft_gauss_ask(&gp->gauss, m, x, mean, variance, tmp);
     for (int i = 0; i < m; i++) {
         value[i] = gain(search, mean[i], variance[i], slope);
-        if (!(value[i] > search->value) || weft_past_knows(&gp->past, conf + i * dim))
+        if (!(value[i] > search->value) || weft_past_knows(&gp->past, conf + i * dim) ||
+            weft_space_forbids(gp->past.space, conf + i * dim))
             continue;
         search->value = value[i];
         memcpy(search->conf, conf + i * dim, (size_t)dim * sizeof *conf);
@@ -627,40 +628,6 @@ static int propose_from(gp_sampler *gp, double resource, struct search *search)
     return search->value > -INFINITY;
 }
 
-/* The values of axes from place i of the order on, by at[dim]. */
-static void fill_from(const gp_sampler *gp, int i, const int64_t *at, double *conf)
-{
-    const weft_space *space = gp->past.space;
-    for (; i < space->dim; i++) {
-        int a = space->order[i];
-        conf[a] = weft_space_is_active(space, conf, a)
-                      ? weft_axis_point(&space->axis[a], at[a], values_of(gp, a))
-                      : (double)NAN;
-    }
-}
-
-/* The first configuration of a finite space that no trial has; 0: there is none, or the
- * space is not finite. */
-static int find_unknown(const gp_sampler *gp, double *conf)
-{
-    const weft_space *space = gp->past.space;
-    int64_t *at = WEFT_NEW(gp->past.mem, int64_t, space->dim);
-    for (int a = 0; a < space->dim; a++)
-        if (gp->past.type[a] == WEFT_AXIS_REAL) return 0;
-    fill_from(gp, 0, at, conf);
-    while (weft_past_knows(&gp->past, conf)) {
-        int i = space->dim - 1;
-        for (; i >= 0; at[space->order[i--]] = 0)
-            if (!isnan(conf[space->order[i]]) &&
-                at[space->order[i]] + 1 < values_of(gp, space->order[i]))
-                break;
-        if (i < 0) return 0;
-        at[space->order[i]]++;
-        fill_from(gp, i, at, conf);
-    }
-    return 1;
-}
-
 static void gp_propose(void *self, int64_t number, double *conf)
 {
     gp_sampler *gp = self;
@@ -679,9 +646,7 @@ static void gp_propose(void *self, int64_t number, double *conf)
         memcpy(conf, search.conf, size);
     else
         weft_space_config(space, number, conf);
-    if (space->dim > 0 && number >= space->listed && weft_past_knows(&gp->past, conf) &&
-        find_unknown(gp, search.conf))
-        memcpy(conf, search.conf, size);
+    if (weft_space_forbids(space, conf)) weft_space_config(space, number, conf);
     weft_arena_reset(gp->past.mem, mark);
 }
 

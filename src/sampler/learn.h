@@ -29,13 +29,18 @@ void weft_past_prune(const weft_space *space, double *conf);
 typedef struct weft_past_trial {
     double *conf;  /* [dim] NAN for axes that it does not have */
     int in_flight; /* 1: in flight: a job is asked for and not told */
+    int other;     /* weft_observation.other of its results */
 } weft_past_trial;
 
-/* The results of one resource. */
+/* The results of one resource. Those of several data are merged by their ranks among those
+ * of the same data (Salinas, Shen, Perrone, "A quantile-based approach for hyperparameter
+ * transfer learning", ICML 2020): the loss of the i-th best of m, i = 0 .. m - 1, is then
+ * (i + 1/2) / m, or INFINITY if it diverged. */
 typedef struct weft_past_level {
     double resource;
     int64_t n, room;
     weft_rank *result; /* [n] the best first, with the index in weft_past.trial as id */
+    weft_rank *told; /* [n] by data, then the best first; `result` where they are of one */
 } weft_past_level;
 
 /* The first member of a sampler's state. */

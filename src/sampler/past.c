@@ -3,6 +3,7 @@
 #include "learn.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- axes ---- */
@@ -102,6 +103,33 @@ static weft_past_level *level_of(weft_past *past, double resource)
     return &past->level[at];
 }
 
+static int other_of(const weft_past *past, weft_rank rank)
+{
+    return past->trial[rank.id].other;
+}
+
+/* Sets level->result from level->told. */
+static void merge(const weft_past *past, weft_past_level *level)
+{
+    const weft_rank *told = level->told;
+    level->result = level->told;
+    if (other_of(past, told[0]) == other_of(past, told[level->n - 1])) return;
+    level->result = WEFT_NEW(past->mem, weft_rank, level->room);
+    for (int64_t i = 0, end; i < level->n; i = end) {
+        for (end = i; end < level->n;)
+            if (other_of(past, told[end++]) != other_of(past, told[i])) {
+                end--;
+                break;
+            }
+        for (int64_t j = i; j < end; j++) {
+            double loss = ((double)(j - i) + 0.5) / (double)(end - i);
+            level->result[j] =
+                weft_rank_of(told[j].loss < INFINITY ? loss : INFINITY, 0, told[j].id);
+        }
+    }
+    qsort(level->result, (size_t)level->n, sizeof *level->result, weft_rank_compare);
+}
+
 void weft_past_told(void *self, int64_t number, const weft_observation *observed)
 {
     weft_past *past = self;
@@ -110,13 +138,20 @@ void weft_past_told(void *self, int64_t number, const weft_observation *observed
     weft_check(trial >= 0 && trial < past->n && past->trial[trial].in_flight,
                "told of trial %lld, which has no job", (long long)number);
     past->trial[trial].in_flight = 0;
-    level->result =
-        weft_grow(past->mem, level->result, sizeof *level->result, level->n, &level->room);
+    past->trial[trial].other = observed->other;
+    level->told =
+        weft_grow(past->mem, level->told, sizeof *level->told, level->n, &level->room);
     weft_rank rank = weft_rank_of(observed->loss, observed->tie, trial);
     int64_t at = level->n++;
-    for (; at > 0 && weft_rank_before(rank, level->result[at - 1]); at--)
-        level->result[at] = level->result[at - 1];
-    level->result[at] = rank;
+    for (; at > 0; at--) {
+        int other = other_of(past, level->told[at - 1]);
+        if (other < observed->other ||
+            (other == observed->other && !weft_rank_before(rank, level->told[at - 1])))
+            break;
+        level->told[at] = level->told[at - 1];
+    }
+    level->told[at] = rank;
+    merge(past, level);
 }
 
 const weft_past_level *weft_past_highest(const weft_past *past, int64_t enough)
@@ -192,4 +227,26 @@ int weft_past_knows(const weft_past *past, const double *conf)
         if (a == dim) return 1;
     }
     return 0;
+}
+
+/* ---- beliefs ---- */
+
+void weft_sampler_believe(const weft_space *space, int64_t n, uint64_t seed, uint64_t key,
+                          double *conf)
+{
+    const double forget = 5, sd = 0.25;
+    seed = weft_hash("near", 4, seed);
+    double unit = weft_rng_unit(weft_rng_at(seed, WEFT_RNG_TUNER, key, 0, 0).v[0]);
+    int follows = 0;
+    if (!(unit < forget / (forget + (double)n))) return;
+    for (int a = 0; a < space->dim; a++) {
+        const weft_axis *axis = &space->axis[a];
+        if (!axis->has_near || isnan(conf[a])) continue;
+        follows = 1;
+        weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TUNER, key, weft_axis_key(axis), 1);
+        double at = weft_normal_between(weft_axis_unit(axis, axis->near), sd,
+                                        weft_rng_unit(rng.v[0]));
+        conf[a] = n == 0 ? axis->near : weft_axis_value(axis, at);
+    }
+    if (follows) weft_space_settle(space, seed, key, conf);
 }

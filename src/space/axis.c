@@ -202,6 +202,12 @@ void weft_axis_show(const weft_space *space, int a, char *text, size_t n)
     show_range(axis, nvalue, axis->value, axis->lo, axis->hi, text, n);
     size_t end = strlen(text);
     if (axis->step > 0 && end < n) snprintf(text + end, n - end, " step %.0f", axis->step);
+    end = strlen(text);
+    if (axis->has_near) {
+        char near[64];
+        weft_opt_show(axis->opt, axis->near, near, sizeof near);
+        snprintf(text + end, n - end, " near %s", near);
+    }
     for (int i = 0; i < axis->nwhen; i++) {
         const weft_axis_when *when = &axis->when[i];
         char name[128];

@@ -177,6 +177,90 @@ void weft_space_perturb(const weft_space *space, const double *centre, double ep
     if (bytes > 0) memcpy(conf, centre, bytes);
 }
 
+/* ---- finite spaces ---- */
+
+/* 0: any number of them. */
+static int64_t values_of(const weft_axis *axis)
+{
+    if (axis->nvalue > 0) return axis->nvalue;
+    double n = axis->hi - axis->lo + 1;
+    return axis->opt->type == WEFT_REAL || n > WEFT_FEW_POINTS ? 0 : (int64_t)n;
+}
+
+int64_t weft_space_points(const weft_space *space)
+{
+    int64_t n = space->dim > 0;
+    for (int a = 0; a < space->dim && n > 0; a++) {
+        n *= values_of(&space->axis[a]);
+        if (n > WEFT_FEW_POINTS) n = 0;
+    }
+    return n;
+}
+
+/* The number of a configuration among the points, an axis that it lacks being at its first
+ * value. */
+static int64_t number_of(const weft_space *space, const double *conf)
+{
+    int64_t at = 0;
+    for (int a = 0; a < space->dim; a++) {
+        const weft_axis *axis = &space->axis[a];
+        at *= values_of(axis);
+        if (isnan(conf[a])) continue;
+        at += axis->nvalue > 0 ? weft_axis_index(axis, conf[a])
+                               : (int64_t)(conf[a] - axis->lo);
+    }
+    return at;
+}
+
+static void point_at(const weft_space *space, int64_t at, double *conf)
+{
+    for (int a = space->dim - 1; a >= 0; a--) {
+        const weft_axis *axis = &space->axis[a];
+        int64_t n = values_of(axis), i = at % n;
+        conf[a] = axis->nvalue > 0 ? axis->value[i] : axis->lo + (double)i;
+        at /= n;
+    }
+    for (int i = 0; i < space->dim; i++)
+        if (!weft_space_is_active(space, conf, space->order[i]))
+            conf[space->order[i]] = (double)NAN;
+}
+
+static double distance(const weft_space *space, const double *conf, const double *other)
+{
+    double sum = 0;
+    for (int a = 0; a < space->dim; a++) {
+        const weft_axis *axis = &space->axis[a];
+        if (isnan(conf[a]) && isnan(other[a])) continue;
+        double way = fabs(weft_axis_unit(axis, isnan(conf[a]) ? axis->lo : conf[a]) -
+                          weft_axis_unit(axis, isnan(other[a]) ? axis->lo : other[a]));
+        if (isnan(conf[a]) != isnan(other[a]) || (way > 0 && !weft_axis_is_ordered(axis)))
+            way = 1;
+        sum += way;
+    }
+    return sum;
+}
+
+int weft_space_unused(const weft_space *space, char *used, double *conf, weft_arena *tmp)
+{
+    int64_t at = number_of(space, conf), n = weft_space_points(space), best = -1;
+    size_t mark = weft_arena_mark(tmp);
+    double *other = WEFT_NEW(tmp, double, space->dim), least = INFINITY;
+    for (int64_t i = 0; i < n && used[at]; i++) {
+        if (used[i]) continue;
+        point_at(space, i, other);
+        if (weft_space_forbids(space, other)) continue;
+        double way = distance(space, conf, other);
+        if (number_of(space, other) != i || !(way < least)) continue;
+        least = way;
+        best = i;
+    }
+    weft_arena_reset(tmp, mark);
+    if (best >= 0) point_at(space, best, conf);
+    int found = !used[at] || best >= 0;
+    used[best >= 0 ? best : at] = 1;
+    return found;
+}
+
 /* ---- reading conditions ---- */
 
 struct reader {

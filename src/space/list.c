@@ -222,36 +222,47 @@ static weft_status split_word(const char *word, size_t n, const char **key,
     return WEFT_OK;
 }
 
+/* Appends the next configuration of `at` to a list, a row of names->n fields. */
+static weft_status write_row(const char **at, weft_names *names, char **end,
+                             weft_arena *mem)
+{
+    const char *word, *key = NULL, *own = NULL;
+    size_t n;
+    size_t mark = weft_arena_mark(mem);
+    const char **value = WEFT_NEW(mem, const char *, names->n);
+    while (next_word(at, &word, &n)) {
+        TRY(split_word(word, n, &key, &own, mem));
+        int64_t i = weft_names_find(names, key);
+        if (value[i])
+            return weft_fail(WEFT_ECONF, "[space]: a configuration has %s twice; %s", key,
+                             "separate configurations by commas");
+        value[i] = own;
+    }
+    for (int64_t i = 0; i < names->n; i++)
+        *end = stpcpy(stpcpy(*end, i ? "\t" : "\n"), value[i] ? value[i] : "-");
+    weft_arena_reset(mem, mark);
+    return WEFT_OK;
+}
+
 /* The configurations "rff.gamma=1 rff.kernel=laplacian, rff.gamma=10" as a list as of a
- * file; "-" where one does not say a value. Cost O(configurations^2). */
+ * file; "-" where one does not say a value. */
 static weft_status list_of_text(const char *text, char **list, weft_arena *mem)
 {
     weft_names names = {.mem = mem};
     const char *word, *key = NULL, *own = NULL;
-    size_t n;
-    for (const char *at = text; *at; at += *at == ',')
+    size_t n, rows = 2;
+    for (const char *at = text; *at; rows++, at += *at == ',')
         while (next_word(&at, &word, &n)) {
             TRY(split_word(word, n, &key, &own, mem));
             weft_names_find(&names, key);
         }
-    *list = weft_arena_text(mem, "%s", "");
+    *list = WEFT_NEW(mem, char, strlen(text) * 2 + 2 * rows * (size_t)(names.n + 1));
+    char *end = *list;
     for (int64_t i = 0; i < names.n; i++)
-        *list = weft_arena_text(mem, "%s%s%s", *list, i ? "\t" : "", names.name[i]);
-    for (const char *at = text; *at; at += *at == ',') {
-        const char **value = WEFT_NEW(mem, const char *, names.n);
-        while (next_word(&at, &word, &n)) {
-            TRY(split_word(word, n, &key, &own, mem));
-            int64_t i = weft_names_find(&names, key);
-            if (value[i])
-                return weft_fail(WEFT_ECONF, "[space]: a configuration has %s twice; %s",
-                                 key, "separate configurations by commas");
-            value[i] = own;
-        }
-        for (int64_t i = 0; i < names.n; i++)
-            *list = weft_arena_text(mem, "%s%s%s", *list, i ? "\t" : "\n",
-                                    value[i] ? value[i] : "-");
-    }
-    *list = weft_arena_text(mem, "%s\n", *list);
+        end = stpcpy(stpcpy(end, i ? "\t" : ""), names.name[i]);
+    for (const char *at = text; *at; at += *at == ',')
+        TRY(write_row(&at, &names, &end, mem));
+    stpcpy(end, "\n");
     return WEFT_OK;
 }
 
@@ -293,7 +304,7 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
                          "a line of names and at least one of values, separated "
                          "by TAB",
                          space->file, space->dim, (long long)space->count);
-    TRY(check_distinct(&table));
+    if (!space->prior || !*space->prior) TRY(check_distinct(&table));
     space->listed = space->count;
     space->line = table.at;
     for (int a = 0; a < space->dim; a++) describe_axis(space, a, mem);

@@ -29,6 +29,10 @@ static const weft_opt space_opts[] = {
         "options' defaults or what is next to them in the ranges; or a list as in "
         "file; axes that are not columns, and values \"-\", are drawn; not given: of "
         "federations and networks the defaults, else none"),
+    WEFT_TEXT_OPT("prior", weft_space, prior, "",
+                  "trials that the sampler is told before its first proposal: run files, "
+                  "tables of axes, resource and loss, or a list as in file with these; the "
+                  "best of them is tried first, unless first is given"),
     WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
                   "seed of random configurations; -1: run.seed"),
     WEFT_TEXT_OPT(
@@ -38,11 +42,10 @@ static const weft_opt space_opts[] = {
     {0},
 };
 
-static const weft_when space_when[] = {{"levels", "source", "grid"},
-                                       {"file", "source", "list"},
-                                       {"first", "source", "random"},
-                                       {"seed", "source", "random"},
-                                       {NULL, NULL, NULL}};
+static const weft_when space_when[] = {
+    {"levels", "source", "grid"},  {"file", "source", "list"},
+    {"first", "source", "random"}, {"prior", "source", "random"},
+    {"seed", "source", "random"},  {NULL, NULL, NULL}};
 
 const weft_kind weft_space_kind = {.name = "space",
                                    .about = "the configurations to choose from",
@@ -52,15 +55,32 @@ const weft_kind weft_space_kind = {.name = "space",
 
 /* ---- ranges ---- */
 
-static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_arena *mem)
+static weft_status parse_near(const weft_space *space, const weft_entry *entry,
+                              weft_axis *axis, weft_arena *mem)
+{
+    int n;
+    const char *at = weft_range_near(entry->value, &n);
+    if (!at) return WEFT_OK;
+    if (space->source != RANDOM)
+        return weft_entry_fail(entry, "\"near\" is for space.source = random; take it out");
+    const char *text = weft_arena_text(mem, "%.*s", n, at);
+    if (weft_opt_parse(axis->opt, text, &axis->near) != WEFT_OK)
+        return weft_entry_fail(entry, "near %s: %s", text, weft_error());
+    axis->has_near = 1;
+    if (axis->near >= axis->lo && axis->near <= axis->hi) return WEFT_OK;
+    return weft_entry_fail(entry, "near %s: expected a value of the range", text);
+}
+
+static weft_status parse_range(const weft_space *space, const weft_entry *entry,
+                               weft_axis *axis, weft_arena *mem)
 {
     int per_trial, n = weft_range_length(entry->value, &per_trial);
     if (per_trial && axis->opt->role == WEFT_PER_SAMPLE)
         return weft_entry_fail(entry,
                                "per trial can be said of section [parameters] alone; "
                                "this option may differ between clients");
-    return weft_space_range(entry, weft_arena_text(mem, "%.*s", n, entry->value), axis,
-                            mem);
+    TRY(weft_space_range(entry, weft_arena_text(mem, "%.*s", n, entry->value), axis, mem));
+    return parse_near(space, entry, axis, mem);
 }
 
 /* Warns of the first value of column `at` that the range lacks, and adds to a range of
@@ -101,7 +121,7 @@ static weft_status widen(weft_space *space, const weft_opt *opt, const weft_entr
                                "the list %s has no such column; give the option one value",
                                space->file);
     weft_axis *axis = &space->axis[a], range = {.section = axis->section, .opt = opt};
-    TRY(parse_range(entry, &range, mem));
+    TRY(parse_range(space, entry, &range, mem));
     include(space, a, entry, &range, mem);
     range.lo = fmin(range.lo, axis->lo);
     range.hi = fmax(range.hi, axis->hi);
@@ -127,7 +147,7 @@ static weft_status read_ranges(weft_space *space, const weft_conf *conf,
             }
             weft_axis *axis = &space->axis[space->dim++];
             *axis = (weft_axis){.section = kinds[j]->name, .opt = opt};
-            TRY(parse_range(entry, axis, mem));
+            TRY(parse_range(space, entry, axis, mem));
         }
     return WEFT_OK;
 }
@@ -177,6 +197,8 @@ static weft_status read_axes(weft_space *space, weft_conf *conf,
     if (space->source == GRID) return grid_count(space, mem);
     TRY(weft_space_check_random(space));
     space->count = space->dim == 0 ? 1 : space->configs > 0 ? space->configs : RANDOM_COUNT;
+    if (*space->prior && space->dim > 0)
+        TRY(weft_space_known(space, conf, kinds, nkind, mem));
     return *space->first ? weft_space_first(space, kinds, nkind, mem) : WEFT_OK;
 }
 
@@ -188,7 +210,7 @@ weft_status weft_space_read(weft_space *space, weft_conf *conf,
     if (space->seed < 0) space->seed = (int64_t)seed;
     space->dim = 0;
     space->list = NULL;
-    space->listed = 0;
+    space->listed = space->nknown = 0;
     space->nforbid = 0;
     const weft_kind **own = WEFT_NEW(mem, const weft_kind *, nkind);
     for (int j = 0; j < nkind; j++) {

@@ -13,6 +13,18 @@
 static weft_status check_sampler(const weft_search *search, const weft_space *space)
 {
     const char *sampler = search->sampler->kind.name, *tuner = search->tuner->kind.name;
+    if (!search->sampler->told && space->nknown > 0)
+        return weft_fail(WEFT_ECONF,
+                         "space.prior tells trials to the sampler, and run.sampler = %s "
+                         "does not learn; use run.sampler = tpe, kde or forest, or "
+                         "space.first for configurations to begin with",
+                         sampler);
+    for (int a = 0; a < space->dim; a++)
+        if (space->axis[a].has_near && search->tuner->shared != WEFT_SHARES_NOTHING)
+            return weft_fail(WEFT_ECONF,
+                             "%s.%s: \"near\" draws trials, and run.tuner = %s trains all "
+                             "configurations of [space] together; take it out",
+                             space->axis[a].section, space->axis[a].opt->name, tuner);
     if (!search->sampler->told) return WEFT_OK;
     if (search->tuner->shared != WEFT_SHARES_NOTHING)
         return weft_fail(
@@ -46,6 +58,20 @@ static weft_status check_mixing(const weft_search *search)
     return WEFT_OK;
 }
 
+/* In a finite space no configuration comes twice, but of a schedule that places trials. */
+static void begin_finite(weft_search *search, const weft_extent *extent)
+{
+    const weft_space *space = search->space;
+    int64_t points = space->source == 0 ? weft_space_points(space) : 0;
+    if (points == 0 || search->tuner->place) return;
+    search->used = WEFT_NEW(search->mem, char, points);
+    if (extent->trials > points)
+        weft_log(WEFT_WARN,
+                 "the space has %lld configurations, and the search %lld trials: once all "
+                 "were tried, they come again; space.source = grid tries each once",
+                 (long long)points, (long long)extent->trials);
+}
+
 /* Warns if the sampler cannot learn before the last trial. */
 static void check_trials(const weft_search *search, const weft_extent *extent)
 {
@@ -53,7 +79,7 @@ static void check_trials(const weft_search *search, const weft_extent *extent)
     int64_t trials = extent->trials, results = extent->results ? extent->results : trials;
     if (!search->sampler->enough || trials == 0 || search->space->dim == 0) return;
     int64_t enough = search->sampler->enough(search->sampler_self, &option);
-    if (results > enough) return;
+    if (results + search->space->nknown > enough) return;
     if (results < trials)
         of_one = weft_arena_text(search->mem, ", at most %lld of one resource",
                                  (long long)results);
@@ -66,6 +92,37 @@ static void check_trials(const weft_search *search, const weft_extent *extent)
         trials == 1 ? "" : "s", of_one, search->sampler->kind.name, option);
 }
 
+static int64_t number_of(const weft_search *search, int64_t trial)
+{
+    return trial + (search->tuner->first ? search->tuner->first(search->tuner_self) : 0);
+}
+
+/* Tells the sampler the trials that are known, with the numbers before that of trial 0. */
+static weft_status tell_known(const weft_search *search, const weft_extent *extent)
+{
+    const weft_space *space = search->space;
+    int64_t n = space->nknown, first = number_of(search, 0);
+    if (n > 0) first -= space->known[n - 1].trial + 1;
+    for (int64_t i = 0; i < n; i++) {
+        const weft_known *known = &space->known[i];
+        weft_observation observed = {.conf = known->conf,
+                                     .resource = known->resource,
+                                     .loss = known->loss,
+                                     .tie = known->tie,
+                                     .other = (int)known->other};
+        if (isnan(observed.resource)) observed.resource = extent->resource;
+        if (!(observed.resource > 0))
+            return weft_fail(WEFT_ECONF,
+                             "space.prior: a trial has no resource, and run.tuner = %s has "
+                             "several; give it a column \"resource\"",
+                             search->tuner->kind.name);
+        search->sampler->pending(search->sampler_self, first + known->trial, known->conf,
+                                 observed.resource);
+        search->sampler->told(search->sampler_self, first + known->trial, &observed);
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_search_setup(weft_search *search, const weft_space *space, uint64_t seed,
                               weft_arena *mem)
 {
@@ -74,6 +131,7 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
     int shares = search->tuner->shared == WEFT_SHARES_MIXTURE;
     search->space = space;
     search->mem = mem;
+    search->seed = seed;
     TRY(check_sampler(search, space));
     TRY(check_mixing(search));
     TRY(search->tuner->setup(search->tuner_self, space, seed, mem));
@@ -82,6 +140,8 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
     if (shares) TRY(weft_share_mix(space, mem, &whole));
     TRY(search->sampler->setup(search->sampler_self, space, seed, mem));
     check_trials(search, &extent);
+    begin_finite(search, &extent);
+    TRY(tell_known(search, &extent));
     weft_mixing_env env = {.space = space,
                            .whole = shares ? &whole : NULL,
                            .trials = extent.trials,
@@ -96,11 +156,6 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
 static int has_trials(const weft_search *search)
 {
     return search->tuner->shared == WEFT_SHARES_NOTHING;
-}
-
-static int64_t number_of(const weft_search *search, int64_t trial)
-{
-    return trial + (search->tuner->first ? search->tuner->first(search->tuner_self) : 0);
 }
 
 /* Stops the program if a part has set a value that no trial can have: the option would have
@@ -122,6 +177,23 @@ static void check_conf(const weft_search *search, const weft_kind *part, int64_t
                                                           : "does not have this axis");
 }
 
+/* The configuration of that number: a known one, or what the sampler proposes, as far as
+ * nothing else is believed. In a finite space none comes twice before all have come. */
+static void draw(weft_search *search, int64_t number, double *conf)
+{
+    const weft_space *space = search->space;
+    int64_t trials = space->nknown + number;
+    if (number < space->listed)
+        weft_space_config(space, number, conf);
+    else {
+        search->sampler->propose(search->sampler_self, number, conf);
+        check_conf(search, &search->sampler->kind, search->trials, conf);
+        weft_sampler_believe(space, trials, search->seed, (uint64_t)number, conf);
+        if (weft_space_forbids(space, conf)) weft_space_config(space, number, conf);
+    }
+    if (search->used) weft_space_unused(space, search->used, conf, search->mem);
+}
+
 /* Sets the configuration of a new trial: from the sampler, or derived from the trial that
  * it copies. */
 static void begin_trial(weft_search *search, const weft_job *job)
@@ -132,10 +204,9 @@ static void begin_trial(weft_search *search, const weft_job *job)
                                 search->trials, &search->room);
     if (job->from < 0) {
         search->drawn++;
-        if (new.id < search->space->listed)
-            weft_space_config(search->space, new.id, new.conf);
-        else
-            search->sampler->propose(search->sampler_self, new.id, new.conf);
+        for (int64_t i = 0; !search->sampler->told && search->drawn == 1 && i < new.id; i++)
+            draw(search, i, new.conf); /* as before the one trial of a sweep */
+        draw(search, new.id, new.conf);
         check_conf(search, &search->sampler->kind, job->trial, new.conf);
         if (search->tuner->place) {
             search->tuner->place(search->tuner_self, job->trial, new.conf);

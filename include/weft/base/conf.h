@@ -244,5 +244,8 @@ const char *weft_clause(const char *value, const char *word);
 /* Characters of the range in a value, those before its conditions: 6 of "1 .. 3 when kind =
  * tfidf", and of "1 .. 3 per trial", of which *per_trial is 1, else 0. */
 int weft_range_length(const char *value, int *per_trial);
+/* Of an interval that ends with "near x", before "per trial" and conditions, and before
+ * which that length ends: x, *n characters. NULL: it does not. */
+const char *weft_range_near(const char *value, int *n);
 
 #endif

@@ -13,10 +13,12 @@ typedef struct weft_observation {
     double resource;    /* total of the trial so far */
     double loss;        /* INFINITY if it diverged, never NaN */
     double tie;         /* decides between equal losses: weft_result_tie */
+    int other; /* 0, or the number of other data that the loss is of, as weft_known.other */
 } weft_observation;
 
 /* A deterministic function of its seed and of the results that it was told, in their order.
- * Trials are identified by their number n: 0, 1, 2 ... in the order proposed. Random
+ * Trials are identified by their number n: 0, 1, 2 ... in the order proposed; those that
+ * were known before have the numbers before these. Random
  * numbers are keyed by (seed, WEFT_RNG_TUNER, n, axis, draw), so that a proposal does not
  * depend on how many random numbers other proposals used. */
 typedef struct weft_sampler {
@@ -43,5 +45,15 @@ typedef struct weft_sampler {
      * option that sets it. NULL: as for told. */
     int64_t (*enough)(const void *self, const char **option);
 } weft_sampler;
+
+/* Has a proposal follow what is believed of axes, of which n trials are known. With the
+ * probability 5 / (5 + n) each axis with `near` that the configuration has gets the value
+ * at a draw from N(u, 0.25^2), truncated to 0 .. 1, of its position (weft_axis_unit), u
+ * being that of `near`; without trials, `near` itself. So 5 ln(1 + n / 5) proposals of n
+ * follow beliefs, 13 of 60. A function of (seed, key, axis). The normal distribution is
+ * that of PriorBand (Mallik et al., NeurIPS 2023), where the belief's share depends on how
+ * well it does; that it fades as trials come is of pi-BO (Hvarfner et al., ICLR 2022). */
+void weft_sampler_believe(const weft_space *space, int64_t n, uint64_t seed, uint64_t key,
+                          double *conf);
 
 #endif

@@ -20,11 +20,13 @@ typedef struct weft_axis_when {
 typedef struct weft_axis {
     const char *section; /* plug-in the option belongs to: "rff" */
     const weft_opt *opt;
-    int log;              /* 1: log-uniform on lo..hi */
-    double lo, hi;        /* numbers: inclusive range; integers uniform on lo..hi */
-    double step;          /* of "lo .. hi step s", which has its values; else 0 */
-    int nvalue;           /* choices and bools: number of values, else 0 */
-    double *value;        /* [nvalue] */
+    int log;       /* 1: log-uniform on lo..hi */
+    double lo, hi; /* numbers: inclusive range; integers uniform on lo..hi */
+    double step;   /* of "lo .. hi step s", which has its values; else 0 */
+    int nvalue;    /* choices and bools: number of values, else 0 */
+    double *value; /* [nvalue] */
+    int has_near;  /* 1: `near` is believed to be about its best value */
+    double near;
     int nwhen;            /* conditions, which must all be met; 0: it always exists */
     weft_axis_when *when; /* [nwhen] */
 } weft_axis;
@@ -36,6 +38,17 @@ typedef struct weft_forbidden {
     weft_axis_when *part; /* [n] */
 } weft_forbidden;
 
+/* A result of a trial that is known before the search. */
+typedef struct weft_known {
+    int64_t trial;   /* 0, 1 ... in the order of the list */
+    double resource; /* of the trial in all; NAN: that of the schedule */
+    double loss;     /* INFINITY: it diverged */
+    double tie;      /* decides between equal losses; NAN: not known */
+    double other; /* 0: losses are compared with those of the search; j: with those of the
+                     same j alone, as they are of other data */
+    double *conf; /* [dim] */
+} weft_known;
+
 /* Options of section [space]; the axes come from ranges in the other sections. */
 typedef struct weft_space {
     int source;       /* 0 random, 1 grid, 2 list */
@@ -46,6 +59,7 @@ typedef struct weft_space {
         *first;   /* random: such a list, with which the search begins, or "defaults" */
     int64_t seed; /* of the draw; -1: the run's seed */
     const char *forbid; /* "key = values and key = values or ...", or "" */
+    const char *prior;  /* trials that samplers are told, as weft_space_list has them */
     /* set by weft_space_read */
     int dim;
     weft_axis *axis; /* [dim] */
@@ -57,6 +71,8 @@ typedef struct weft_space {
     int *line;       /* [listed] of a list's file */
     int nforbid;
     weft_forbidden *forbidden; /* [nforbid] */
+    int64_t nknown;
+    weft_known *known; /* [nknown] results of these trials, in the order of trials */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
@@ -84,7 +100,9 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * are combinations that no configuration has, of conditions as after "when"; one of an axis
  * that a configuration lacks is not met. ECONF where a list or space.first has one, where
  * a grid has no other point, and where more than 999 of 1,000 random configurations have
- * one. Cost O(configurations), for random ones of 10,000 of them. */
+ * one. Cost O(configurations), for random ones of 10,000 of them.
+ *     a .. b near x, log a .. b near x
+ * is an axis with a belief (weft_sampler_believe), of a random space. */
 WEFT_CHECKED weft_status weft_space_read(weft_space *space, weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
@@ -104,6 +122,16 @@ int weft_space_is_active(const weft_space *space, const double *conf, int a);
  * exist to NAN, and draws a value, by (seed, key, axis), for those that exist now and are
  * NAN. Cost O(dim). */
 void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, double *conf);
+/* The number of points of a space whose axes are all choices and integers, counting those
+ * that conditions exclude; 0: it has others, none, or more than WEFT_FEW_POINTS points. */
+int64_t weft_space_points(const weft_space *space);
+#define WEFT_FEW_POINTS 100000
+/* Marks a configuration of such a space in used[points]; where it is marked already, the
+ * nearest that is not takes its place: that of the least sum over axes of the difference of
+ * positions, 1 where the values of a choice differ or one lacks the axis; the first of
+ * equal ones. Returns 0 where all are used, and changes nothing. Cost O(1), or
+ * O(points dim). */
+int weft_space_unused(const weft_space *space, char *used, double *conf, weft_arena *tmp);
 /* The first axis, in space->order, whose value cannot be of this space: NAN though the axis
  * exists, a number though it does not, or, with source random, a number that is not on the
  * axis; -1: there is none. Cost O(dim). */

@@ -28,6 +28,8 @@ typedef struct weft_search {
     /* set by weft_search_setup */
     const weft_space *space;
     weft_arena *mem;
+    uint64_t seed;
+    char *used;     /* of weft_space_unused; NULL: configurations may come again */
     int64_t trials; /* started so far, if trials have configurations */
     int64_t drawn;  /* of these, those whose configuration is from the sampler */
     int64_t room;

@@ -1,0 +1,170 @@
+#!/bin/sh
+# What is known before a search: trials of older runs and lists of trials tell its sampler
+# (space.prior), as if it had lived them. Prints TAP.
+. tests/tap.sh
+
+tune() # RUN OPTION...
+{
+    name=$1
+    shift
+    rm -rf "$tmp/$name".h5 "$tmp/$name".d
+    timeout "$net" "$weft" tune "$tmp/flow.ini" "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+configs() # RUN: the configurations of its trials, one a line
+{
+    "$weft" report "$tmp/$1.h5" --trials --csv 2>>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) { at[$i] = i; if ($i ~ /^flow\./) name[++n] = $i } }
+        NR > 1 && !($at["trial"] in text) {
+            for (i = 1; i <= n; i++) text[$at["trial"]] = text[$at["trial"]] (i > 1 ? " " : "") name[i] "=" $at[name[i]]
+            if ($at["trial"] > last) last = $at["trial"]
+        }
+        END { for (t = 0; t <= last; t++) if (t in text) print text[t] }'
+}
+refused() # TEXT STATEMENT OPTION...
+{
+    text=$1 statement=$2
+    shift 2
+    tune refused "$@"
+    status=$?
+    [ $status -ge 2 ] && [ $status -le 3 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q "^weft: .*$text" "$tmp/log"
+    result $? "$statement"
+}
+
+cat >"$tmp/flow.ini" <<END
+[run]
+task = flow
+tuner = random
+sampler = tpe
+workers = 1
+[random]
+resource = 20
+[space]
+configs = 20
+[tpe]
+startup = 5
+[flow]
+step = log 1e-3 .. 1.9
+lambda = log 1e-3 .. 10
+END
+
+# ---- as if it had lived them --------------------------------------------------------------
+
+for sampler in tpe kde forest; do
+    few= && [ $sampler != tpe ] && few="$sampler.points=4" && [ $sampler = forest ] && few=forest.design=5
+    # shellcheck disable=SC2086
+    tune older run.sampler=$sampler $few && tune longer run.sampler=$sampler $few space.configs=21
+    result $? "$sampler: a search of 20 trials, and the same of 21"
+    # shellcheck disable=SC2086
+    tune next run.sampler=$sampler $few space.configs=21 random.only=20 space.prior="$tmp/older.h5"
+    result $? "a search is told of the shorter one"
+    [ -n "$(configs next)" ] && [ "$(configs next)" = "$(configs longer | tail -1)" ]
+    result $? "it proposes as the 21st what the longer one does"
+done
+
+cat >"$tmp/rungs.ini" <<END
+run.tuner=sha space.configs=27 sha.reduction=3 sha.max_resource=27
+END
+# shellcheck disable=SC2046
+tune rungs $(cat "$tmp/rungs.ini") && tune after space.prior="$tmp/rungs.h5" space.configs=6 random.resource=27
+result $? "a search by halving tells of all its rungs"
+grep -q 'space.prior: 27 trials with 40 results are told' "$tmp/log"
+result $? "as the log says"
+
+# ---- the best comes first, and what was read is kept ----------------------------------------
+
+tune older && best=$("$weft" report "$tmp/older.h5" | sed -n 's/^winner.*: flow/flow/p')
+tune new space.prior="$tmp/older.h5" space.configs=8
+result $? "a search with a prior"
+[ -n "$best" ] && "$weft" report "$tmp/new.h5" | grep -q "^winner *0: $best$"
+result $? "begins with the best configuration of the older one"
+[ "$(configs new | wc -l)" = 8 ]
+result $? "whose trials are none of its own"
+whole=$(digest "$tmp/new.h5")
+tune given space.prior="$tmp/older.h5" space.configs=3 space.first="flow.step=0.5 flow.lambda=1"
+configs given | head -1 | grep -q '^flow.step=0.5 flow.lambda=1$'
+result $? "space.first comes in its place"
+
+cp "$tmp/older.h5" "$tmp/kept.h5"
+rm -rf "$tmp"/new.*
+WEFT_HOLD="job 4 of" "$weft" tune "$tmp/flow.ini" space.prior="$tmp/older.h5" space.configs=8 -o "$tmp/new.h5" \
+    >"$tmp/out" 2>"$tmp/log" </dev/null &
+held $! && rm "$tmp/older.h5" && kill -KILL $!
+wait $! 2>/dev/null
+"$weft" resume "$tmp/new.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "killed, it is resumed without the older run's file"
+[ -n "$whole" ] && [ "$(digest "$tmp/new.h5")" = "$whole" ]
+result $? "to the same digest"
+"$weft" resume "$tmp/new.h5" space.configs=10 >"$tmp/out" 2>"$tmp/log" && [ "$(configs new | wc -l)" = 10 ]
+result $? "and made longer"
+cp "$tmp/kept.h5" "$tmp/older.h5"
+tune two space.prior="$tmp/older.h5 $tmp/rungs.h5" space.configs=3 && grep -q 'space.prior: 47 trials with 60 results are told' "$tmp/log"
+result $? "two runs are told one after the other"
+
+# ---- a list of trials -----------------------------------------------------------------------
+
+find_python h5py
+if [ "$python" ]; then
+    "$python" - "$tmp/older.h5" "$tmp/trials.csv" <<'END' >"$tmp/log" 2>&1
+import csv, sys, h5py
+with h5py.File(sys.argv[1]) as f, open(sys.argv[2], "w", newline="") as out:
+    w = csv.writer(out)
+    w.writerow(["flow.step", "lambda", "resource", "loss"])
+    for row, resource, loss in zip(f["configs/value"][:], f["events/resource"][:], f["events/loss"][:]):
+        w.writerow([repr(float(x)) for x in (*row, resource, loss)])
+END
+    tune next space.configs=21 random.only=20 space.prior="$tmp/older.h5" && one=$(configs next) &&
+        tune next space.configs=21 random.only=20 space.prior="$tmp/trials.csv"
+    result $? "the same trials as a table of a user's"
+    [ -n "$one" ] && [ "$(configs next)" = "$one" ]
+    result $? "tell the same"
+    cut -d, -f 1,2,4 "$tmp/trials.csv" >"$tmp/bare.csv"
+    tune next space.configs=21 random.only=20 space.prior="$tmp/bare.csv" && [ "$(configs next)" = "$one" ]
+    result $? "also without a resource, which is then the search's own"
+fi
+tune hand space.configs=2 space.prior="flow.step=0.1 flow.lambda=0.2 loss=0.9, flow.step=0.5 flow.lambda=1 loss=0.8, flow.step=1 flow.lambda=1"
+result $? "trials stand in the input, one without a loss diverged"
+configs hand | head -1 | grep -q '^flow.step=0.5 flow.lambda=1$'
+result $? "and their best comes first"
+
+# ---- other spaces ---------------------------------------------------------------------------
+
+tune narrow space.prior="$tmp/older.h5" space.configs=3 "flow.step=log 1e-2 .. 1"
+n=$(configs older | awk -F '[= ]' '$2 >= 0.01 && $2 <= 1' | wc -l)
+grep -q "space.prior: $n trials with $n results are told, $((20 - n)) results are not" "$tmp/log"
+result $? "trials outside of narrower ranges are left out ($n are not)"
+tune wide space.prior="$tmp/older.h5" space.configs=3 "flow.method=flow | descent" &&
+    grep -q 'space.prior: 20 trials with 20 results are told' "$tmp/log" && configs wide | head -1 | grep -q '^flow.method=descent '
+result $? "an axis that the older run lacks has the value that it had there"
+tune fixed space.prior="$tmp/older.h5" space.configs=3 flow.lambda=1
+grep -q 'older.h5: 20 trials are left out.*flow.lambda' "$tmp/log"
+result $? "trials with another value of what is an axis no longer are left out"
+tune other space.prior="$tmp/older.h5" space.configs=3 flow.method=flow && grep -q 'older.h5 had flow.method = descent, here flow' "$tmp/log"
+result $? "another value of an option that is no axis is told"
+
+# ---- refused --------------------------------------------------------------------------------
+
+refused 'older.h5.*flow.loss = estimation.*prediction' "another loss" space.prior="$tmp/older.h5" flow.loss=prediction
+refused 'run.sampler = space' "a sampler that does not learn" space.prior="$tmp/older.h5" run.sampler=space
+refused 'none.h5.*No such file' "a file that is not there" space.prior="$tmp/none.h5"
+refused 'space.prior = [^ ]*older.h5: .*space.source' "a grid" space.prior="$tmp/older.h5" run.sampler=space space.source=grid space.configs=0
+refused 'no column.*loss' "a list without losses" space.prior="flow.step=0.1 flow.lambda=0.2"
+refused 'depth.*names no option' "a column that is none" space.prior="flow.step=0.1 depth=2 loss=1"
+refused 'flow.lambda.*no axis' "a column that is no axis" space.prior="flow.step=0.1 flow.lambda=0.2 loss=1" flow.lambda=1
+refused 'loss.*wide' "a loss that is none" space.prior="flow.step=0.1 flow.lambda=0.2 loss=wide"
+refused 'space.prior: a trial has no resource' "no resource where the schedule has several" space.prior="flow.step=0.1 flow.lambda=0.2 loss=1" run.tuner=pbt pbt.population=4
+printf 'x' >"$tmp/text.h5"
+refused 'text.h5' "what is no run file" space.prior="$tmp/text.h5"
+cat >"$tmp/command.ini" <<END
+[run]
+task = command
+tuner = random
+[command]
+run = echo loss=0.5
+[parameters]
+x = 0 .. 1
+END
+rm -rf "$tmp"/c.*
+"$weft" tune "$tmp/command.ini" space.configs=3 -o "$tmp/c.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+refused 'c.h5.*run.task = command' "a run of another task" space.prior="$tmp/c.h5"
+
+echo "1..$count"
