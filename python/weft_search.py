@@ -40,7 +40,7 @@ import zlib
 
 from weft_link import literal
 
-LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "SLURM_")  # begin variables of a launcher, which weft is not to join
+LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "MPI_LOCAL", "HYDI_", "PALS_", "SLURM_")  # begin variables of a launcher, which weft is not to join
 SEARCHES = weakref.WeakSet()  # whose weft has begun
 
 
