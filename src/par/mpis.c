@@ -53,9 +53,9 @@ weft_status weft_mpis_refuse(const char *maps)
             strcpy(first, path);
         else
             st = weft_fail(WEFT_ECONF,
-                           "two MPIs in one program, %s and %s: a library of one is linked "
-                           "to the other; install HDF5 and ScaLAPACK of one MPI, or serial "
-                           "HDF5, and build again by `make MPICC=` its mpicc",
+                           "two MPIs in one program, %s and %s: take HDF5 and ScaLAPACK of "
+                           "one of them, or serial HDF5, and build again by `make MPICC=` "
+                           "its mpicc",
                            first, path);
     }
     if (in) fclose(in);

@@ -75,9 +75,9 @@ static const char *const place_in_job =
     "SLURM_LAUNCH_NODE_IPADDR= SLURM_CPU_BIND SLURM_MEM_BIND";
 
 /* 1 for a variable by which a launcher tells a process its place in a job: Open MPI 4 and
- * 5, PMI of any kind, MPICH's hydra, Cray's PALS, srun. With these a program would be taken for a rank of weft's job.
- * What a user sets for all of them, such as OMPI_MCA_btl, PMIX_MCA_gds or the nodes of an
- * allocation, is no such variable. */
+ * 5, PMI of any kind, MPICH's hydra, Cray's PALS, srun. With these a program would be taken
+ * for a rank of weft's job. What a user sets for all of them, such as OMPI_MCA_btl,
+ * PMIX_MCA_gds or the nodes of an allocation, is no such variable. */
 static int is_launcher(const char *variable)
 {
     return begins_any(variable, place_in_job) && !begins_any(variable, no_place);
