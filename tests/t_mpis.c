@@ -8,7 +8,11 @@
 #include <sched.h>
 #include <sys/resource.h>
 
-enum { MANY = 1 << 20, NAPS = 20 }; /* bytes beyond what is sent at once; naps of a wait */
+enum {
+    MANY = 1 << 20,
+    NAPS = 20,
+    LATER = 99
+}; /* bytes beyond what is sent at once; naps of a wait; a tag */
 
 static long naps(void)
 {
@@ -57,10 +61,14 @@ static int waits(int which, uint8_t *x)
         for (int k = 1; k < n; k++) MPI_Send(x, MANY, MPI_BYTE, k, k, comm_of(&world));
         return 1;
     case 7: /* to rank 0, whose messages come late */
+        if (r > 0) MPI_Isend(&sum[0], 1, MPI_INT64_T, 0, LATER, comm_of(&world), pending);
         if (r > 0) MPI_Send(x, MANY, MPI_BYTE, 0, r, comm_of(&world));
+        if (r > 0) MPI_Waitall(1, pending, MPI_STATUSES_IGNORE);
         for (int k = 1; k < n && r == 0; k++) {
             MPI_Recv(x, MANY, MPI_BYTE, k, k, comm_of(&world), MPI_STATUS_IGNORE);
             good &= x[0] == k + 1 && x[MANY - 1] == k + 1;
+            MPI_Recv(&sum[0], 1, MPI_INT64_T, k, LATER, comm_of(&world), MPI_STATUS_IGNORE);
+            good &= sum[0] == k + 1;
         }
         return good;
     default:
@@ -68,13 +76,32 @@ static int waits(int which, uint8_t *x)
             MPI_Isend(x, MANY, MPI_BYTE, k, k, comm_of(&world), &pending[k - 1]);
         if (r > 0) MPI_Irecv(x, MANY, MPI_BYTE, 0, r, comm_of(&world), &pending[0]);
         MPI_Waitall(r > 0 ? 1 : n - 1, pending, MPI_STATUSES_IGNORE);
-        return x[0] == 1 && x[MANY - 1] == 1;
+        for (int k = 0; k < (r > 0 ? 1 : n - 1); k++)
+            good &= pending[k] == MPI_REQUEST_NULL;
+        return good && x[0] == 1 && x[MANY - 1] == 1;
     }
 }
 
 static const char *const name[] = {
     "barrier",      "broadcast", "sum",     "gathering", "gathering of parts",
     "sum of parts", "receipt",   "sending", "exchange"};
+
+/* With cores for all: MPI's own calls. */
+static void test_enough(const cpu_set_t *cores)
+{
+#ifndef OPEN_MPI
+    sched_setaffinity(0, sizeof *cores, cores);
+    weft_mpis_crowd();
+    if (world.rank == 0) weft_nap(0.2);
+    long before = naps();
+    MPI_Barrier(comm_of(&world));
+    int slept = naps() - before >= NAPS;
+    ok(world.rank == 0 || CPU_COUNT(cores) < world.size || !slept,
+       "who has a core does not");
+#else
+    (void)cores;
+#endif
+}
 
 static void test_waits(void)
 {
@@ -158,11 +185,11 @@ static void test_name(void)
 
 int main(int argc, char **argv)
 {
-    cpu_set_t first;
+    cpu_set_t all, first;
     int cpu = 0;
-    CPU_ZERO(&first);
-    sched_getaffinity(0, sizeof first, &first);
-    for (; cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &first); cpu++) continue;
+    CPU_ZERO(&all);
+    sched_getaffinity(0, sizeof all, &all);
+    for (; cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &all); cpu++) continue;
     CPU_ZERO(&first);
     CPU_SET(cpu, &first);
     sched_setaffinity(0, sizeof first, &first); /* all ranks on one core */
@@ -170,5 +197,6 @@ int main(int argc, char **argv)
     test_name();
     test_two();
     if (world.size > 1) test_waits();
+    if (world.size > 1) test_enough(&all);
     return tap_end();
 }
