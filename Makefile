@@ -19,16 +19,20 @@ endif
 
 exists = $(shell pkg-config --exists $1 2>/dev/null && echo $1)
 either = $(or $(firstword $(foreach p,$1,$(call exists,$p))),$(firstword $1))
+# The MPI is that of MPICC: Open MPI, or one of MPICH's kind. MPIRUN starts its ranks, also in tests.
+MPICC ?= mpicc
+MPIRUN ?= $(if $(findstring mpicc,$(MPICC)),$(subst mpicc,mpirun,$(MPICC)),mpirun)
+HASH := \#
+MPI := $(if $(findstring mpich,$(MPICC))$(shell echo '$(HASH)include <mpi.h>' | \
+    $(MPICC) -E -dM -x c - 2>/dev/null | grep 'define MPICH_'),mpich,openmpi)
 # HDF5 may be serial or parallel: nothing uses MPI-IO.
-PKGS := $(call either,scalapack-openmpi scalapack) openblas $(call either,hdf5-openmpi hdf5) \
+PKGS := $(call either,scalapack-$(MPI) scalapack) openblas $(call either,hdf5-$(MPI) hdf5-serial hdf5) \
     inih libutf8proc libxxhash yajl zlib
 HEADERS := Random123/philox.h csv.h
-TOOLS := mpicc mpirun pkg-config prove
-MPICC := mpicc
+TOOLS := $(MPICC) $(MPIRUN) pkg-config prove
 # A variant may have settings of its own, and rules: smpi is that of simulated ranks.
 -include tests/sim/$(VARIANT).mk
 
-HASH := \#
 header = $(shell echo '$(HASH)include <$1>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo $1)
 tool = $(shell command -v $1 2>/dev/null)
 MISSING := $(foreach t,$(TOOLS) $(CC),$(if $(call tool,$t),,$t)) \
@@ -55,6 +59,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
     -Wno-sign-conversion
 WARN_gcc := -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wvla-larger-than=1
 WARN_clang := -Wmissing-variable-declarations -Wcomma -Wunreachable-code-aggressive
+# MPICH's constant for no statuses is an array of which gcc says that it has no room.
+WARN_gcc += $(if $(filter mpich,$(MPI)),-Wno-stringop-overflow)
 WARN := $(filter-out $(NOT_WARN),$(WARN)) $(WARN_$(or $(CLANG),gcc)) $(if $(call on,$(WERROR)),-Werror)
 
 # Contraction to FMA is off, so that a result does not depend on the compiler.
@@ -89,11 +95,13 @@ FLAGS_output := -DWEFT_FLAGS='"$(strip $(OPT) $(CPPFLAGS) $(CFLAGS))"'
 comma := ,
 # Other people's headers are system headers: they are not ours to warn of.
 ifeq ($(MISSING),)
-SYSTEM := $(shell pkg-config --cflags $(PKGS)) $(if $(filter mpicc,$(MPICC)),$(addprefix -I,$(shell mpicc --showme:incdirs)))
+# MPICC alone says where MPICH is: Debian's scalapack-mpich.pc names Open MPI.
+NOT_LINKED := -llapack -lblas $(if $(filter mpich,$(MPI)),-lmpi -L%/openmpi/lib -I%/openmpi/include -I%/openmpi/include/openmpi)
+SYSTEM := $(filter-out $(NOT_LINKED),$(shell pkg-config --cflags $(PKGS))) $(filter -I%,$(shell $(MPICC) -show 2>/dev/null))
 LIB_CFLAGS := $(sort $(patsubst -I%,-isystem%,$(filter-out -I/usr/include/%-linux-gnu,$(SYSTEM))))
 # OpenBLAS first: it serves ScaLAPACK too.
 LIB_LIBS := $(shell pkg-config --libs openblas) \
-    $(filter-out -llapack -lblas,$(shell pkg-config --libs $(PKGS))) -lcsv -lm
+    $(filter-out $(NOT_LINKED),$(shell pkg-config --libs $(PKGS))) -lcsv -lm
 RPATH := $(patsubst -L%,-Wl$(comma)-rpath$(comma)%,$(filter-out -L/usr/%,$(filter -L%,$(LIB_LIBS))))
 endif
 
@@ -102,6 +110,7 @@ DEFS := -D_POSIX_C_SOURCE=200809L -DWEFT_VERSION='"$(VERSION)"' \
 ALL_CFLAGS := -std=c11 $(OPT) $(WARN) $(DEFS) -Iinclude -Isrc $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := $(OPT) $(LDFLAGS) $(RPATH)
 export OMPI_CC := $(CC)
+export MPICH_CC := $(CC)
 
 # ---- files --------------------------------------------------------------------------------
 
@@ -135,8 +144,9 @@ ifneq ($(DATA),)
 export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
+export MPICC MPIRUN
 
-.PHONY: hooks all demo check check-kills valgrind check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
+.PHONY: hooks all demo check check-kills valgrind check-slurm check-mpich fuzz bench deps data vectors dist format tidy install uninstall help \
     clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -150,7 +160,7 @@ $(error still missing after `make deps`: $(MISSING))
 endif
 lacking = @echo '$(if $(NO_CC),CC=$(CC): there is no $(NO_CC) here,$(strip \
     missing: $(MISSING); `make deps` installs it or says how))' >&2; exit 1
-all bench check-slurm fuzz data install $(if $(NO_CC),demo check):
+all bench check-slurm check-mpich fuzz data install $(if $(NO_CC),demo check):
 	$(lacking)
 $B/%:
 	$(lacking)
@@ -201,7 +211,7 @@ $(LIB): $(OBJ) $B/objects Makefile
 
 $B/weft: $B/obj/cli/main.o $(LIB)
 	$(call say,LD $@)
-	$Qmpicc $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$Q$(MPICC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # t_fuzz packs to nowhere: it stands in for the functions that write HDF5 files.
 HDF5_WRITES := create commit close put make put_rows grow append put_texts put_attr put_num put_long
@@ -213,7 +223,7 @@ LDFLAGS_t_quota := $(patsubst %,-Wl$(comma)--wrap=%,open write pwrite fsync clos
 $B/tests/%: tests/%.c $(LIB) $B/flags
 	$(call say,LD $@)
 	@mkdir -p $(@D)
-	$Qmpicc $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LDFLAGS_$*) $(LIB_LIBS)
+	$Q$(MPICC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LDFLAGS_$*) $(LIB_LIBS)
 
 -include tests/sim/$(VARIANT)-rules.mk $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
@@ -241,6 +251,9 @@ check-kills: all ## a kill at every place where weft changes files, of every kin
 check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts here; 2 minutes
 	@TIMEOUT=$${TIMEOUT:-400} prove -v --exec tests/run tests/slurm
 
+check-mpich: all ## builds with MPICH, too: the same digests as with Open MPI, refusals, waiting; 3 minutes
+	@prove -v --exec tests/run tests/mpich
+
 # A crash is left as build/fuzz/NAME.crash-...: mend it, and keep the input in tests/fuzz/corpus/NAME.
 # Inputs that reached new code stay in build/fuzz/corpus, with a line of each start in counts: a
 # long test can be done in pieces.
@@ -266,7 +279,7 @@ bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 
 DEMO := outputs/demo
 # $(call demo_tune,RANKS,INPUT,SETTINGS,NAME of the run)
-demo_tune = mpirun -n $1 $(BIN) tune inputs/$2.ini $(strip $3) -o $(DEMO)-$4.h5 >/dev/null
+demo_tune = $(MPIRUN) -n $1 $(BIN) tune inputs/$2.ini $(strip $3) -o $(DEMO)-$4.h5 >/dev/null
 # $(call demo_seeds,INPUT,SETTINGS,NAME): the same for each of ten seeds
 demo_seeds = for seed in 1 2 3 4 5 6 7 8 9 10; do $(call demo_tune,2,$1,run.seed=$$seed $2,$3-$$seed) || exit; done
 SHARED := ws_sha.switch=1
@@ -311,7 +324,7 @@ TEXT_MD5 := 21d2a191f34fc0ff1c9a6873d4fa6738
 RAW := $(or $(DATA),data)
 # Packs $(RAW)/$1, if it is there, by the reader $2 into data/$3.h5 with the options $4.
 there = test ! -e '$(RAW)/$1' || \
-    mpirun -n 1 $(BIN) pack $2 '$(RAW)/$1' -o data/$3.h5 --force $4
+    $(MPIRUN) -n 1 $(BIN) pack $2 '$(RAW)/$1' -o data/$3.h5 --force $4
 data: all ## CIFAR-10, IMDB and Shakespeare, downloaded or those in DATA=DIR, packed into data/*.h5
 	@mkdir -p data
 ifeq ($(DATA),)
@@ -356,7 +369,8 @@ install: all ## program, library, headers, Python modules, man page, completion,
 	install -m 644 python/*.py $(HERE)/share/weft
 	install -m 644 src/cli/weft.1 $(HERE)/share/man/man1/weft.1
 	install -m 644 src/cli/weft.bash $(HERE)/share/bash-completion/completions/weft
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@REQUIRES@|$(PKGS)|' \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@REQUIRES@|$(filter-out scalapack-mpich,$(PKGS))|' \
+	    -e 's|@SCALAPACK@|$(patsubst %,-l%,$(filter scalapack-mpich,$(PKGS)))|' \
 	    -e 's|@DEFS@|$(if $(filter double,$(REAL)),-DWEFT_DOUBLE)|' src/cli/weft.pc.in \
 	    >$(HERE)/lib/pkgconfig/weft.pc
 endif
@@ -372,8 +386,8 @@ dist: ## build/weft-VERSION.tar.gz of the last commit, which builds without git
 	@git archive --prefix=$(DIST)/ HEAD | gzip -n >$(BUILD)/$(DIST).tar.gz
 	@echo $(BUILD)/$(DIST).tar.gz
 
-APT := gcc libc6-dev make pkg-config perl openmpi-bin libopenmpi-dev libscalapack-openmpi-dev \
-    libopenblas-dev libhdf5-openmpi-dev librandom123-dev libinih-dev libutf8proc-dev \
+APT := gcc libc6-dev make pkg-config perl $(if $(filter mpich,$(MPI)),mpich,openmpi-bin) lib$(MPI)-dev \
+    libscalapack-$(MPI)-dev libopenblas-dev libhdf5-$(MPI)-dev librandom123-dev libinih-dev libutf8proc-dev \
     libxxhash-dev libcsv-dev libyajl-dev zlib1g-dev python3-numpy python3-h5py python3-matplotlib curl \
     ca-certificates
 deps: ## installs what weft stands on with apt, or prints the names elsewhere

@@ -14,7 +14,7 @@
 #export SBATCH_ACCOUNT=project SBATCH_PARTITION=standard
 
 # What starts the ranks; if unset, srun by PMIx where it has that, else mpirun.
-#LAUNCH="srun --mpi=pmix_v4"
+#LAUNCH="srun --mpi=pmix_v4"   # of MPICH and Intel MPI: "srun --mpi=pmi2"
 
 # ---- nothing to be edited below -----------------------------------------------------------
 

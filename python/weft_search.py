@@ -42,7 +42,7 @@ import weft_space
 from weft_link import Error, literal
 from weft_space import of_numpy
 
-LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "SLURM_")  # begin variables of a launcher, which weft is not to join
+LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "MPI_LOCAL", "HYDI_", "PALS_", "SLURM_")  # begin variables of a launcher, which weft is not to join
 SEARCHES = weakref.WeakSet()  # whose weft has begun
 
 

@@ -35,6 +35,7 @@ static const char *text(const char *name)
 __attribute__((constructor)) static void set_up(void)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (!rank) rank = getenv("PMI_RANK"); /* of MPICH's launcher */
     if (strcmp(program_invocation_short_name, "weft") != 0 || getenv("WEFT_SUPERVISOR"))
         return;
     if (rank && *text("KILLAT_RANK") && strcmp(rank, text("KILLAT_RANK")) != 0) return;

@@ -32,7 +32,7 @@ touch "$steps"
 [ "$(wc -l <"$steps")" = "$WEFT_DONE" ] || exit 21
 [ "$WEFT_TOTAL" = $((WEFT_DONE + WEFT_RESOURCE)) ] || exit 22
 [ "$WEFT_DONE" = 0 ] || [ -e "$1/copies" ] || grep -q "^$WEFT_TRIAL " "$steps" || exit 23
-! env | grep -q '^OMPI_COMM_\|^OMPI_MCA_orte_hnp\|^OMPI_MCA_ess\|^PMIX_RANK\|^SLURM_PROCID\|^WEFT_SUPERVISOR' || exit 24
+! env | grep -q '^OMPI_COMM_\|^OMPI_MCA_orte_hnp\|^OMPI_MCA_ess\|^PMIX_RANK\|^PMI_RANK\|^MPI_LOCALRANKID\|^HYDI_\|^SLURM_PROCID\|^WEFT_SUPERVISOR' || exit 24
 [ "$WEFT_PARAMETERS" = "{\"x\":$PARAM_x,\"y-shift\":$PARAM_y_shift,\"fixed\":\"../a b\"}" ] || exit 25
 [ "$PARAM_fixed" = '../a b' ] || exit 26
 [ "$(ls -l /proc/$$/fd 2>/dev/null | grep -c 'journal\|\.h5')" = 0 ] || exit 27
@@ -133,7 +133,7 @@ result $? "to the same digest"
 cat >"$tmp/ranks" <<'END'
 [ "$T_OWN $SLURM_JOB_NAME $OMPI_MCA_btl_base_verbose" = "mine name 0" ] || exit 31
 [ -z "$SLURM_PROCID$SLURM_NTASKS$OMPI_MCA_ess_singleton_isolated" ] || exit 32
-n=$(mpirun -n 2 sh -c 'echo "$OMPI_COMM_WORLD_SIZE $T_OWN"' | grep -c '^2 mine$')
+n=$(mpirun -n 2 sh -c 'echo "${OMPI_COMM_WORLD_SIZE:-$PMI_SIZE} $T_OWN"' | grep -c '^2 mine$')
 echo "loss=$n"
 END
 for ranks in 0 2; do

@@ -23,6 +23,7 @@ shows() # PATTERN STATEMENT
 mkdir "$tmp/runs"
 doctor 2 "$tmp/runs"
 result $? "two ranks are examined"
+shows '^weft .*, (Open MPI|MPICH) v[0-9.]+' "the program is told, with its MPI"
 shows "^host +$(hostname): 2 ranks on cores [0-9,-]+, .*[0-9.]+ GB of memory, [0-9.]+ GB free" "with hosts, cores and memory"
 shows '^blas +OpenBLAS for [A-Za-z0-9]+, 1 thread a rank; kernel (plain|avx2|avx512)' "BLAS, its threads"
 shows '^rate +sgemm [0-9.e+]+ GFLOP/s .rank [01] on .* to [0-9.e+]+ .rank' "and its rate"
@@ -57,8 +58,9 @@ else
     echo "ok $((count += 1)) # SKIP no taskset to bind ranks with"
     echo "ok $((count += 1)) # SKIP no taskset to bind ranks with"
 fi
-# The second rank has another file system there, as a directory of its own host would be.
-if unshare -rm true 2>/dev/null; then
+# The second rank has another file system there, as a directory of its own host would be. Not with
+# MPICH, which connects ranks by way of /proc.
+if unshare -rm true 2>/dev/null && ! "$weft" --version | grep -q '^MPICH'; then
     cat >"$tmp/own" <<END
 #!/bin/sh
 [ "\${OMPI_COMM_WORLD_RANK:-\${PMIX_RANK:-\$PMI_RANK}}" = 1 ] || exec "$weft" doctor "$tmp/runs"
@@ -80,7 +82,7 @@ lone() # RANK
     SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=$1 "$weft" doctor >"$tmp/out" 2>"$tmp/log"
 }
 lone 0
-wrong 2 '^weft: 4 processes were started but each finds itself alone.*srun --mpi=pmix' \
+wrong 2 '^weft: 4 processes were started but each finds itself alone.*srun --mpi=pm(ix|i2)' \
     "processes that do not find each other are refused"
 lone 1
 [ $? = 2 ] && [ ! -s "$tmp/log" ]

@@ -40,7 +40,7 @@ start()
         set -- tune "$tmp/$3.ini" run.tuner="$4" run.teams="$teams" -o "$tmp/r.h5"
     fi
     # shellcheck disable=SC2016
-    launch "$ranks" 0 "$event" sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export BAD=1; exec "$@"' - "$weft" "$@"
+    launch "$ranks" 0 "$event" sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || export BAD=1; exec "$@"' - "$weft" "$@"
 }
 
 jobs_done() # lines of the log that tell of a job

@@ -66,8 +66,8 @@ launch()
     ranks=$1
     shift
     # shellcheck disable=SC2016
-    timeout -k 10 $net mpirun -n "$ranks" sh -c 'echo "$OMPI_COMM_WORLD_RANK $$" >>"$0"
-        [ "$OMPI_COMM_WORLD_RANK" != "$1" ] || export WEFT_HOLD="$2"
+    timeout -k 10 $net mpirun -n "$ranks" sh -c 'r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; echo "$r $$" >>"$0"
+        [ "$r" != "$1" ] || export WEFT_HOLD="$2"
         shift 2 && exec "$@"' "$tmp/pids" "$@" >"$tmp/out" 2>"$tmp/log" &
     run=$!
 }

@@ -20,8 +20,10 @@
 static void show_start(int size)
 {
     const char *job = getenv("SLURM_JOB_ID"), *node = getenv("SLURM_JOB_NUM_NODES");
-    printf("weft      %s, %s numbers, %s\n", WEFT_VERSION,
-           sizeof(real) == sizeof(double) ? "double" : "float", WEFT_COMPILER);
+    char mpi[256];
+    weft_par_library(mpi, sizeof mpi);
+    printf("weft      %s, %s numbers, %s, %s\n", WEFT_VERSION,
+           sizeof(real) == sizeof(double) ? "double" : "float", WEFT_COMPILER, mpi);
     printf("started   %d rank%s", size, size == 1 ? "" : "s");
     if (job) printf(" in SLURM job %s, which has %s nodes", job, node ? node : "some");
     printf("\n");

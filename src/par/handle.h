@@ -49,6 +49,14 @@ void weft_nodes_close(weft_team *team); /* Collective */
 /* 1 if all ranks of the communicator are on one node. Collective. */
 int weft_one_node(MPI_Comm comm);
 
+/* ECONF if the file, in the form of /proc/PID/maps, names libraries of two MPIs: a program
+ * that has both ends by a signal in MPI_Init, or takes handles of one for the other's. */
+WEFT_CHECKED weft_status weft_mpis_refuse(const char *maps);
+/* Collective over the world. From now on ranks that wait in calls of MPI sleep, up to 1 ms
+ * at a time, if those on this host outnumber the cores that they may run on. Without effect
+ * in Open MPI, whose mpirun lets such ranks yield. */
+void weft_mpis_crowd(void);
+
 /* Waits for the other ranks, so that the next collective does not include their delay. Time
  * before the barrier counts as computing, time in it as waiting. Collective. */
 void weft_timer_begin(weft_team *team);

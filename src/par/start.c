@@ -48,18 +48,32 @@ int weft_par_hides_stderr(void)
 #endif
 }
 
-/* Fails if a launcher has started several processes that cannot connect. The first of them
- * prints a message, the others fail silently. */
-static weft_status refuse_singletons(int expected)
+/* 1 if this process is the first of those that a launcher has started, or the only one. */
+static int is_first(void)
 {
     const char *rank =
         FIRST_OF("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID");
-    weft_error_set("");
-    if (rank && atoi(rank) > 0) return WEFT_ECONF;
-    return weft_fail(WEFT_ECONF,
-                     "%d processes were started but each finds itself alone: the launcher "
-                     "and MPI do not speak the same PMI; use mpirun, or srun --mpi=pmix",
-                     expected);
+    return !rank || atoi(rank) == 0;
+}
+
+/* What each process finds before it knows the others: the first of them prints a message,
+ * the others fail silently. */
+static weft_status refuse(weft_status st)
+{
+    if (!is_first()) weft_error_set("");
+    return st;
+}
+
+/* Fails if a launcher has started several processes that cannot connect. */
+static weft_status refuse_singletons(int expected)
+{
+    char mpi[64];
+    weft_par_library(mpi, sizeof mpi);
+    return refuse(weft_fail(
+        WEFT_ECONF,
+        "%d processes were started but each finds itself alone: the launcher and %s do not "
+        "speak the same PMI; use its own mpirun, or srun --mpi=%s",
+        expected, mpi, strncmp(mpi, "Open MPI", 8) == 0 ? "pmix" : "pmi2"));
 }
 
 /* Width of the vector instructions that an OpenBLAS core uses: 0 at most AVX, 1 AVX2, 2
@@ -123,10 +137,12 @@ static void stand_alone(void)
 weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
 {
     choose_core(*argv);
+    weft_status st = weft_mpis_refuse("/proc/self/maps");
+    if (st != WEFT_OK) return refuse(st);
     int expected = weft_par_launched();
     /* By srun without any PMI, where MPI would fail at length, or not at all. */
-    const char *pmi =
-        FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "PMI_FD");
+    const char *pmi = FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
+                               "PMI_FD", "PALS_RANKID"); /* of Cray's launcher */
     if (expected > 1 && !pmi) return refuse_singletons(expected);
     if (!pmi) stand_alone();
     int level;
@@ -140,6 +156,7 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
         MPI_Finalize();
         return refuse_singletons(expected);
     }
+    weft_mpis_crowd();
     weft_die_hook(abort_all);
     weft_log_set(WEFT_INFO, world->rank);
     openblas_set_num_threads(1);
@@ -208,14 +225,6 @@ weft_team weft_team_alone(void)
     weft_team team = {.size = 1};
     set_comm(&team, MPI_COMM_SELF);
     return team;
-}
-
-void weft_par_library(char *text, size_t n)
-{
-    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int used;
-    MPI_Get_library_version(all, &used);
-    snprintf(text, n, "%.*s", (int)strcspn(all, ",\n"), all);
 }
 
 /* ---- teams within a team: neighbours, as even as possible, the first ones larger ---- */

@@ -91,9 +91,11 @@ static const char *set_or(const char *variable, const char *other)
 static char **environment(const weft_link *link, weft_arena *tmp)
 {
     const char *old = getenv("PYTHONPATH"), *dir = module_dir(tmp);
-    const char *launched =
-        set_or("OMPI_COMM_WORLD_LOCAL_RANK", set_or("SLURM_LOCALID", "0"));
-    const char *beside = set_or("OMPI_COMM_WORLD_LOCAL_SIZE", "1");
+    /* of Open MPI; of MPICH and Intel MPI; of srun, which does not tell how many */
+    const char *launched = set_or("OMPI_COMM_WORLD_LOCAL_RANK",
+                                  set_or("MPI_LOCALRANKID", set_or("SLURM_LOCALID", "0")));
+    const char *beside =
+        set_or("OMPI_COMM_WORLD_LOCAL_SIZE", set_or("MPI_LOCALNRANKS", "1"));
     if (!dir) dir = ".";
     const struct {
         const char *name, *value;

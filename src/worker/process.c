@@ -58,7 +58,8 @@ static int begins_any(const char *text, const char *with)
 /* What launchers set for each process, and what of that is no such variable. */
 static const char *const no_place = "PMIX_MCA_ PMIX_PREFIX= PMIX_INSTALL_PREFIX=";
 static const char *const place_in_job =
-    "PMI_ PMI2_ PMIX_ PRTE_LAUNCHED= OMPI_COMM_WORLD_ OMPI_WORLD_ "
+    "PMI_ PMI2_ PMIX_ PALS_ HYDI_ MPI_LOCALRANKID= MPI_LOCALNRANKS= "
+    "MPIR_CVAR_CH3_INTERFACE_HOSTNAME= PRTE_LAUNCHED= OMPI_COMM_WORLD_ OMPI_WORLD_ "
     "OMPI_UNIVERSE_SIZE= OMPI_APP_ OMPI_NUM_APP_CTX= OMPI_FIRST_RANKS= "
     "OMPI_FILE_LOCATION= OMPI_COMMAND= OMPI_ARGV= OMPI_MCA_initial_wdir= "
     "OMPI_MCA_num_procs= OMPI_MCA_ess= OMPI_MCA_ess_base_ "
@@ -74,9 +75,9 @@ static const char *const place_in_job =
     "SLURM_LAUNCH_NODE_IPADDR= SLURM_CPU_BIND SLURM_MEM_BIND";
 
 /* 1 for a variable by which a launcher tells a process its place in a job: Open MPI 4 and
- * 5, PMI of any kind, srun. With these a program would be taken for a rank of weft's job.
- * What a user sets for all of them, such as OMPI_MCA_btl, PMIX_MCA_gds or the nodes of an
- * allocation, is no such variable. */
+ * 5, PMI of any kind, MPICH's hydra, Cray's PALS, srun. With these a program would be taken
+ * for a rank of weft's job. What a user sets for all of them, such as OMPI_MCA_btl,
+ * PMIX_MCA_gds or the nodes of an allocation, is no such variable. */
 static int is_launcher(const char *variable)
 {
     return begins_any(variable, place_in_job) && !begins_any(variable, no_place);

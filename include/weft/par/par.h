@@ -11,7 +11,8 @@
  * kernels chosen for it; warns if they are slower than the CPU supports. ECONF if the
  * launcher started several processes but does not support MPI's PMI (srun --mpi=none), so
  * that each would be a separate run of one rank; MPI is then not running, and only the
- * first process has a message. Collective. */
+ * first process has a message; ECONF, too, if libraries of two MPIs are loaded. Ranks that
+ * outnumber their cores sleep from then on while they wait (src/par/mpis.c). Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 /* Ends MPI. Collective. */
 void weft_par_end(weft_team *world);
@@ -27,7 +28,7 @@ int weft_par_hides_stderr(void);
 void weft_par_alone(weft_team *world);
 /* A team of only this rank; it needs no weft_team_free. MPI must be running. */
 weft_team weft_team_alone(void);
-/* "Open MPI v4.1.4" into text[n]; also before MPI is started. */
+/* "Open MPI v4.1.4" or "MPICH v4.0.2" into text[n]; also before MPI is started. */
 void weft_par_library(char *text, size_t n);
 /* ELIMIT if a limit of data (ulimit -d) is less than the buffers of OpenBLAS's threads,
  * which exist before main: they would retry forever, and be waited for at exit. So the
