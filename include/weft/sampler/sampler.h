@@ -4,6 +4,7 @@
 #ifndef LIBWEFT_SAMPLER_SAMPLER_H
 #define LIBWEFT_SAMPLER_SAMPLER_H
 
+#include "weft/space/job.h"
 #include "weft/space/space.h"
 
 /* The result of a job, as a sampler sees it. */
@@ -13,6 +14,7 @@ typedef struct weft_observation {
     double resource;    /* total of the trial so far */
     double loss;        /* INFINITY if it diverged, never NaN */
     double tie;         /* decides between equal losses: weft_result_tie */
+    const weft_result *res; /* borrowed, but for its aims */
 } weft_observation;
 
 /* A deterministic function of its seed and of the results that it was told, in their order.
@@ -42,6 +44,7 @@ typedef struct weft_sampler {
     /* The number of results of one resource from which on it learns, and the name of the
      * option that sets it. NULL: as for told. */
     int64_t (*enough)(const void *self, const char **option);
+    int fronts; /* 1: it learns from several objectives (front.h) */
 } weft_sampler;
 
 #endif
