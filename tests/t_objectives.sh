@@ -73,14 +73,16 @@ for of in p f; do
     tune "$tmp/$of.ini" 2 run.teams=2
     front | cmp -s - "$tmp/$of.front"
     result $? "$of: and in two teams"
-    tune "$tmp/$of.ini" 1 run.time_limit=1e-9
-    stops=0
-    while [ ! -e "$tmp/r.h5" ] && [ $stops -lt 60 ]; do
-        "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-        stops=$((stops + 1))
-    done
-    [ $stops -gt 3 ] && front | cmp -s - "$tmp/$of.front"
-    result $? "$of: after $stops stops"
+    if [ $of = f ]; then # the limit may end a program before it has ended
+        tune "$tmp/$of.ini" 1 run.time_limit=1e-9
+        stops=0
+        while [ ! -e "$tmp/r.h5" ] && [ $stops -lt 60 ]; do
+            "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+            stops=$((stops + 1))
+        done
+        [ $stops -gt 3 ] && front | cmp -s - "$tmp/$of.front"
+        result $? "$of: after $stops stops"
+    fi
     rm -rf "$tmp"/r.*
     launch 1 0 "job 5 of" "$weft" tune "$tmp/$of.ini" -o "$tmp/r.h5"
     held "$(rank 0)" && kill -9 "$(rank 0)"
