@@ -5,7 +5,7 @@ most 5.1667; Branin-Currin up to (18, 6), at most 59.36 (Belakaria, Deshwal, Dop
 asha has the resource of 100 full trials, of 9 units each; with d units the second objective is
 (1 + (9 - d) / 9) times what it is, and what counts are trials that had all nine.
 
-    python3 analysis/objectives.py 20 >analysis/objectives.tsv      20 seeds; 3 minutes
+    python3 analysis/objectives.py 20 >analysis/objectives.tsv      20 seeds; or `20 Optuna`: of these alone
 """
 import math
 import os
@@ -85,6 +85,8 @@ def main():
     print("problem\tmethod\tseeds\tshare\t+-\tseconds")
     for name, (problem, dim, reference, most) in PROBLEMS.items():
         for method, points in METHODS.items():
+            if len(sys.argv) > 2 and sys.argv[2] not in method:
+                continue
             share, begun = [], time.perf_counter()
             try:
                 for seed in range(1, seeds + 1):
