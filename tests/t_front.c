@@ -177,7 +177,7 @@ static weft_job_record job(double loss, weft_arena *arena)
     record.row[1] = 100;
     record.row[3] = 50;
     record.res.cost = 7;
-    record.res.note = "size=3 sizes=4 speed=8";
+    record.res.note = "sizes=4 size=3 speed=8";
     return record;
 }
 
