@@ -16,7 +16,7 @@ SHORT = 0.02  # seconds of a trial, below which a process is given the next one 
 
 
 def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=None, output=None,
-             settings=None, force=False, prior=None):
+             settings=None, force=False, prior=None, objectives=None, limits=None):
     """Searches for the values that minimise f, and returns the Best.
 
     f         of a Trial t, returns its loss, or {"loss": ..., "error": ..., other numbers by name}; one that is
@@ -30,6 +30,10 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
               again, and output
     tuner, sampler  of `weft list tuners` and `weft list samplers`: random, space; trials: their number, of the
               tuners that do not make as many as their own options say, as hyperband and pbt do
+    objectives  ["loss", "seconds", "-accuracy"]: what is minimised together, the loss first, -NAME where it is to be
+              large; f returns a tuple in this order, or a dict. The Best has .front, a list of dicts of these, of
+              the values, and of trial and total: trials that no other is better than in all of them
+    limits    ["seconds <= 2"]: trials beyond come behind all others
     workers   processes in which f is called; 1: it is called here
     prior     a run file, or several, or a table of trials, which tell the sampler (tpe, say) what is known
     seed      of all that is random: 1; output, settings, force: as of Search
@@ -37,12 +41,13 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     prior = " ".join(map(str, prior)) if isinstance(prior, (list, tuple)) else prior
     given = dict(zip(ARGUMENTS, (tuner, sampler, seed, prior and str(prior))))
     given = {key: value for key, value in given.items() if value is not None}
+    given |= {f"run.{key}": ", ".join(x) for key, x in (("objectives", objectives), ("limits", limits)) if x}
     for name, number_of in (("trials", trials), ("workers", workers)):
         if number_of is not None and (number_of < 1 or number_of != int(number_of)):
             raise Error(f"{name} = {number_of!r}: expected a whole number of 1 at least")
     if trials is not None:
         given["space.configs"] = int(trials)
-    named = {key: ARGUMENTS[key] for key in given if key not in (settings or {})}
+    named = {key: ARGUMENTS.get(key, key[4:]) for key in given if key not in (settings or {})}
     given |= settings or {}
     search, known = space, Space()
     if not isinstance(space, (str, os.PathLike)) or configspace(space):
@@ -51,7 +56,7 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
         given = {"run.tuner": "random", "run.sampler": "space", "run.seed": 1} | given
         if workers > 8:
             given.setdefault("run.workers", workers)  # so many trials at once
-    with Pool(f, int(workers), known) as pool, begun(named, search, given, output, force) as s:
+    with Pool(f, int(workers), known, objectives) as pool, begun(named, search, given, output, force) as s:
         while True:
             while pool.has_room() and (t := s.ask()):
                 pool.start(t)
@@ -72,9 +77,11 @@ def begun(named, *arguments):
         raise Error(text, e.status) from None
 
 
-def outcome(f, t):
+def outcome(f, t, objectives=None):
     """What f returns, as {"loss": number, ...}."""
     returned = f(t)
+    if objectives and not isinstance(returned, dict):
+        returned = dict(zip((name.strip(" -") for name in objectives), returned, strict=True))
     numbers = returned if isinstance(returned, dict) else {"loss": returned}
     return {"loss": numbers["loss"]} | {name: None if x is None else float(x) for name, x in numbers.items()}
 
@@ -93,8 +100,9 @@ class Pool:
     """Processes that call f; none where one is enough: then f is called here. Each has one trial, and
     while trials are short a second one, so that it need not wait for this process."""
 
-    def __init__(self, f, workers, space):
-        self.f, self.space, self.alone, self.most = f, space, workers < 2, 1
+    def __init__(self, f, workers, space, objectives=None):
+        self.f = lambda t: outcome(f, t, objectives)
+        self.space, self.alone, self.most = space, workers < 2, 1
         self.trials = {None: []} if self.alone else {}  # by processes' ends of pipes
         self.process = {}
         for _ in range(0 if self.alone else workers):
@@ -125,7 +133,7 @@ class Pool:
         """(trial, its outcome) of those that are done; waits for one."""
         if self.alone:
             t = self.trials[None].pop()
-            yield t, outcome(self.f, t)
+            yield t, self.f(t)
             return
         for end in multiprocessing.connection.wait([end for end, given in self.trials.items() if given]):
             t = self.trials[end].pop(0)
@@ -167,7 +175,7 @@ def work(f, space, pipe, others):
             return
         begun = time.perf_counter()
         try:
-            result = outcome(f, t)
+            result = f(t)
         except Exception:
             result = Error(f"job {t.job}, {t!r}:\n{traceback.format_exc()}")
         pipe.send((result, time.perf_counter() - begun))

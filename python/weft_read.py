@@ -69,6 +69,7 @@ class Run:
                                  (text(t) for t in f.get("configs/type", ()))))
             self.value = f["configs/value"][:]
             self.metrics = [line.split("\t") for line in text(f["events"].attrs["metrics"]).splitlines()]
+            self.objectives = {k: f["objectives"][k][:] for k in f.get("objectives", ())}
             self.printed = {k: f["metrics"][k][:] for k in f.get("metrics", ())}
             self.rounds = {k: f["rounds"][k][:] for k in f.get("rounds", ())}
             self.mix = {k: f["mix"][k][:] for k in f.get("mix", ())}
@@ -232,6 +233,9 @@ def mixture_of(run, trial):
 def trial_frame(run):
     import pandas
     frame = pandas.DataFrame(trials(run))
+    for name, column in run.objectives.items():  # with those, `excess` of limits and whether it is on the front
+        value = dict(zip(run.event["job"].tolist(), column))
+        frame[name] = [bool(value[job]) if name == "front" else float(value[job]) for job in frame["job"]]
     dtype = {"config": "Int64", "state": pandas.CategoricalDtype(["finished", "stopped", "failed", "running"])}
     for name, kind in run.axis.items():
         words = () if kind in ("real", "integer", "boolean") else choices(kind)
@@ -253,6 +257,9 @@ class Frames:
     def __init__(self, run):
         self.attrs = run.attr
         self.trials = trial_frame(run)
+        self.front = self.trials[:0]
+        if "front" in self.trials:
+            self.front = self.trials[self.trials["front"]].sort_values("loss", ignore_index=True)
         self.jobs = plain(run.event | run.printed | {k: v for k, v in run.timeline.items() if k not in run.event})
         names = [name for name, *_ in run.metrics]
         self.curves = self.jobs.sort_values(["trial", "resource", "job"])[
@@ -270,12 +277,12 @@ class Frames:
         return pandas.concat([self.curves, more]).sort_values(["trial", "resource"], kind="stable", ignore_index=True)
 
     def __repr__(self):
-        return f"weft run, {self.attrs['task']} by {self.attrs['tuner']}: trials, jobs, curves, rounds, clients"
+        return f"weft run, {self.attrs['task']} by {self.attrs['tuner']}: trials, front, jobs, curves, rounds, clients"
 
 
 def read(path):
     """The run RUN.h5, finished or not, as pandas frames: `trials` has a row a trial, with a column for each option
     that varies, of its type; `jobs` a row a job; `curves` score and metrics of trials by resource, with the reports of programs; `rounds` a row a
-    round or epoch; `clients` the scores of the winner client by client. `attrs` are the attributes of the file. What
+    round or epoch; `front` the trials of the front, of a run with objectives; `clients` the scores of the winner client by client. `attrs` are the attributes of the file. What
     a run does not have is an empty frame. Needs h5py and pandas."""
     return Frames(Run(path))

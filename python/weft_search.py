@@ -303,9 +303,12 @@ class Trial:
 
 
 class Best:
-    """The best job so far: its trial, job, values, loss, and total resource."""
+    """The best job so far: its trial, job, values, loss, and total resource; at the end of a search with
+    run.objectives also front, a list of {"trial": ..., "total": ..., "values": {...}, "loss": ..., other objectives}:
+    the trials that no other dominates."""
 
     def __init__(self, message, space):
+        self.front = []
         self.__dict__.update(message)
         self.values = space.values(self.values)
 
@@ -411,6 +414,8 @@ class Search:
         answer = json.loads(line)
         if "best" in answer:
             self.best = Best(answer["best"], self._space)
+        for one in answer.get("front", ()):
+            self.best.front.append(one | {"values": self._space.values(one["values"])})
         if answer.get("over"):
             self.over = True
             self._child.stdin.close()

@@ -6,7 +6,7 @@
 #include "scratch.h"
 #include "weft/report/report.h"
 
-#define PACKED 0x2e0e6718788116fb /* hash of the packed form of format 6 */
+#define PACKED 0x746ff9e06328eea2 /* hash of the packed form of format 7 */
 
 /* ---- journals ---- */
 

@@ -33,9 +33,9 @@ static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
 {
     double tie =
         jobs->metrics->name ? jobs->metric[0][at] : (double)NAN; /* weft_result_tie */
-    return (weft_merit){.wins = (int)jobs->wins[at],
-                        .resource = jobs->resource[at],
-                        .rank = weft_rank_of(jobs->loss[at], tie, jobs->job[at])};
+    weft_rank rank = weft_rank_of(jobs->loss[at], tie, jobs->job[at]);
+    if (jobs->excess) rank.excess = jobs->excess[at];
+    return (weft_merit){(int)jobs->wins[at], jobs->resource[at], rank};
 }
 
 static int64_t winner_of(const weft_jobs *jobs)
@@ -71,6 +71,9 @@ static const char *why_not_won(const weft_summary *summary, int64_t i, int64_t w
                                "it was left behind by tuner %s, which chooses among "
                                "the trials that it kept to the end",
                                tuner ? tuner : "");
+    if (jobs->excess && jobs->excess[i] > jobs->excess[winner])
+        return weft_arena_text(tmp, "it is beyond the limits, by %.3g of them",
+                               jobs->excess[i]);
     return weft_arena_text(tmp,
                            "it was trained for %g where the winner was for %g, and those "
                            "trained longest come first",
@@ -504,6 +507,7 @@ static void print_unfinished(const weft_summary *summary, weft_arena *tmp)
     printf("unfinished: %s\n", text_of(summary, "unfinished"));
     if (summary->rounds > 0) print_last(summary, tmp);
     if (summary->jobs.n > 0) print_jobs(summary, tmp);
+    weft_front_print(summary, tmp);
     print_timeline(summary);
     if (summary->rounds > 0) print_rounds(summary, tmp);
 }
@@ -526,6 +530,7 @@ static void print_finished(const weft_summary *summary, weft_arena *tmp)
     if (guess) printf("guesses   %s\n", guess);
     weft_confusion_print(&summary->confusion);
     print_jobs(summary, tmp);
+    weft_front_print(summary, tmp);
     print_times(summary);
     print_timeline(summary);
     if (summary->rounds > 0) print_rounds(summary, tmp);

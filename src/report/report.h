@@ -57,6 +57,9 @@ typedef struct weft_jobs {
     int64_t nprinted;
     const char **printed; /* [nprinted] names of numbers that programs printed */
     double **number;      /* [nprinted][n] */
+    weft_goals goals;     /* n = 0: no objectives and no limits */
+    double *goal[WEFT_MAX_GOALS], *excess; /* [n] as measured */
+    int64_t *front;                        /* [n] 1: on the front; NULL: no objectives */
 } weft_jobs;
 
 /* The arms of all jobs, in the order of the file. */
@@ -162,6 +165,12 @@ void weft_csv_value(const weft_summary *summary, int64_t a, double x, weft_arena
  * nothing: fewer than two axes or 20 results, or a forest that explains none. Owned by mem.
  * Cost O(trees axes n log n), n results, at most 2048. */
 const char *weft_importance_verdict(const weft_summary *summary, weft_arena *mem);
+
+/* ---- front.c: objectives and limits ---- */
+
+/* Prints how many trials are within the limits, the front as a table, and the volume that
+ * it dominates as trials came; nothing of a run without objectives and limits. */
+void weft_front_print(const weft_summary *summary, weft_arena *tmp);
 
 /* The runs as a table for people. */
 void weft_report_comparison(const weft_summary *summary, int n, const weft_methods *methods,

@@ -191,6 +191,26 @@ static weft_status read_printed(weft_h5 *file, weft_jobs *jobs)
     return columns.st;
 }
 
+/* Of each job of a run with objectives or limits. */
+static weft_status read_objectives(weft_h5 *file, weft_jobs *jobs)
+{
+    const char *objectives, *limits;
+    if (!weft_h5_has(file, "/objectives/excess")) return WEFT_OK;
+    TRY(weft_h5_read_attr(file, "/objectives", "objectives", &objectives));
+    TRY(weft_h5_read_attr(file, "/objectives", "limits", &limits));
+    TRY(weft_goals_read(&jobs->goals, objectives, limits, file->mem));
+    struct columns columns = {.file = file, .group = "objectives", .n = jobs->n};
+    jobs->excess = number(&columns, "excess");
+    if (jobs->goals.objectives > 0) jobs->front = whole(&columns, "front");
+    for (int i = 0; i < jobs->goals.n; i++) {
+        char *name = weft_arena_text(file->mem, "%s", jobs->goals.goal[i].name);
+        for (char *c = name; *c; c++)
+            if (*c == '/') *c = '.';
+        jobs->goal[i] = number(&columns, name);
+    }
+    return columns.st;
+}
+
 static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
 {
     struct columns columns = columns_open(file, "events", "job");
@@ -209,6 +229,7 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     for (int i = 0; jobs->metrics[i].name; i++)
         jobs->metric[i] = number(&columns, jobs->metrics[i].name);
     TRY(columns.st);
+    TRY(read_objectives(file, jobs));
     return read_printed(file, jobs);
 }
 

@@ -465,6 +465,39 @@ static weft_status put_events(weft_h5 *file, const weft_history *history)
                      history->n);
 }
 
+/* Writes /objectives, if there are any, or limits. */
+static weft_status put_objectives(weft_h5 *file, const weft_history *history)
+{
+    const weft_goals *goals = history->goals;
+    int64_t n = history->n;
+    if (!goals || goals->n == 0) return WEFT_OK;
+    double *x = WEFT_NEW(file->mem, double, n);
+    int64_t *front = WEFT_NEW(file->mem, int64_t, n);
+    for (int g = 0; g < goals->n; g++) {
+        const char *name = goals->goal[g].name;
+        for (int64_t i = 0; i < n; i++) {
+            const weft_aims *aims = &history->record[i].res.aims;
+            x[i] = g < aims->n ? goals->goal[g].sign * aims->x[g] : NAN;
+        }
+        TRY(weft_h5_put(file,
+                        weft_arena_text(file->mem, "/objectives/%s",
+                                        dataset_name(name, strlen(name), file->mem)),
+                        WEFT_H5_F64, 1, &n, x, 0,
+                        "of the trial after the job, in the rows of /events", "its own"));
+    }
+    for (int64_t i = 0; i < n; i++) x[i] = history->record[i].res.aims.excess;
+    TRY(weft_h5_put(file, "/objectives/excess", WEFT_H5_F64, 1, &n, x, 0,
+                    "sum of the shares of limits that are exceeded; inf: diverged", "1"));
+    TRY(weft_h5_put_attr(file, "/objectives", "objectives", history->opts->objectives));
+    TRY(weft_h5_put_attr(file, "/objectives", "limits", history->opts->within));
+    if (goals->objectives == 0) return WEFT_OK;
+    weft_goals_front(goals, n, history->record, front, file->mem);
+    return weft_h5_put(file, "/objectives/front", WEFT_H5_I64, 1, &n, front, 0,
+                       "1: the last job of a trial within the limits, which no other such "
+                       "dominates",
+                       "0 or 1");
+}
+
 /* One row for each arm of each job that was not eliminated or was scored. */
 static weft_status put_arms(weft_h5 *file, const weft_history *history)
 {
@@ -565,6 +598,7 @@ weft_status weft_history_put(weft_h5 *file, const weft_history *history)
 {
     TRY(put_events(file, history));
     TRY(put_metrics(file, history));
+    TRY(put_objectives(file, history));
     TRY(put_rounds(file, history));
     TRY(put_timeline(file, history));
     TRY(put_arms(file, history));

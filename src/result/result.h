@@ -59,6 +59,8 @@ typedef struct weft_history {
     double overhead, makespan; /* virtual seconds: overhead of a job; duration of the
                                   search */
     double seconds;            /* of the search */
+    const weft_goals *goals;   /* what the aims of results are */
+    const weft_run_opts *opts; /* that they are from */
 } weft_history;
 
 /* Writes the tables of the jobs. */

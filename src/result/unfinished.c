@@ -241,7 +241,11 @@ static weft_status write_file(weft_h5 *file, const char *path, const struct find
 {
     weft_run_opts opts = {0};
     TRY(put_head(file, path, found, &opts));
+    weft_goals goals;
+    TRY(weft_goals_read(&goals, opts.objectives, opts.within, file->mem));
     weft_history history = history_of(found, &opts, file->mem);
+    history.goals = &goals;
+    history.opts = &opts;
     TRY(weft_h5_put_num(file, "/", "search_seconds", history.seconds));
     TRY(weft_h5_put_long(file, "/", "teams", history.starts.teams));
     TRY(weft_h5_put_long(file, "/", "starts", history.starts.n));

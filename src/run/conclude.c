@@ -332,7 +332,9 @@ static weft_history history_of(const weft_run *run, const weft_sched *sched,
                                                           : sched->queue.flights.workers,
                             .overhead = sched->queue.flights.overhead,
                             .makespan = sched->queue.flights.now,
-                            .seconds = sched->session.seconds};
+                            .seconds = sched->session.seconds,
+                            .goals = &run->goals,
+                            .opts = &run->opts};
     history.starts = weft_starts_sum(rundir->past.time, rundir->past.ntime, &history);
     return history;
 }

@@ -30,6 +30,7 @@ typedef struct weft_run {
     void *task_self;
     weft_search search;
     weft_space space;
+    weft_goals goals;
     weft_data data;
     weft_winner start; /* of run.start, if that is set */
     weft_given given;  /* of it, for the words and clients of the data */

@@ -184,6 +184,21 @@ static weft_status check_refit(const weft_run *run)
                      run->opts.task);
 }
 
+/* Reads what is minimised and limited. ECONF. */
+static weft_status read_goals(weft_run *run)
+{
+    const weft_task *task = run->task;
+    const weft_measured measured = {.name = task->kind.name,
+                                    .metrics = task->traits.metrics,
+                                    .rows = task->traits.rows,
+                                    .tells = task->remote.probe || task->remote.trade,
+                                    .timed = task->timing.seconds != NULL,
+                                    .wall = run->opts.clock};
+    TRY(weft_goals_read(&run->goals, run->opts.objectives, run->opts.within, run->mem));
+    run->space.objectives = run->goals.objectives;
+    return weft_goals_find(&run->goals, &measured);
+}
+
 /* The first configuration of a new search is that of the defaults, if nothing else is asked
  * for; the run file says so. */
 static void begin_with_defaults(weft_run *run)
@@ -216,6 +231,7 @@ static weft_status bind(weft_run *run, int fresh)
     }
     TRY(check_data(run));
     TRY(check_refit(run));
+    TRY(read_goals(run));
     return check_memory(run);
 }
 

@@ -169,6 +169,7 @@ static weft_sched sched_of(weft_run *run, weft_rundir *rundir)
                         .search = &run->search,
                         .rundir = rundir,
                         .limits = run->opts.limits,
+                        .goals = &run->goals,
                         .workers = weft_search_waits(&run->search) ? 0 : run->opts.workers,
                         .wall = run->opts.clock,
                         .overhead = run->opts.overhead,

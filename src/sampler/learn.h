@@ -4,7 +4,7 @@
 
 #include "weft/base/random.h"
 #include "weft/sampler/sampler.h"
-#include "weft/space/mix.h"
+#include "weft/space/goals.h"
 
 /* ---- axes as samplers treat them ---- */
 
@@ -41,6 +41,8 @@ typedef struct weft_past_level {
     int64_t n, room;
     weft_rank *result; /* [n] the best first, with the index in weft_past.trial as id */
     weft_rank *told; /* [n] by data, then the best first; `result` where they are of one */
+    int64_t roompoint;
+    weft_point *point; /* [n] in the order told, with the same ids; NULL: not told */
 } weft_past_level;
 
 /* The first member of a sampler's state. */
@@ -66,7 +68,8 @@ void weft_past_told(void *self, int64_t number, const weft_observation *observed
 const weft_past_level *weft_past_highest(const weft_past *past, int64_t enough);
 
 /* The losses of one resource scaled to 0 .. 1, y[n], in the order of its results; those of
- * diverged trials count as the worst other. 0 where all are equal. */
+ * diverged trials and of those beyond limits count as the worst other. 0 where all are
+ * equal. */
 void weft_past_scaled(const weft_past_level *level, double *y);
 /* The same for their ranks; those of equal losses are the mean of theirs. */
 void weft_past_ranked(const weft_past_level *level, double *y);

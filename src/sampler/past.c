@@ -142,6 +142,14 @@ void weft_past_told(void *self, int64_t number, const weft_observation *observed
     level->told =
         weft_grow(past->mem, level->told, sizeof *level->told, level->n, &level->room);
     weft_rank rank = weft_rank_of(observed->loss, observed->tie, trial);
+    if (observed->res) {
+        rank.excess = observed->res->aims.excess;
+        level->point = weft_grow(past->mem, level->point, sizeof *level->point, level->n,
+                                 &level->roompoint);
+        level->point[level->n] =
+            weft_result_point(observed->res, 0, past->space->objectives);
+        level->point[level->n].id = trial;
+    }
     int64_t at = level->n++;
     for (; at > 0; at--) {
         int other = other_of(past, level->told[at - 1]);
@@ -166,12 +174,13 @@ void weft_past_scaled(const weft_past_level *level, double *y)
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < level->n; i++) {
         double loss = level->result[i].loss;
-        if (!isfinite(loss)) continue;
+        if (!isfinite(loss) || level->result[i].excess > 0) continue;
         low = fmin(low, loss);
         high = fmax(high, loss);
     }
     for (int64_t i = 0; i < level->n; i++) {
         double loss = fmin(fmax(level->result[i].loss, low), high);
+        if (level->result[i].excess > 0) loss = high;
         y[i] = high > low ? (loss - low) / (high - low) : 0;
     }
 }

@@ -8,7 +8,8 @@
  * "Making a science of model search", ICML 2013 (hyperopt); Akiba, Sano, Yanase, Ohta,
  * Koyama, "Optuna", KDD 2019, whose kernels are the default. Trials in flight as bad ones:
  * Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
- * 2010 (constant liar). */
+ * 2010 (constant liar). With several objectives the good ones are those of
+ * weft_front_choose (motpe: Ozaki et al. 2022). */
 #include "learn.h"
 #include "weft/base/random.h"
 
@@ -117,7 +118,12 @@ static void divide(struct step *step, const weft_past_level *level)
             in_flight++;
         }
     int64_t good = weft_parzen_good(level->n, in_flight, tpe->form == HYPEROPT);
-    for (int64_t i = 0; i < good; i++) set[level->result[i].id] = GOOD;
+    int m = tpe->past.space->objectives;
+    weft_point *point = WEFT_NEW(tpe->past.mem, weft_point, level->n);
+    if (m > 1) memcpy(point, level->point, (size_t)level->n * sizeof *point);
+    if (m > 1) weft_front_choose(level->n, point, m, good);
+    for (int64_t i = 0; i < good; i++)
+        set[m > 1 ? point[i].id : level->result[i].id] = GOOD;
 }
 
 /* 1: trial i is of the set and has axis a. */
@@ -329,4 +335,5 @@ const weft_sampler weft_sampler_tpe = {
     .told = weft_past_told,
     .pending = tpe_pending,
     .enough = tpe_enough,
+    .fronts = 1,
 };

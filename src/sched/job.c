@@ -481,7 +481,32 @@ static void take_rows(job_run *run)
         memcpy(record->logp + (size_t)i * k, res->logp, k * sizeof *record->logp);
 }
 
-static void finish_job(job_run *run)
+/* Sets what the search minimises and limits. A program that does not tell a number of it
+ * has failed; ECONF: a task did not measure it. On the first rank. */
+static weft_status measure_goals(job_run *run)
+{
+    const weft_sched *sched = run->sched;
+    weft_job_record *record = run->record;
+    const weft_job_record *parent = NULL;
+    if (!sched->goals || sched->goals->n == 0) return WEFT_OK;
+    if (record->parent >= 0)
+        parent = &sched->queue.record[sched->queue.row[record->parent]];
+    const char *lacks = weft_goals_measure(sched->goals, record, parent, run->mem);
+    if (!lacks) return WEFT_OK;
+    const char *why = weft_arena_text(
+        run->mem, "it told no %s, which run.objectives or run.limits names%s", lacks,
+        strcmp(lacks, "seconds") == 0 ? "; real ones count with run.clock = wall" : "");
+    if (!sched->task->remote.probe && !sched->task->remote.trade)
+        return weft_fail(WEFT_ECONF, "job %lld: %s; take it out", (long long)record->job.id,
+                         why);
+    record->res.loss = INFINITY;
+    record->res.failure = WEFT_CRASHED;
+    record->res.why = why;
+    weft_goals_measure(sched->goals, record, parent, run->mem);
+    return WEFT_OK;
+}
+
+static weft_status finish_job(job_run *run)
 {
     weft_job_record *record = run->record;
     take_rows(run);
@@ -493,9 +518,12 @@ static void finish_job(job_run *run)
     record->res.resource = (run->flight ? run->flight->before : 0) + record->job.resource;
     if (isnan(record->res.loss)) record->res.loss = INFINITY; /* see weft_result */
     record->done = record->nunit;
+    TRY(weft_agree(run->sched->team->rank == 0 ? measure_goals(run) : WEFT_OK,
+                   run->sched->team));
     share_record(run->sched->team, record, run->sched->mem);
     record->hash = weft_state_hash(&run->state);
     record->weights = weights_hash(run);
+    return WEFT_OK;
 }
 
 /* The job_run of a record, with memory for the state *out; again: as in job_run. */
@@ -531,10 +559,8 @@ weft_status weft_job_run(weft_sched *sched, weft_flight *flight, weft_job_begins
     run.begins = begins;
     if (flight->given > 0) run.start = flight->given;
     weft_status st = run_units(&run);
-    if (st == WEFT_OK)
-        finish_job(&run);
-    else
-        weft_arena_free(out->mem);
+    if (st == WEFT_OK) st = finish_job(&run);
+    if (st != WEFT_OK) weft_arena_free(out->mem);
     return st;
 }
 

@@ -41,8 +41,8 @@ int weft_merit_compare(const weft_merit *a, const weft_merit *b)
     if (!may_a) return compare_numbers((double)a->rank.id, (double)b->rank.id);
     int fine_a = isfinite(a->rank.loss), fine_b = isfinite(b->rank.loss);
     if (fine_a != fine_b) return fine_a - fine_b;
-    int c = 0;
-    if (a->wins == 1 && b->wins == 1) {
+    int c = compare_numbers(b->rank.excess, a->rank.excess);
+    if (c == 0 && a->wins == 1 && b->wins == 1) {
         c = compare_numbers(a->resource, b->resource);
     }
     return c != 0 ? c : -weft_rank_compare(&a->rank, &b->rank);
@@ -50,11 +50,9 @@ int weft_merit_compare(const weft_merit *a, const weft_merit *b)
 
 static weft_merit merit_of(const weft_job_record *record)
 {
-    return (weft_merit){
-        .wins = record->job.eligibility,
-        .resource = record->res.resource,
-        .rank =
-            weft_rank_of(record->res.loss, weft_result_tie(&record->res), record->job.id)};
+    weft_rank rank = weft_result_rank(&record->res);
+    rank.id = record->job.id;
+    return (weft_merit){record->job.eligibility, record->res.resource, rank};
 }
 
 int weft_job_record_beats(const weft_job_record *a, const weft_job_record *b)

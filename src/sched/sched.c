@@ -74,6 +74,14 @@ static const weft_opt run_opts[] = {
     WEFT_REAL_OPT("target", weft_run_opts, limits.target, "0", 0, 1e9,
                   "score, such as the error rate, that ends the search once a trial that "
                   "may win reaches it; 0: none"),
+    WEFT_TEXT_OPT("objectives", weft_run_opts, objectives, "",
+                  "what is minimised: loss, as the task has it, and numbers that it "
+                  "measures or a program prints, -NAME where they are to be large: "
+                  "`loss, bytes, -accuracy`. Trials are ranked by fronts; the winner, the "
+                  "target and mixtures go by the loss. Nothing: the loss alone"),
+    WEFT_TEXT_OPT("limits", weft_run_opts, within, "",
+                  "`bytes <= 1e6, accuracy >= 0.9`: trials beyond rank behind all others, "
+                  "by the sum of shares of limits that they exceed"),
     WEFT_REAL_OPT(
         "checkpoint", weft_run_opts, limits.checkpoint, "60", 0, 1e6,
         "seconds between checkpoints of a job made of rounds: what a kill can lose of it",
@@ -431,6 +439,9 @@ static weft_status end_trade(weft_sched *sched)
     weft_offer offer = offer_of(sched, NULL);
     int64_t job;
     offer.over = 1;
+    offer.n = sched->queue.n;
+    offer.record = sched->queue.record;
+    offer.goals = sched->goals;
     return sched->task->remote.trade(sched->task_self, &offer, &job);
 }
 
@@ -521,7 +532,7 @@ static weft_status work_until(weft_sched *sched, weft_flight **next)
 static int is_target(const weft_sched *sched, const weft_job_record *record)
 {
     return sched->limits.target > 0 && record->job.eligibility != WEFT_WINS_LAST &&
-           record->res.loss <= sched->limits.target;
+           record->res.loss <= sched->limits.target && !(record->res.aims.excess > 0);
 }
 
 /* Lower bound of the virtual seconds of a job, before which its trial had that resource. */

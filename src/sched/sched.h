@@ -7,6 +7,7 @@
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
 #include "weft/par/par.h"
+#include "weft/space/goals.h"
 #include "weft/space/job.h"
 #include "weft/task/state.h"
 #include "weft/task/task.h"
@@ -35,6 +36,7 @@ typedef struct weft_run_opts {
     double overhead; /* virtual seconds per job for asking and telling */
     int refit;       /* 1: train the winner once more, on train and valid */
     int test;        /* 1: score the winner on the test part */
+    const char *objectives, *within; /* run.objectives, run.limits */
 } weft_run_opts;
 extern const weft_kind weft_run_kind;
 
@@ -49,7 +51,7 @@ typedef struct weft_merit {
 
 /* Positive if a is better. Criteria in this order: a job that may win is better than one
  * that may not, and of two that may not the later one; a finite loss is better than an
- * infinite one; the larger resource, unless one of the jobs has
+ * infinite one; less excess of limits; the larger resource, unless one of the jobs has
  * WEFT_WINS_LOSS; the better rank. */
 int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 
@@ -218,10 +220,11 @@ typedef struct weft_sched {
                             same calls */
     weft_rundir *rundir; /* NULL: nothing is kept on disk, one team only */
     weft_limits limits;
-    int64_t workers; /* simulated workers; 0: unlimited */
-    int wall;        /* 1: results are told in the order in which they arrive, not
-                        in virtual time */
-    double overhead; /* virtual seconds per job for asking and telling */
+    const weft_goals *goals; /* what is measured of each result */
+    int64_t workers;         /* simulated workers; 0: unlimited */
+    int wall;                /* 1: results are told in the order in which they arrive, not
+                                in virtual time */
+    double overhead;         /* virtual seconds per job for asking and telling */
     weft_arena *mem;
 
     weft_session session;

@@ -57,7 +57,9 @@ double weft_result_tie(const weft_result *res)
 
 weft_rank weft_result_rank(const weft_result *res)
 {
-    return weft_rank_of(res->loss, weft_result_tie(res), res->trial);
+    weft_rank rank = weft_rank_of(res->loss, weft_result_tie(res), res->trial);
+    rank.excess = res->aims.excess;
+    return rank;
 }
 
 weft_rank weft_result_rank_of(const weft_result *res, int i)
@@ -343,6 +345,11 @@ static void walk_result(struct cursor *cursor, weft_result *res)
     walk_numbers(cursor, res->arm_count, k);
     walk_numbers(cursor, res->arm_score, k);
     walk_numbers(cursor, res->logp, k);
+    walk_int(cursor, &res->aims.n);
+    if (!may_follow(cursor, res->aims.n, 1)) return;
+    if (cursor->purpose == READ) res->aims.x = WEFT_NEW(cursor->mem, double, res->aims.n);
+    walk_numbers(cursor, res->aims.x, res->aims.n);
+    walk_number(cursor, &res->aims.excess);
 }
 
 static void walk_note(struct cursor *cursor, const char **note)

@@ -23,6 +23,9 @@ weft_rank weft_rank_of(double loss, double tie, int64_t id)
 int weft_rank_compare(const void *left, const void *right)
 {
     const weft_rank *a = left, *b = right;
+    int sound = a->loss < INFINITY && b->loss < INFINITY;
+    if (sound && (a->excess < b->excess || a->excess > b->excess))
+        return a->excess < b->excess ? -1 : 1;
     if (a->loss < b->loss || a->loss > b->loss) return a->loss < b->loss ? -1 : 1;
     if (a->tie < b->tie || a->tie > b->tie) return a->tie < b->tie ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);

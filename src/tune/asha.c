@@ -6,12 +6,15 @@
  * is promoted is decided once, when its result of the rung is told: Liaw et al., "Tune: a
  * research platform for distributed model selection and training", AutoML workshop at ICML
  * 2018. A trial that is no better than guesses is not promoted where the best of its rung
- * is. At the end the best of the trials with the most resource is trained up to
+ * is. With several objectives the results of a rung are ranked by weft_front_order
+ * (Schmucker et al. 2021), all of them after each; the leader goes by the first. At the end
+ * the best of the trials with the most resource is trained up to
  * max_resource. */
 #include "schedule.h"
 #include "weft/base/base.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { PROMOTION, STOPPING };
 
@@ -27,6 +30,8 @@ struct rung {
     weft_heap waiting;  /* the best first */
     weft_heap possible; /* the `keep` best, the worst of them first */
     int learnt;         /* 1: a result is better than guesses */
+    weft_point *point;  /* [n] the results, if there are several objectives */
+    int64_t room;
 };
 
 struct trial {
@@ -54,6 +59,7 @@ typedef struct asha_tuner {
     int crowned;               /* 1: the leader's job up to max_resource was asked for */
     int over;                  /* 1: no more jobs will be asked for */
     double guess;              /* error rate of guesses; 0: not known */
+    int objectives;            /* as weft_space.objectives */
     weft_arena *mem;
 } asha_tuner;
 
@@ -123,7 +129,7 @@ static void plan(asha_tuner *asha)
     int64_t at = asha->min_resource;
     int64_t n = least_bound(asha->trials, asha->most_jobs);
     n = least_bound(n, asha->budget / at);
-    int known = asha->variant == PROMOTION && n > 0;
+    int known = asha->variant == PROMOTION && n > 0 && asha->objectives < 2;
     asha->top = weft_rungs_top(at, asha->max_resource, asha->reduction);
     for (int k = 0; k <= asha->top; k++, at *= asha->reduction) {
         struct rung *rung = &asha->rung[k];
@@ -148,6 +154,7 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
         return weft_fail(WEFT_ECONF,
                          "asha.trials = 0 would never end; expected a bound there, or "
                          "asha.budget or asha.jobs");
+    asha->objectives = space->objectives;
     plan(asha);
     int64_t first = asha->min_resource;
     if (asha->budget > 0 && asha->budget < first)
@@ -292,17 +299,55 @@ static void enter(asha_tuner *asha, struct rung *rung, weft_rank rank)
 static void follow(asha_tuner *asha, weft_rank rank)
 {
     int64_t done = reached(asha, &asha->trial[rank.id]);
-    int finite = rank.loss < INFINITY, lost = !finite && rank.id == asha->leader.id;
-    int none = asha->leader.id < 0 || done > asha->leader_done;
-    int leads = none || (done == asha->leader_done && weft_rank_before(rank, asha->leader));
+    int finite = rank.loss < INFINITY, own = rank.id == asha->leader.id;
+    int lost = !finite && own, none = asha->leader.id < 0 || own;
+    double more = rank.excess - asha->leader.excess; /* of limits, which come first */
+    int longer = done > asha->leader_done ||
+                 (done == asha->leader_done && weft_rank_before(rank, asha->leader));
+    int leads = none || more < 0 || (!(more > 0) && longer);
     if (lost) asha->leader.id = -1;
     if (!finite || !leads) return;
     asha->leader = rank;
     asha->leader_done = done;
 }
 
-static void add_result(asha_tuner *asha, weft_rank rank, int guesses)
+/* 1: the trial has a result of the rung, and may be promoted. */
+static int waits(const asha_tuner *asha, const struct rung *rung, int64_t id)
 {
+    const struct trial *trial = &asha->trial[id];
+    return &asha->rung[trial->rung] == rung && !trial->open && !trial->stopped;
+}
+
+/* Adds a result of several objectives to a rung, and ranks all of its results by their
+ * fronts: a rank has the place as its loss. Returns that of the new one. */
+static weft_rank enter_front(asha_tuner *asha, struct rung *rung, weft_point point)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_rank own = {.loss = INFINITY, .id = point.id};
+    int64_t n = rung->n + 1;
+    rung->point =
+        weft_regrow(asha->mem, rung->point, sizeof *rung->point, rung->n, &rung->room);
+    rung->point[rung->n] = point;
+    weft_point *order = WEFT_NEW(tmp, weft_point, n);
+    memcpy(order, rung->point, (size_t)n * sizeof *order);
+    weft_front_order(n, order, asha->objectives);
+    rung->n = rung->best.n = rung->rest.n = rung->waiting.n = 0;
+    for (int64_t i = 0; i < n; i++) {
+        weft_rank rank = {.loss = (double)i, .id = order[i].id};
+        enter(asha, rung, rank);
+        if (rank.id == own.id)
+            own = rank;
+        else if (waits(asha, rung, rank.id))
+            weft_heap_push(&rung->waiting, &rank, asha->mem);
+    }
+    weft_arena_free(tmp);
+    return own;
+}
+
+static void add_result(asha_tuner *asha, const weft_result *res)
+{
+    weft_rank rank = weft_result_rank(res);
+    int guesses = weft_result_guesses(res, asha->guess);
     struct trial *trial = &asha->trial[rank.id];
     struct rung *rung = &asha->rung[trial->rung];
     int over = trial->rung >= asha->top || trial->final;
@@ -312,7 +357,10 @@ static void add_result(asha_tuner *asha, weft_rank rank, int guesses)
     trial->stopped = over || !(rank.loss < INFINITY);
     follow(asha, rank);
     if (over) return;
-    enter(asha, rung, rank);
+    if (asha->objectives > 1)
+        rank = enter_front(asha, rung, weft_result_point(res, guesses, asha->objectives));
+    else
+        enter(asha, rung, rank);
     rung->learnt |= !guesses;
     if (asha->variant == STOPPING && weft_rank_before(first(&rung->best), rank))
         trial->stopped = 1;
@@ -324,7 +372,7 @@ static void asha_tell(void *self, const weft_result *res)
     asha_tuner *asha = self;
     weft_check(res->trial >= 0 && res->trial < asha->begun && asha->trial[res->trial].open,
                "told of trial %lld, which has no job", (long long)res->trial);
-    add_result(asha, weft_result_rank(res), weft_result_guesses(res, asha->guess));
+    add_result(asha, res);
     if (--asha->open > 0) return;
     struct trial next;
     asha->over |= next_trial(asha, &next) < 0 || exceeds_bounds(asha, &next);
@@ -375,6 +423,7 @@ const weft_tuner weft_tuner_asha = {
              .about = "asynchronous successive halving: no worker waits for a rung",
              .size = sizeof(asha_tuner),
              .opts = asha_opts},
+    .fronts = 1,
     .setup = asha_setup,
     .ask = asha_ask,
     .tell = asha_tell,

@@ -65,6 +65,7 @@ static weft_status hyperband_setup(void *self, const weft_space *space, uint64_t
         int s = s_max - i % hyperband->once;
         rungs->first = first;
         rungs->guess = space->guess;
+        rungs->objectives = space->objectives;
         weft_rungs_plan(rungs, bracket_trials(hyperband, s_max, s), s, hyperband->reduction,
                         hyperband->max_resource);
         weft_rungs_begin(rungs, mem);
@@ -143,6 +144,7 @@ const weft_tuner weft_tuner_hyperband = {
              .about = "brackets of successive halving, from many trials of little resource",
              .size = sizeof(hyperband_tuner),
              .opts = hyperband_opts},
+    .fronts = 1,
     .setup = hyperband_setup,
     .ask = hyperband_ask,
     .tell = hyperband_tell,

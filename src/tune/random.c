@@ -46,6 +46,7 @@ const weft_tuner weft_tuner_random = {
                  "random search, or a sweep of a grid or list: one trial per configuration",
              .size = sizeof(struct sweep),
              .opts = sweep_opts},
+    .fronts = 1,
     .setup = sweep_setup,
     .ask = weft_sweep_ask,
     .tell = weft_sweep_tell,

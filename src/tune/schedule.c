@@ -105,6 +105,17 @@ weft_asked weft_rungs_ask(void *self, weft_job *job)
     return rungs->rung == rungs->count - 1 && rungs->unasked == 0 ? WEFT_DONE : WEFT_WAIT;
 }
 
+/* Sorts the trials of a rung, the best first. */
+static void order_by_front(const weft_rungs *rungs, int64_t n, weft_rank *order,
+                           weft_arena *tmp)
+{
+    weft_point *point = WEFT_NEW(tmp, weft_point, n);
+    for (int64_t i = 0; i < n; i++) point[i] = rungs->trial[order[i].id].point;
+    weft_front_order(n, point, rungs->objectives);
+    for (int64_t i = 0; i < n; i++)
+        order[i] = rungs->trial[point[i].id - rungs->first].rank;
+}
+
 /* Ranks the trials of a complete rung and starts the next, if any trial may continue. */
 static void eliminate(weft_rungs *rungs)
 {
@@ -113,7 +124,10 @@ static void eliminate(weft_rungs *rungs)
     int64_t n = 0, keep = 0;
     for (int64_t i = 0; i < rungs->trials[0]; i++)
         if (!rungs->trial[i].out) order[n++] = rungs->trial[i].rank;
-    qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
+    if (rungs->objectives > 1)
+        order_by_front(rungs, n, order, tmp);
+    else
+        qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
     while (keep < n && keep < rungs->trials[rungs->rung + 1] &&
            order[keep].loss < INFINITY &&
            rungs->trial[order[keep].id].guesses == rungs->trial[order[0].id].guesses)
@@ -137,6 +151,7 @@ void weft_rungs_tell(void *self, const weft_result *res)
     trial->rank = weft_result_rank(res);
     trial->rank.id = i;
     trial->guesses = weft_result_guesses(res, rungs->guess);
+    trial->point = weft_result_point(res, trial->guesses, rungs->objectives);
     rungs->untold--;
     if (rungs->untold == 0 && rungs->rung < rungs->count - 1) eliminate(rungs);
 }

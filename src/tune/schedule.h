@@ -3,6 +3,7 @@
 #ifndef WEFT_TUNE_SCHEDULE_H
 #define WEFT_TUNE_SCHEDULE_H
 
+#include "weft/space/goals.h"
 #include "weft/tune/tune.h"
 
 #define WEFT_MAX_RUNGS 31
@@ -47,12 +48,13 @@ void weft_sweep_extent(const void *self, weft_extent *out);
 
 /* A trial of a bracket. */
 typedef struct weft_rung_trial {
-    int64_t done;   /* resource asked for so far */
-    weft_rank rank; /* of its latest result, with its number in the bracket as id */
-    int jobs;       /* asked for so far */
-    int out;        /* 1: eliminated */
-    int guesses;    /* 1: its latest result is no better than guesses */
-    int open;       /* 1: a job is asked and not told yet */
+    int64_t done;     /* resource asked for so far */
+    weft_rank rank;   /* of its latest result, with its number in the bracket as id */
+    weft_point point; /* the same, of several objectives */
+    int jobs;         /* asked for so far */
+    int out;          /* 1: eliminated */
+    int guesses;      /* 1: its latest result is no better than guesses */
+    int open;         /* 1: a job is asked and not told yet */
 } weft_rung_trial;
 
 /* A bracket: its trials wait for each other at the end of every rung; the best continue.
@@ -65,6 +67,7 @@ typedef struct weft_rungs {
                                         increasing */
     int64_t first;                  /* number of the first trial; the others follow */
     double guess;                   /* error rate of guesses; 0: not known */
+    int objectives;                 /* as weft_space.objectives */
     /* the state */
     int rung;
     int64_t unasked,
@@ -86,7 +89,8 @@ void weft_rungs_begin(weft_rungs *rungs, weft_arena *mem);
 weft_asked weft_rungs_ask(void *self, weft_job *job);
 /* Stores a loss. After the last result of a rung the best trials by rank continue, as many
  * as are planned, or fewer: a trial that diverged never continues, and one that is no
- * better than guesses does not beside one that is. */
+ * better than guesses does not beside one that is. With several objectives they are ranked
+ * by weft_front_order. */
 void weft_rungs_tell(void *self, const weft_result *res);
 /* 1: the trial is eliminated. */
 int weft_rungs_ended(const void *self, int64_t trial);

@@ -42,6 +42,22 @@ static weft_status check_sampler(const weft_search *search, const weft_space *sp
     return WEFT_OK;
 }
 
+static weft_status check_fronts(const weft_search *search, const weft_space *space)
+{
+    if (space->objectives < 2) return WEFT_OK;
+    if (!search->tuner->fronts)
+        return weft_fail(WEFT_ECONF,
+                         "run.objectives with run.tuner = %s, which ranks trials by one; "
+                         "use random, sha, hyperband or asha, or run.limits",
+                         search->tuner->kind.name);
+    if (search->sampler->told && !search->sampler->fronts)
+        return weft_fail(WEFT_ECONF,
+                         "run.objectives with run.sampler = %s, which learns from one; use "
+                         "tpe or space, or run.limits",
+                         search->sampler->kind.name);
+    return WEFT_OK;
+}
+
 static weft_status check_mixing(const weft_search *search)
 {
     const char *mixing = search->mixing->kind.name, *tuner = search->tuner->kind.name;
@@ -134,6 +150,7 @@ weft_status weft_search_setup(weft_search *search, const weft_space *space, uint
     search->seed = seed;
     TRY(check_sampler(search, space));
     TRY(check_mixing(search));
+    TRY(check_fronts(search, space));
     TRY(search->tuner->setup(search->tuner_self, space, seed, mem));
     if (search->tuner->shared == WEFT_SHARES_SPACE) return WEFT_OK;
     if (search->tuner->extent) search->tuner->extent(search->tuner_self, &extent);
@@ -268,7 +285,8 @@ void weft_search_tell(weft_search *search, const weft_result *res)
     weft_observation observed = {.conf = trial->conf,
                                  .resource = trial->resource,
                                  .loss = res->loss,
-                                 .tie = weft_result_tie(res)};
+                                 .tie = weft_result_tie(res),
+                                 .res = res};
     if (search->sampler->told)
         search->sampler->told(search->sampler_self, number_of(search, res->trial),
                               &observed);

@@ -175,6 +175,7 @@ static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
     TRY(sha->placing == FEDEX ? plan_equal(sha, space->count)
                               : plan_geometric(sha, space->count));
     sha->rungs.guess = space->guess;
+    sha->rungs.objectives = space->objectives;
     weft_rungs_begin(&sha->rungs, mem);
     return WEFT_OK;
 }
@@ -193,6 +194,7 @@ const weft_tuner weft_tuner_sha = {
              .size = sizeof(sha_tuner),
              .opts = sha_opts,
              .when = sha_when},
+    .fronts = 1,
     .setup = sha_setup,
     .ask = weft_rungs_ask,
     .tell = weft_rungs_tell,

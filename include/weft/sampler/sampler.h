@@ -4,6 +4,7 @@
 #ifndef LIBWEFT_SAMPLER_SAMPLER_H
 #define LIBWEFT_SAMPLER_SAMPLER_H
 
+#include "weft/space/job.h"
 #include "weft/space/space.h"
 
 /* The result of a job, as a sampler sees it. */
@@ -14,6 +15,7 @@ typedef struct weft_observation {
     double loss;        /* INFINITY if it diverged, never NaN */
     double tie;         /* decides between equal losses: weft_result_tie */
     int other; /* 0, or the number of other data that the loss is of, as weft_known.other */
+    const weft_result *res; /* borrowed, but for its aims */
 } weft_observation;
 
 /* A deterministic function of its seed and of the results that it was told, in their order.
@@ -44,6 +46,7 @@ typedef struct weft_sampler {
     /* The number of results of one resource from which on it learns, and the name of the
      * option that sets it. NULL: as for told. */
     int64_t (*enough)(const void *self, const char **option);
+    int fronts; /* 1: it learns from several objectives (front.h) */
 } weft_sampler;
 
 /* Has a proposal follow what is believed of axes, of which n trials are known. With the

@@ -79,6 +79,14 @@ typedef struct weft_spent {
     double wall, compute, wait, comm;
 } weft_spent;
 
+/* What a search minimises, and what it limits: space/goals.h. */
+typedef struct weft_aims {
+    int n;         /* 0: the loss alone */
+    double *x;     /* [n] borrowed for the life of the run: objectives, all to be minimised,
+                      then what has only a limit */
+    double excess; /* sum over the limits of how much of it a number is beyond; 0: none */
+} weft_aims;
+
 /* The result of a job. Sums are exact, and therefore equal on any number of ranks. */
 typedef struct weft_result {
     int64_t job, trial;
@@ -103,6 +111,7 @@ typedef struct weft_result {
     double *arm_score; /* [k] scores that are neither mean loss nor error rate; else NAN */
     double *logp;      /* [k] log-probabilities after the last unit done; equal to the job's
                           if the mixture does not change */
+    weft_aims aims;    /* set by the scheduler when the job ends */
     /* "name=number name=number ...": measurements whose names are not in the task's table,
      * which are only written to the run file and are not part of the digest. NULL: none.
      * Borrowed for the life of the run. */
@@ -170,7 +179,7 @@ typedef struct weft_job_record {
 
 /* The number of the packed form of records: another one for every change of it, so that
  * journals of other versions are told from damaged ones. */
-#define WEFT_RECORD_FORMAT 6
+#define WEFT_RECORD_FORMAT 7
 /* The record of a job that is to be done: empty results, a copy of the mixture. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Allocates the metrics of the result, NAN, and the rows of units, 0. */

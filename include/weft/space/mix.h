@@ -10,10 +10,11 @@
 /* The place of a job, a trial or a configuration in a ranking. All rankings are by it:
  * those of schedules, samplers, winners and reports. Lower is better in each member. */
 typedef struct weft_rank {
-    double loss; /* what is minimised; never NaN */
-    double tie;  /* decides between equal losses, of which error rates have many: the mean
-                    validation loss; never NaN */
-    int64_t id;  /* decides between what is equal in both; differs within a ranking */
+    double excess; /* of those with a finite loss: beyond limits, weft_aims; 0: within */
+    double loss;   /* what is minimised; never NaN */
+    double tie;    /* decides between equal losses, of which error rates have many: the mean
+                      validation loss; never NaN */
+    int64_t id;    /* decides between what is equal in both; differs within a ranking */
 } weft_rank;
 
 /* That of a loss and a mean validation loss: NaN counts as INFINITY, and with a loss that

@@ -4,6 +4,7 @@
 
 #include "weft/data/data.h"
 #include "weft/math/linear.h"
+#include "weft/space/goals.h"
 #include "weft/space/job.h"
 #include "weft/space/scores.h"
 #include "weft/space/space.h"
@@ -86,11 +87,14 @@ typedef struct weft_choice {
 
 /* What a search offers to those who do its jobs elsewhere. */
 typedef struct weft_offer {
-    const weft_job *job;         /* the next that waits to be done; NULL: none */
-    int64_t parent;              /* trial whose state it begins with; -1: a new one */
-    double before;               /* total resource of that */
-    const weft_job_record *best; /* of those that were told; NULL: none */
-    int over;                    /* 1: no job is left */
+    const weft_job *job;           /* the next that waits to be done; NULL: none */
+    int64_t parent;                /* trial whose state it begins with; -1: a new one */
+    double before;                 /* total resource of that */
+    const weft_job_record *best;   /* of those that were told; NULL: none */
+    int over;                      /* 1: no job is left: */
+    int64_t n;                     /* jobs that were told; 0 before */
+    const weft_job_record *record; /* [n] */
+    const weft_goals *goals;       /* what their aims are; NULL: none */
 } weft_offer;
 
 /* Most rows of a job without units; of further reports the last takes the last row. */

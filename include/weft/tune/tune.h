@@ -94,9 +94,10 @@ typedef struct weft_tuner {
     /* "pbt.population": the options that say how many trials a random space gives, in place
      * of space.configs. NULL: that does. */
     const char *sizes;
-    int waits; /* 1: it returns WEFT_WAIT until it has the results that it needs, and
-                  therefore asks for the same jobs for any number of jobs in flight and any
-                  order of results */
+    int fronts; /* 1: it ranks trials by several objectives (front.h), or not at all */
+    int waits;  /* 1: it returns WEFT_WAIT until it has the results that it needs, and
+                   therefore asks for the same jobs for any number of jobs in flight and any
+                   order of results */
 } weft_tuner;
 
 #endif

@@ -8,7 +8,8 @@
  *
  * Before that comes {"weft":VERSION,"protocol":1,"parameters":{NAME:TEXT}}, these as the
  * input file has them. The first line that is sent after the
- * best job became another one has "best":{...}, too, and the last line has "over":true.
+ * best job became another one has "best":{...}, too, and the last line has "over":true, and
+ * with run.objectives "front":[{"trial":0,"total":1,"values":{...},"loss":0.5,...},...].
  * What is wrong with a request is answered by {"error":"..."}, and it changes nothing. The
  * state of a trial is that of task command, so that equal losses have equal digests. */
 #include "task/parts.h"
@@ -264,6 +265,29 @@ static const char *written(const ask_task *ask, weft_arena *tmp)
     return text;
 }
 
+/* The front, as a list. */
+static const char *front_text(const ask_task *ask, const weft_offer *offer, weft_arena *tmp)
+{
+    const weft_goals *goals = offer->goals;
+    int64_t *front = WEFT_NEW(tmp, int64_t, offer->n);
+    const char *text = "";
+    weft_goals_front(goals, offer->n, offer->record, front, tmp);
+    for (int64_t i = 0; i < offer->n; i++) {
+        const weft_job_record *record = &offer->record[i];
+        if (!front[i]) continue;
+        text = weft_arena_text(tmp, "%s%s{\"trial\":%lld,\"total\":%.17g,\"values\":%s",
+                               text, *text ? "," : "", (long long)record->job.trial,
+                               record->res.resource,
+                               weft_values_json(&ask->env, record->job.mix.conf, tmp));
+        for (int g = 0; g < goals->objectives; g++)
+            text = weft_arena_text(tmp, "%s,%s:%.17g", text,
+                                   weft_json_quote(goals->goal[g].name, tmp),
+                                   goals->goal[g].sign * record->res.aims.x[g]);
+        text = weft_arena_text(tmp, "%s}", text);
+    }
+    return text;
+}
+
 /* What the program does not know yet: that a result is recorded, of a better job, that the
  * search is over. */
 static void say_news(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
@@ -287,6 +311,8 @@ static void say_news(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
             best->res.loss, weft_values_json(&ask->env, best->job.mix.conf, tmp));
         ask->best = best->job.id;
     }
+    if (offer->over && offer->goals && offer->goals->objectives > 0)
+        text = weft_arena_text(tmp, "%s,\"front\":[%s]", text, front_text(ask, offer, tmp));
     if (offer->over) text = weft_arena_text(tmp, "%s,\"over\":true", text);
     ask->told = -1;
     say_line(&ask->channel, weft_arena_text(tmp, "{%s}", text + 1));

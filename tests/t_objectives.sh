@@ -1,0 +1,186 @@
+#!/bin/bash
+# Several objectives and limits: a program and a federation, the same bits on any ranks, teams,
+# stops and kills; what is refused; what the report and the run file tell.
+# RUN: np=1
+. tests/tap.sh
+set -u
+
+cat >"$tmp/p.sh" <<'P'
+awk -v x="$PARAM_x" -v y="$PARAM_y" -v d="$WEFT_TOTAL" \
+    'BEGIN { printf "loss=%.12g size=%.12g gain=%.12g\n", x * x + y / d, (x - 2) ^ 2 + y, -y }'
+P
+cat >"$tmp/p.ini" <<P
+[run]
+task = command
+tuner = asha
+sampler = tpe
+workers = 3
+objectives = loss, size, -gain
+limits = size <= 5
+[command]
+run = sh $tmp/p.sh
+[parameters]
+x = -1 .. 3.0
+y = 0 .. 1.0
+[space]
+configs = 14
+[tpe]
+startup = 4
+[asha]
+max_resource = 4
+reduction = 2
+P
+cat >"$tmp/f.ini" <<P
+[run]
+task = fed
+data = $tmp/f.h5
+tuner = sha
+workers = 3
+objectives = loss, seconds, bytes
+limits = valid_loss <= 2.2
+[fed]
+cohort = 3
+select = eval
+eval_clients = 0
+[client]
+lr = log 1e-3 .. 1
+epochs = 1 .. 3
+[device]
+sample_seconds = 0.01
+[space]
+configs = 6
+[sha]
+eliminations = 1
+reduction = 2
+max_resource = 6
+P
+"$weft" pack synthetic images rows=400 clients=8 partition=dirichlet alpha=1 -o "$tmp/f.h5" 2>"$tmp/log"
+tune() { # INI RANKS ARGUMENTS: the run r.h5, from its start to its end
+    rm -rf "$tmp"/r.*
+    mpirun -n "$2" "$weft" tune "$1" "${@:3}" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+}
+front() { # of r.h5: its digest, the front, volumes and limits
+    "$weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n '/^front /,/^$/p;/^digest/p'
+}
+for of in p f; do
+    tune "$tmp/$of.ini" 1
+    front >"$tmp/$of.front"
+    grep -q '^digest' "$tmp/$of.front" && [ "$(grep -c '^[0-9]' "$tmp/$of.front")" -gt 1 ]
+    result $? "$of: a front of several trials"
+    tune "$tmp/$of.ini" 2
+    front | cmp -s - "$tmp/$of.front"
+    result $? "$of: the same on two ranks"
+    tune "$tmp/$of.ini" 2 run.teams=2
+    front | cmp -s - "$tmp/$of.front"
+    result $? "$of: and in two teams"
+    if [ $of = f ]; then # the limit may end a program before it has ended
+        tune "$tmp/$of.ini" 1 run.time_limit=1e-9
+        stops=0
+        while [ ! -e "$tmp/r.h5" ] && [ $stops -lt 60 ]; do
+            "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+            stops=$((stops + 1))
+        done
+        [ $stops -gt 3 ] && front | cmp -s - "$tmp/$of.front"
+        result $? "$of: after $stops stops"
+    fi
+    rm -rf "$tmp"/r.*
+    launch 1 0 "job 5 of" "$weft" tune "$tmp/$of.ini" -o "$tmp/r.h5"
+    held "$(rank 0)" && kill -9 "$(rank 0)"
+    wait $run 2>/dev/null
+    [ ! -e "$tmp/r.h5" ] && "$weft" report "$tmp/r.h5" | grep -q '^front'
+    result $? "$of: a killed run has a front"
+    "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    front | cmp -s - "$tmp/$of.front"
+    result $? "$of: and goes on to the same"
+done
+
+for tuner in random sha hyperband; do
+    tune "$tmp/p.ini" 1 run.tuner=$tuner run.sampler=space \
+        $([ $tuner = hyperband ] || echo space.configs=8) \
+        $([ $tuner = random ] || echo $tuner.max_resource=4)
+    result $? "tuner $tuner ranks by fronts"
+done
+tune "$tmp/p.ini" 1 run.tuner=pbt run.objectives= run.sampler=space pbt.population=4 pbt.max_resource=4 \
+    pbt.interval=2
+grep -q '^limits .* within' <("$weft" report "$tmp/r.h5") && ! grep -q '^front' <("$weft" report "$tmp/r.h5")
+result $? "limits alone go with any tuner"
+tune "$tmp/p.ini" 1 'run.limits=size <= 0.001' space.configs=4
+grep -q '^none: no trial is within' <("$weft" report "$tmp/r.h5") && grep -q '^winner    [0-9]' <("$weft" report "$tmp/r.h5")
+result $? "where no trial is within the limits the nearest wins"
+tune "$tmp/p.ini" 1 run.clock=wall 'run.objectives=loss, seconds' run.limits= space.configs=3
+"$weft" report "$tmp/r.h5" | grep -q '^front.*seconds'
+result $? "real seconds count by the wall clock"
+
+refused() { # TEXT ARGUMENTS...
+    "$weft" tune "${@:2}" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+    [ $? -ne 0 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q "^weft: .*$1" "$tmp/log"
+    result $? "refused: $1"
+}
+refused 'run.tuner = pbt.*one; use random' "$tmp/p.ini" run.tuner=pbt run.sampler=space
+refused 'run.sampler = kde.*one; use' "$tmp/p.ini" run.sampler=kde
+refused 'begins with .loss' "$tmp/p.ini" run.objectives=size,loss
+refused 'measures no megabytes; expected one of loss, seconds' "$tmp/f.ini" run.objectives=loss,megabytes
+refused '<= or >=' "$tmp/p.ini" 'run.limits=size < 3'
+refused 'job [0-9]*: it told no personal_loss' "$tmp/f.ini" run.objectives=loss,personal_loss \
+    fed.score_weights=global
+tune "$tmp/p.ini" 1 run.objectives=loss,width space.configs=4
+grep -q 'it told no width, which run.objectives' "$tmp/log" && grep -q 'none:' <("$weft" report "$tmp/r.h5")
+result $? "a program that does not tell an objective has failed, and it is said"
+cat >"$tmp/m.py" <<'P'
+import weft
+
+
+def pair(t):
+    return t.values["x"] ** 2, t.values["c"](t.values["x"])
+
+
+def named(t):
+    return {"loss": t.values["x"] ** 2, "gain": -t.values["c"](t.values["x"]), "more": 1}
+
+
+space = {"x": (-1.0, 3.0), "c": [lambda x: (x - 2) ** 2, lambda x: (x - 2) ** 2 + 3]}
+fronts = []
+for f, objectives in (pair, ["loss", "size"]), (named, ["loss", "-gain"]):
+    for workers in 1, 2:
+        best = weft.minimize(f, space, sampler="tpe", trials=20, workers=workers, objectives=objectives,
+                             limits=["loss <= 3"])
+        name = objectives[1].strip("-")
+        front = sorted((one["loss"], abs(one[name]), one["values"]["x"], one["trial"]) for one in best.front)
+        assert len(front) > 2 and all(x[0] <= 3 and abs(x[0] - x[2] ** 2) < 1e-12 for x in front), front
+        assert all(a[1] > b[1] for a, b in zip(front, front[1:])), front
+        assert all(callable(one["values"]["c"]) for one in best.front)
+        fronts.append(front)
+assert all(f == fronts[0] for f in fronts), fronts
+assert best.loss == fronts[0][0][0]
+try:
+    weft.minimize(lambda t: (1, 2, 3), space, trials=2, objectives=["loss", "size"])
+    assert 0
+except ValueError as e:
+    assert "shorter" in str(e) or "longer" in str(e), e
+try:
+    weft.minimize(pair, space, trials=2, objectives=["loss", "size"], sampler="kde")
+    assert 0
+except weft.Error as e:
+    assert "kde" in str(e) and "objectives" in str(e), e
+P
+PYTHONPATH=python python3 "$tmp/m.py" >"$tmp/out" 2>"$tmp/log"
+result $? "weft.minimize has the same front in one process and in two, of tuples and dictionaries"
+find_python "numpy, h5py, pandas"
+if [ "$python" ]; then
+    tune "$tmp/p.ini" 1
+    PYTHONPATH=python "$python" - "$tmp/r.h5" <<'P' >"$tmp/out" 2>&1
+import sys
+import weft
+run = weft.read(sys.argv[1])
+all, front = run.trials, run.front
+names = ["loss", "size", "gain"]
+x = all[all.excess == 0][names].to_numpy() * [1, 1, -1]
+best = [not ((x <= row).all(axis=1) & (x < row).any(axis=1)).any() for row in x]
+assert sorted(front.trial) == sorted(all[all.excess == 0].trial[best]), (front, all)
+assert (front.loss.diff().dropna() >= 0).all() and len(front) > 1 and (all.excess > 0).any()
+P
+    result $? "weft.read has the front"
+else
+    result 0 "SKIP there is no Python with NumPy, h5py and pandas"
+fi
+echo "1..$count"
