@@ -19,7 +19,7 @@
 
 typedef struct gp_result {
     int64_t trial; /* index in past.trial */
-    double resource, loss;
+    double resource;
 } gp_result;
 
 typedef struct gp_sampler {
@@ -82,8 +82,7 @@ static void gp_told(void *self, int64_t number, const weft_observation *observed
     weft_past_told(&gp->past, number, observed);
     gp->told =
         weft_grow(gp->past.mem, gp->told, sizeof *gp->told, gp->ntold, &gp->roomtold);
-    gp->told[gp->ntold++] =
-        (gp_result){number - gp->past.first, observed->resource, observed->loss};
+    gp->told[gp->ntold++] = (gp_result){number - gp->past.first, observed->resource};
 }
 
 static int64_t gp_enough(const void *self, const char **option)
@@ -175,13 +174,19 @@ struct results {
     weft_rank *result; /* [n] id: the trial */
 };
 
-static struct results results_of(const gp_sampler *gp, double resource)
+/* Trials beyond limits count as diverged ones. */
+static struct results results_of(const gp_sampler *gp, const weft_past_level *level)
 {
     struct results all = {.result = WEFT_NEW(gp->past.mem, weft_rank, gp->ntold)};
+    double *loss = WEFT_NEW(gp->past.mem, double, gp->past.n);
+    for (int64_t i = 0; i < level->n; i++) {
+        const weft_rank *result = &level->result[i];
+        loss[result->id] = result->excess > 0 ? INFINITY : result->loss;
+    }
     for (int64_t i = 0; i < gp->ntold; i++) {
         const gp_result *told = &gp->told[i];
-        if (told->resource < resource || told->resource > resource) continue;
-        all.result[all.n++] = weft_rank_of(told->loss, 0, told->trial);
+        if (told->resource < level->resource || told->resource > level->resource) continue;
+        all.result[all.n++] = weft_rank_of(loss[told->trial], 0, told->trial);
     }
     return all;
 }
@@ -607,14 +612,14 @@ static void find_best(struct search *search, int64_t known, const double *y)
 }
 
 /* 1: there is a configuration that no trial has, and it is in search->conf. */
-static int propose_from(gp_sampler *gp, double resource, struct search *search)
+static int propose_from(gp_sampler *gp, const weft_past_level *level, struct search *search)
 {
-    struct results all = results_of(gp, resource);
+    struct results all = results_of(gp, level);
     weft_arena *tmp = gp->past.mem;
     weft_rank *pick = WEFT_NEW(tmp, weft_rank, all.n);
     double *y = WEFT_NEW(tmp, double, MOST + MOST_BELIEVED);
     int64_t *trial = WEFT_NEW(tmp, int64_t, MOST + MOST_BELIEVED);
-    fit(gp, &all, resource);
+    fit(gp, &all, level->resource);
     int64_t known = choose_results(gp, &all, all.n, MOST, PART, pick);
     for (int64_t i = 0; i < known; i++) {
         trial[i] = pick[i].id;
@@ -642,7 +647,7 @@ static void gp_propose(void *self, int64_t number, double *conf)
         weft_space_config(space, number, conf);
     else if (gp->past.n < gp->design)
         weft_past_design(&gp->past, gp->seed, gp->past.n, gp->design, conf);
-    else if (level && propose_from(gp, level->resource, &search))
+    else if (level && propose_from(gp, level, &search))
         memcpy(conf, search.conf, size);
     else
         weft_space_config(space, number, conf);

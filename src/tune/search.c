@@ -16,7 +16,7 @@ static weft_status check_sampler(const weft_search *search, const weft_space *sp
     if (!search->sampler->told && space->nknown > 0)
         return weft_fail(WEFT_ECONF,
                          "space.prior tells trials to the sampler, and run.sampler = %s "
-                         "does not learn; use run.sampler = tpe, kde or forest, or "
+                         "does not learn; use run.sampler = tpe, kde, forest or gp, or "
                          "space.first for configurations to begin with",
                          sampler);
     for (int a = 0; a < space->dim; a++)
@@ -45,6 +45,10 @@ static weft_status check_sampler(const weft_search *search, const weft_space *sp
 static weft_status check_fronts(const weft_search *search, const weft_space *space)
 {
     if (space->objectives < 2) return WEFT_OK;
+    if (space->nknown > 0)
+        return weft_fail(
+            WEFT_ECONF, "run.objectives with space.prior, which has losses alone; take one "
+                        "of them out, or give known configurations by space.first");
     if (!search->tuner->fronts)
         return weft_fail(WEFT_ECONF,
                          "run.objectives with run.tuner = %s, which ranks trials by one; "
