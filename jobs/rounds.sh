@@ -4,6 +4,8 @@
 # KIND is a part of the experiment, whose other settings are those of its input file:
 #   async    as many turns of clients in rounds that wait and in rounds that do not (inputs/async.ini)
 #   bytes    changes of fewer bytes (inputs/compressed.ini)
+#   noisy    a search of five trainings, successive halving and one training that finds its
+#            settings, where noise of scores alone is 0 to 10 points (inputs/private.ini)
 #   private  what privacy costs the defaults, a search of five trainings, and one training that finds
 #            its settings, each at the same epsilon and with as many rounds, and a search whose
 #            trainings have all rounds each, `long` (inputs/private.ini)
@@ -13,10 +15,10 @@
 # of them are given with METHODS. Complete runs are skipped and interrupted ones resumed: other settings
 # need another OUTPUT (default outputs/KIND).
 case $1 in
-async | bytes | private | harmful | fair) ;;
+async | bytes | private | noisy | harmful | fair) ;;
 *) set -- ;;
 esac
-[ -f "$2" ] || { echo "usage: bash jobs/rounds.sh async|bytes|private|harmful|fair F.h5 [section.key=value ...]" >&2; exit 2; }
+[ -f "$2" ] || { echo "usage: bash jobs/rounds.sh async|bytes|private|noisy|harmful|fair F.h5 [section.key=value ...]" >&2; exit 2; }
 kind=$1
 data=$2
 shift 2
@@ -26,7 +28,7 @@ all=${ROUNDS:-200}
 case $kind in
 async) input=inputs/async.ini ;;
 bytes) input=inputs/compressed.ini ;;
-private) input=inputs/private.ini ;;
+private | noisy) input=inputs/private.ini ;;
 *) input=inputs/robust.ini ;;
 esac
 
@@ -64,17 +66,33 @@ bytes()
     method sketch "${up[@]}" compress.client=sketch compress.rows=3 compress.columns=5000
 }
 
+rates='client.lr=0.1, client.lr=0.01, client.lr=0.03, client.lr=0.3, client.lr=1'
+search=(random.resource=$((all / 5)) space.configs=0 space.source=list space.file="$rates")
+one=(run.tuner=one space.configs= random.resource= one.resource="$all" one.each=$((all / 20))
+    one.parts=1 'client.lr=log 0.001 .. 10')
+
 private()
 {
-    local rates='client.lr=0.1, client.lr=0.01, client.lr=0.03, client.lr=0.3, client.lr=1'
     method plain privacy.clip=0
     for epsilon in 2 4 8; do
         method "defaults-$epsilon" privacy.epsilon=$epsilon
-        method "search-$epsilon" privacy.epsilon=$epsilon random.resource=$((all / 5)) space.configs=0 \
-            space.source=list space.file="$rates"
+        method "search-$epsilon" privacy.epsilon=$epsilon "${search[@]}"
         method "long-$epsilon" privacy.epsilon=$epsilon space.configs=0 space.source=list space.file="$rates"
-        method "one-$epsilon" privacy.epsilon=$epsilon run.tuner=one space.configs= random.resource= \
-            one.resource="$all" one.each=$((all / 20)) one.parts=1 'client.lr=log 0.001 .. 10'
+        method "one-$epsilon" privacy.epsilon=$epsilon "${one[@]}"
+    done
+}
+
+noisy() # of 5,000 clients, whose mean has noise of 0.0283 points times privacy.score_noise
+{
+    local alone=(privacy.clip=1e6 privacy.epsilon=0 privacy.noise=0)
+    method defaults privacy.clip=0
+    for points in 0 1 3 10; do
+        local noise=(privacy.score_noise=$((points > 0 ? points * 35 : 1)))
+        method "search-$points" "${alone[@]}" "${noise[@]}" "${search[@]}"
+        method "sha-$points" "${alone[@]}" "${noise[@]}" run.tuner=sha random.resource= space.configs=8 \
+            sha.rungs=geometric sha.reduction=2 sha.min_resource=$((all / 20)) sha.max_resource=$((all * 2 / 5)) \
+            'client.lr=log 0.001 .. 10'
+        method "one-$points" "${alone[@]}" "${noise[@]}" "${one[@]}"
     done
 }
 

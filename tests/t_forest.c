@@ -245,7 +245,8 @@ static void test_scale(void)
         double y[5], off = 0, conf = .5;
         weft_past_setup(&past, &minimizer_new("x0 = 0 .. 1\n", "", 5, 1)->space, mem);
         for (int i = 0; i < 5; i++) {
-            weft_observation seen = {&conf, 1, none ? (double)INFINITY : loss[i], 0};
+            weft_observation seen = {
+                .conf = &conf, .resource = 1, .loss = none ? (double)INFINITY : loss[i]};
             weft_past_pending(&past, i, &conf, 1);
             weft_past_told(&past, i, &seen);
         }
