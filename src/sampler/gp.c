@@ -134,11 +134,15 @@ static double power_of(int64_t n, const double *y)
     double at_a = bent_likelihood(n, y, a), at_b = bent_likelihood(n, y, b);
     while (hi - lo > 0.01) {
         if (at_a > at_b) {
-            hi = b, b = a, at_b = at_a;
+            hi = b;
+            b = a;
+            at_b = at_a;
             a = hi - golden * (hi - lo);
             at_a = bent_likelihood(n, y, a);
         } else {
-            lo = a, a = b, at_a = at_b;
+            lo = a;
+            a = b;
+            at_a = at_b;
             b = lo + golden * (hi - lo);
             at_b = bent_likelihood(n, y, b);
         }
