@@ -111,6 +111,8 @@ def of_trials(run, metrics):
     value = dict(zip(run.config, run.value))
     columns = {"loss": exact([r["loss"] for r in rows])}
     columns |= {k: short([r[k] for r in rows]) for k in ("resource", "jobs", "seconds", *metrics)}
+    job = {j: i for i, j in enumerate(run.event["job"].tolist())}
+    columns |= {k: short([v[job[r["job"]]] for r in rows]) for k, v in run.objectives.items() if k not in ("loss", "front")}
     return ([r["trial"] for r in rows], [r["state"] for r in rows], columns,
             axis_columns(run, [value.get(r["config"]) for r in rows]))
 
@@ -128,6 +130,15 @@ def of_configurations(run):
     jobs = np.bincount([c for c in arm["config"].tolist()], minlength=max(ids, default=0) + 1)
     value = dict(zip(run.config, run.value))
     return ids, state, {"loss": exact(score), "jobs": short(jobs[ids])}, axis_columns(run, [value[c] for c in ids])
+
+
+def front_of(run):
+    """Names of the objectives beside the loss, and the rows of the trials of the front."""
+    if "front" not in run.objectives:
+        return None
+    on = dict(zip(run.event["job"].tolist(), run.objectives["front"].tolist()))
+    return {"names": [k for k in run.objectives if k not in ("loss", "front", "excess")],
+            "rows": [i for i, r in enumerate(trials(run)) if on[r["job"]]]}
 
 
 # ---- curves -----------------------------------------------------------------------------------
@@ -268,7 +279,7 @@ def told(run):
             "unfinished": run.unfinished, "word": "configuration" if shared else "trial", "loss": name,
             "unit": unit_of(run), "winner": winner_of(run, row, shared), "id": ids, "state": state, "columns": columns,
             "axes": axes, "curves": [c for c in curves if c], "mixtures": mixtures_of(run, row, shared),
-            "importance": importance_of(run.path), "busy": busy_of(run),
+            "importance": importance_of(run.path), "front": front_of(run), "busy": busy_of(run),
             "jobs": {"row": job_row, "job": e["job"].tolist(), "loss": short(e["loss"]), "k": e["k"].tolist(),
                      **{k: short(t[k]) for k in ("worker", "start", "end", "team", "began", "ended") if k in t}}}
 

@@ -62,6 +62,10 @@ embeds fedex "$tmp/fedex.h5" "mixtures of a federation by rounds"
     run shared fmap ws_sha run.data="$tmp/doc.h5" space.configs=16 fmap.feature=ngram ngram.bins=4096 \
         ngram.order="1 .. 3" ngram.alpha="log 1e-3 .. 10"
 embeds shared "$tmp/shared.h5" "configurations that share weights take the place of trials"
+run goals command random space.configs=20 parameters.x="0.0 .. 1" parameters.y="0.0 .. 1" run.objectives="loss, size" run.limits="size <= 1.5" \
+    command.run='awk -v x=$PARAM_x -v y=$PARAM_y "BEGIN { print \"loss=\" x + y * y \" size=\" 2 - x }"'
+page goals "$tmp/goals.h5"
+result $? "objectives are on a page"
 grep -q '"word":"configuration"' "$tmp/shared.html"
 result $? "and are called so"
 ! "$weft" tune "$tmp/none.ini" run.task=fed run.tuner=random run.data="$tmp/clients.h5" space.configs=2 random.resource=4 \
@@ -114,6 +118,15 @@ done
 result $? "other kinds of runs are drawn without an error"
 [ "$(grep -o 'class="mean" d="M[^"]*"' "$tmp/shares.dom" | grep -o L | wc -l)" = 1 ] && [ "$(grep -o 'class="bar" d="M[0-9.]* [0-9.]*H[0-9.]*" stroke="#7a9cc0"' "$tmp/shares.dom" | wc -l)" = 2 ]
 result $? "importances, and the mean loss by value"
+look goals && rings=$(grep -o 'class="front"[^>]*' "$tmp/goals.dom" | grep -o M | wc -l) && [ "$rings" -gt 1 ] &&
+    "$python" -c 'import h5py, re, sys
+f = h5py.File(sys.argv[1])
+page = open(sys.argv[2]).read()
+front, excess = f["objectives/front"][:], f["objectives/excess"][:]
+rows = re.search(r"\"front\":{\"names\":\[\"size\"\],\"rows\":\[([0-9,]*)\]", page)[1]
+sys.exit(not (front.sum() == int(sys.argv[3]) and rows == ",".join(map(str, sorted(f["events/trial"][:][front > 0]))) and (excess > 0).any()))' \
+        "$tmp/goals.h5" "$tmp/goals.html" "$rings" >"$tmp/out" 2>"$tmp/log"
+result $? "each trial of the front has a ring"
 marks=$(grep -o 'class="cell" d="[^"]*"' "$tmp/fedex.dom" | grep -o M | wc -l)
 [ "$marks" = "$("$python" -c 'import h5py, sys; f = h5py.File(sys.argv[1]); p = f["mix/p"][:]; t = f["rounds/trial"][:]
 print((p[t == f["winner"].attrs["trial"]] > 0).sum())' "$tmp/fedex.h5")" ]
