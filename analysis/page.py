@@ -3,11 +3,11 @@
 
 usage: analysis/page.py RUN.h5 [RUN.h5 ...] -o OUT.html
 
-Curves of trials by resource, best so far, parallel coordinates, the loss against each axis, the importance of axes
-(where `weft report --importance` tells it), mixtures over rounds, who did which job when, and a table of trials with
-filter and order. A click on a trial marks it in all of them and beside others that are marked; ranges are dragged on
-the parallel axes. Of searches by weight-sharing the configurations take the place of trials. A run that goes on, or
-was stopped, is shown as far as it is. Needs h5py alone.
+Curves of trials by resource, best so far, parallel coordinates, the loss against each other objective and axis, the
+importance of axes (where `weft report --importance` tells it), mixtures over rounds, who did which job when, and a
+table of trials with filter and order. A click on a trial marks it in all of them and beside others that are marked;
+ranges are dragged on the parallel axes. Of searches by weight-sharing the configurations take the place of trials. A
+run that goes on, or was stopped, is shown as far as it is. Needs h5py alone.
 
 The pictures are drawn by the script in page.html, not by plotly: that would be a package that clusters lack, and 4 MB
 in each file, and has neither marks through all pictures nor a table. So the file is as large as its numbers.
