@@ -206,7 +206,7 @@ stops 4 'columns 4 and 5 are both named "loss"' replay.ini
 sed -i 's/loss\tloss/loss\tother/; s/0\.4\t/0,4\t/' "$tmp/curves.tsv"
 stops 4 '"0,4"' replay.ini
 stops 2 'parameters.x' program.ini space.source=list space.file="$tmp/list.tsv"
-stops 2 'parameters.x .*log 1e-4' program.ini parameters.x='loguniform(1e-4, 1)'
+stops 2 'parameters.x .*looks like a range of another program' program.ini parameters.x='lognormal(0, 1)'
 
 # ---- what programs print, where they are, and schedules of any length ------------------------
 
