@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Methods beside one that costs nothing, paired by seed, as jobs/one.sh and jobs/rounds.sh make them.
 
-usage: analysis/beside.py [--baseline NAME] [--target PERCENT] [-o PICTURE] DIR ...
+usage: analysis/beside.py [--baseline NAME] [--target PERCENT] [--eval F.h5] [-o PICTURE] DIR ...
 
 Prints a table for each DIR, of its runs METHOD-SEED.h5: the test error of the server's weights in
 percent, mean over seeds; how much it is less than that of the baseline (`defaults`), paired by seed;
@@ -15,6 +15,8 @@ With --target, for runs with fed.eval_every: in how many seeds the validation er
 PERCENT, and the turns and virtual hours to the first evaluation where it had; of these the ratio to
 the baseline's, paired by seed, as a geometric mean with its interval. A seed in which it did not is
 left out of the means, which flatters the method; the column `reached` tells.
+
+With --eval, errors are those of the test rows of F.h5 by `weft eval`: private runs' own have noise.
 
 With -o, of one DIR whose runs have fed.eval_every: the validation error by turns, bytes and virtual
 hours, means over seeds with 95 % intervals.
@@ -55,11 +57,18 @@ def spent(run):
             "MB": np.cumsum(rounds["bytes"]) / 1e6, "virtual hours": np.cumsum(rounds["seconds"]) / 3600}
 
 
-def measure(run, target):
+def scored(run, data):
+    """The error of the winner on the test part of a packed file, in percent."""
+    line = next(line for line in runs.report(run.path, data, command="eval").splitlines() if line.startswith("test "))
+    return float(line.split()[3])
+
+
+def measure(run, target, data):
     """What the table tells of a run, by column."""
     rounds = run.rounds
     turns, sent, hours = spent(run).values()
-    out = {"error": 100 * run.winner.get("test_personal_error", run.winner["test_error"]),
+    error = scored(run, data) if data else 100 * run.winner.get("test_personal_error", run.winner["test_error"])
+    out = {"error": error,
            "worst tenth": worst_tenth(run), "epsilon": float(run.attr.get("privacy_epsilon", math.nan)),
            "rounds": int(run.attr["rounds"]), "turns": turns[-1], "hours": hours[-1] or math.nan,
            "MB": sent[-1], "seconds": float(run.attr["search_seconds"])}
@@ -147,6 +156,7 @@ def main():
     args.add_argument("folder", nargs="+", metavar="DIR")
     args.add_argument("--baseline", metavar="NAME", default="defaults")
     args.add_argument("--target", metavar="PERCENT", type=float)
+    args.add_argument("--eval", metavar="F.h5")
     args.add_argument("-o", metavar="PICTURE", help="OUT.png, .pdf or .svg")
     args = args.parse_args()
     if args.o and len(args.folder) > 1:
@@ -155,7 +165,7 @@ def main():
         all_runs = read(folder, args.baseline)
         if args.o:
             picture(all_runs, args.o)
-        found = {name: {seed: measure(run, args.target) for seed, run in own.items()} for name, own in all_runs.items()}
+        found = {name: {seed: measure(run, args.target, args.eval) for seed, run in own.items()} for name, own in all_runs.items()}
         rows = [row(found, name, args.baseline) for name in found]
         columns = [k for k in rows[0] if any(r[k] != "" for r in rows)]
         print(f"\n{folder}\n\n| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")

@@ -9,7 +9,7 @@ import matplotlib
 import tables
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
-from weft_read import Run, mixture_of, number, text  # noqa: E402,F401 what scripts find here
+from weft_read import Run, mixture_of, number, report, text  # noqa: E402,F401 what scripts find here
 
 matplotlib.use("Agg")
 

@@ -24,17 +24,17 @@ def number(value):
     return float(base) ** float(power) if power else float(base)
 
 
-def report(*arguments):
-    """What `weft report` prints of a run. ValueError, of one line, where it fails."""
+def report(*arguments, command="report"):
+    """What `weft report`, or another command, prints of a run. ValueError, of one line, where it fails."""
     built = "build/opt/weft"
     weft = os.environ.get("WEFT", built if os.path.exists(built) else "weft")
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
     try:
-        done = subprocess.run([weft, "report", *arguments], env=env, capture_output=True, text=True)
+        done = subprocess.run([weft, command, *arguments], env=env, capture_output=True, text=True)
     except FileNotFoundError:
         raise ValueError(f"the program {weft}, which reads unfinished runs, was not found: set WEFT to its path") from None
     if done.returncode:
-        raise ValueError((done.stderr.strip().splitlines() or ["weft report failed"])[-1])
+        raise ValueError((done.stderr.strip().splitlines() or [f"weft {command} failed"])[-1])
     return done.stdout
 
 

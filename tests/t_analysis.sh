@@ -170,6 +170,11 @@ assert one.get("of the gap", "") == ("100 %" if x[1] > x[0] else ""), one
 assert one["rounds"] == "4" and "epsilon" not in one and "reached" not in one, one
 END
 result $? "with errors, differences paired by seed, intervals, the share of the gap and rounds"
+data=$("$python" -c 'import h5py, sys; print(h5py.File(sys.argv[1]).attrs["data"])' "$tmp/ways/one-1.h5")
+"$python" analysis/beside.py --eval "$data" "$tmp/ways" >"$tmp/out" 2>"$tmp/log"
+error=$("$weft" eval "$tmp/ways/one-1.h5" "$data" 2>"$tmp/log" | awk '$1 == "test" { printf "%.2f", $4 }')
+[ -n "$error" ] && grep -q "^| one | 2 | $error +- 0.00 |" "$tmp/out"
+result $? "errors by weft eval, $error"
 # Curves that are known: the second run has five times the turns and a fifth of the time, and comes to 40 % a round later.
 "$python" - "$tmp" <<'END'
 import sys, h5py
