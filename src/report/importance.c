@@ -189,7 +189,6 @@ static void find_values(const weft_summary *summary, const struct results *resul
 static void set_scale(const weft_summary *summary, const struct results *results, int a,
                       struct scale *scale, weft_arena *mem)
 {
-    enum { LEVELS = 64 }; /* of a category of a forest */
     const char *type = summary->type[a];
     const weft_axis *axis = scale->axis;
     int words = strcmp(type, "real") != 0 && strcmp(type, "integer") != 0;
@@ -202,7 +201,7 @@ static void set_scale(const weft_summary *summary, const struct results *results
     } else if (!axis->log && strcmp(type, "integer") == 0) {
         most = axis->hi - axis->lo + 1;
     }
-    scale->category = words && most <= LEVELS;
+    scale->category = words && most <= WEFT_TREE_LEVELS;
     scale->steps = (int)(scale->category ? most : fmin(most, PLACES));
 }
 
