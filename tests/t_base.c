@@ -82,6 +82,37 @@ static weft_rng4 reference(uint64_t k0, uint64_t k1, const uint64_t counter[4])
     return (weft_rng4){{c[0], c[1], c[2], c[3]}};
 }
 
+/* The bytes that an arena holds tell which old copies are freed: those alone in their block. */
+static void test_regrow(void)
+{
+    enum { HALF = 1 << 17 };
+    weft_arena *arena = weft_arena_new();
+    int64_t room = 0, larger = 0;
+    weft_arena_alloc(arena, 64, 1);
+    size_t mark = weft_arena_mark(arena);
+    weft_arena_alloc(arena, 2 * HALF, 1);
+    weft_arena_reset(arena, mark);
+    char *shared = weft_regrow(arena, NULL, 1, HALF - 1, &room);
+    char *beside = weft_arena_alloc(arena, HALF, 1);
+    memset(beside, 7, HALF);
+    char *alone = weft_regrow(arena, NULL, 1, 2 * HALF - 1, &larger);
+    alone[5] = 3;
+    size_t held = weft_arena_held(arena);
+    shared = weft_regrow(arena, shared, 1, HALF, &room);
+    ok(weft_arena_held(arena) == held + 2 * HALF && beside[0] == 7 && beside[HALF - 1] == 7,
+       "an array that grows leaves what stands beside it in a block");
+    shared[0] = 1;
+    held = weft_arena_held(arena);
+    alone = weft_regrow(arena, alone, 1, 2 * HALF, &larger);
+    ok(weft_arena_held(arena) == held + 2 * HALF && alone[5] == 3,
+       "an array that grows and has a block of its own leaves it to nobody");
+    size_t end = weft_arena_mark(arena);
+    weft_arena_alloc(arena, 8 * HALF, 1);
+    weft_arena_reset(arena, end);
+    ok(weft_arena_mark(arena) == end && shared[0] == 1, "marks stay what they were");
+    weft_arena_free(arena);
+}
+
 static void test_rng(void)
 {
     /* Known answers of Random123, kat_vectors: philox4x64 10. */
@@ -192,5 +223,5 @@ static void test_heap(void)
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    return TESTS(test_errors, test_arena, test_rng, test_normal, test_heap);
+    return TESTS(test_errors, test_arena, test_regrow, test_rng, test_normal, test_heap);
 }

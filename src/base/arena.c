@@ -119,12 +119,18 @@ static void grow(weft_arena *arena, size_t need)
     arena->last = block;
 }
 
+/* What an allocation takes of a block. */
+static size_t need_of(size_t bytes)
+{
+    size_t need = (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN;
+    return need > 0 ? need : ALIGN;
+}
+
 void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size)
 {
     weft_check(size == 0 || count <= (SIZE_MAX - 2 * ALIGN) / size,
                "%zu elements of %zu bytes asked for", count, size);
-    size_t bytes = count * size, need = (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN;
-    if (need == 0) need = ALIGN;
+    size_t bytes = count * size, need = need_of(bytes);
     if (!arena->last || arena->last->room - arena->last->used < need) grow(arena, need);
     struct block *block = arena->last;
     char *p = block->base + block->used;
@@ -164,13 +170,14 @@ void *weft_grow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t 
     return copy;
 }
 
-/* Frees the block that this memory fills alone, if it does. Marks stay what they were. */
-static void release(weft_arena *arena, const void *memory)
+/* Frees the block in which these bytes are alone, if that is a large one. Marks stay what
+ * they were. */
+static void release(weft_arena *arena, const void *memory, size_t bytes)
 {
     for (struct block **at = &arena->last; *at; at = &(*at)->before) {
         struct block *block = *at;
         if (block->base != memory) continue;
-        if (block->room <= SMALLEST || block->used < block->room || block == arena->last)
+        if (block->room <= SMALLEST || block->used != need_of(bytes) || block == arena->last)
             return;
         *at = block->before;
         arena->held -= block->room;
@@ -181,8 +188,9 @@ static void release(weft_arena *arena, const void *memory)
 
 void *weft_regrow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t *room)
 {
+    size_t bytes = (size_t)*room * size;
     void *copy = weft_grow(arena, array, size, n, room);
-    if (copy != array && array) release(arena, array);
+    if (copy != array && array) release(arena, array, bytes);
     return copy;
 }
 
