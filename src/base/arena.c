@@ -8,9 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Under `make fuzz` the address sanitizer is told which bytes of a block are in use, and
- * one byte or more after each array is not, so that it sees an access beyond the array. */
-#ifdef WEFT_FUZZ
+/* An address sanitizer is told which bytes of a block are in use, and one byte or more
+ * after each array is not, so that it sees an access beyond the array. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define WATCHED
+#endif
+#endif
+#if defined WATCHED || defined __SANITIZE_ADDRESS__
 #define GUARD 1
 #include <sanitizer/asan_interface.h>
 #define HIDE(p, n) ASAN_POISON_MEMORY_REGION(p, n)
@@ -177,7 +182,8 @@ static void release(weft_arena *arena, const void *memory, size_t bytes)
     for (struct block **at = &arena->last; *at; at = &(*at)->before) {
         struct block *block = *at;
         if (block->base != memory) continue;
-        if (block->room <= SMALLEST || block->used != need_of(bytes) || block == arena->last)
+        if (block->room <= SMALLEST || block->used != need_of(bytes) ||
+            block == arena->last)
             return;
         *at = block->before;
         arena->held -= block->room;
