@@ -38,13 +38,13 @@ int net_steps_rows(const net_steps *steps)
 
 /* ---- memory and weights ---- */
 
-net_gates net_gates_new(int in, int h, weft_arena *mem)
+static net_gates gates_new(int in, int h, weft_arena *mem)
 {
     return (net_gates){.ih = net_pair_new(in, 4 * h, mem),
                        .hh = net_pair_new(h, 4 * h, mem)};
 }
 
-void net_gates_pack(net_gates *gates, const real *ih, const real *hh, int back)
+static void gates_pack(net_gates *gates, const real *ih, const real *hh, int back)
 {
     net_pair_pack(&gates->ih, ih, back);
     net_pair_pack(&gates->hh, hh, back);
@@ -100,7 +100,7 @@ net_recurrent net_recurrent_new(int in, int h, int reverse, int most, int rows,
                            .ldx = net_stride(in),
                            .ld = net_stride(h),
                            .ldz = net_stride(4 * (int64_t)h),
-                           .gates = net_gates_new(in, h, mem),
+                           .gates = gates_new(in, h, mem),
                            .plus = WEFT_NEW(mem, const real *, most),
                            .into = WEFT_NEW(mem, real *, most)};
     size_t n = (size_t)rows;
@@ -117,7 +117,7 @@ net_recurrent net_recurrent_new(int in, int h, int reverse, int most, int rows,
 void net_recurrent_pack(net_recurrent *layer, const real *ih, const real *hh,
                         const real *bias, int back)
 {
-    net_gates_pack(&layer->gates, ih, hh, back);
+    gates_pack(&layer->gates, ih, hh, back);
     layer->bias = bias;
 }
 

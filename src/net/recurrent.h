@@ -26,8 +26,6 @@ int net_steps_rows(const net_steps *steps); /* rows of all steps */
 typedef struct net_gates {
     net_pair ih, hh;
 } net_gates;
-net_gates net_gates_new(int in, int h, weft_arena *mem);
-void net_gates_pack(net_gates *gates, const real *ih, const real *hh, int back);
 
 /* Offsets of a layer's tensors: [4h][in], [4h][h], [4h]. */
 typedef struct net_lstm {

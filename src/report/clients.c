@@ -24,8 +24,9 @@ const weft_clients *weft_clients_of(const weft_data *data)
     return data->clients ? data->clients : data->owners;
 }
 
-int64_t weft_histograms_client(const weft_clients *clients,
-                               const weft_histograms *histograms, int64_t i)
+/* The client of row i of count. */
+static int64_t client_of(const weft_clients *clients, const weft_histograms *histograms,
+                         int64_t i)
 {
     return i * clients->n / histograms->clients;
 }
@@ -47,8 +48,8 @@ weft_status weft_histograms_read(const weft_data *data, int64_t most,
     for (int64_t i = 0; i < histograms->clients; i++) {
         size_t mark = weft_arena_mark(data->mem);
         weft_samples samples;
-        TRY(weft_client_read(clients, weft_histograms_client(clients, histograms, i),
-                             WEFT_TRAIN, &samples, data->mem));
+        TRY(weft_client_read(clients, client_of(clients, histograms, i), WEFT_TRAIN,
+                             &samples, data->mem));
         for (int64_t j = 0; j < samples.n; j++) {
             int label = samples.label ? samples.label[j]
                                       : samples.text[j * clients->stride + clients->d];
@@ -170,7 +171,7 @@ static void measure(struct picture *picture)
     picture->height = TOP + picture->rows * picture->high + picture->below + FOOT;
     picture->most = 1;
     for (int64_t i = 0; i < histograms->clients; i++) {
-        int64_t c = weft_histograms_client(picture->clients, histograms, i);
+        int64_t c = client_of(picture->clients, histograms, i);
         int64_t n = weft_client_count(picture->clients, c, WEFT_TRAIN);
         if (n > picture->most) picture->most = n;
     }
@@ -207,7 +208,7 @@ static weft_status draw_row(const struct picture *picture, int i, weft_arena *tm
 {
     FILE *to = picture->to;
     const char *name;
-    int64_t c = weft_histograms_client(picture->clients, &picture->histograms, i);
+    int64_t c = client_of(picture->clients, &picture->histograms, i);
     int64_t n = weft_client_count(picture->clients, c, WEFT_TRAIN);
     int y = TOP + i * picture->high, x = LEFT + picture->columns * picture->wide + LETTER;
     int middle = y + picture->high / 2 + 4;

@@ -20,9 +20,6 @@ const weft_clients *weft_clients_of(const weft_data *data);
  * EFILE, EDATA. Cost O(their samples). */
 WEFT_CHECKED weft_status weft_histograms_read(const weft_data *data, int64_t most,
                                               weft_histograms *histograms);
-/* The client of row i of count. */
-int64_t weft_histograms_client(const weft_clients *clients,
-                               const weft_histograms *histograms, int64_t i);
 
 /* ---- runs ---- */
 

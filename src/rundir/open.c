@@ -28,7 +28,9 @@ static const char *journal_name(const weft_rundir *rundir, int team)
 
 /* ---- failed jobs that are done again ---- */
 
-void weft_retry_void(weft_record *rec, int64_t n, int all)
+/* Makes the failures among the records of a journal void (TAG_VOID) that are before its
+ * last mark, or `all` of them, and the end of the run. */
+static void make_void(weft_record *rec, int64_t n, int all)
 {
     int64_t end = all ? n : 0, id;
     for (int64_t i = 0; i < n; i++)
@@ -237,7 +239,7 @@ static weft_status open_others(weft_rundir *rundir, int how, weft_record **rec, 
         TRY(weft_journal_open(&journal, journal_name(rundir, team), &more, &nmore,
                               rundir->mem));
         weft_journal_close(&journal);
-        weft_retry_void(more, nmore, how == WEFT_RETRY);
+        make_void(more, nmore, how == WEFT_RETRY);
         append(rundir, more, nmore, rec, n);
     }
     return WEFT_OK;
@@ -250,7 +252,7 @@ static weft_status open_journal(weft_rundir *rundir, int how, weft_record **rec,
     TRY(check_files(rundir, how, path));
     TRY(weft_journal_open(&rundir->journal, path, rec, n, rundir->mem));
     weft_file_sweep(rundir->path, 1); /* the journal's lock is held */
-    weft_retry_void(*rec, *n, how == WEFT_RETRY);
+    make_void(*rec, *n, how == WEFT_RETRY);
     if (!begins(how)) return open_others(rundir, how, rec, n);
     if (how == WEFT_BEGIN && is_begun(*rec, *n) && !is_done(*rec, *n)) {
         weft_journal_close(&rundir->journal);
@@ -434,7 +436,7 @@ weft_status weft_rundir_look(weft_rundir *rundir, const char *path, int *in_use,
     *in_use = 0;
     for (int team = 0; team == 0 || weft_file_is(journal_name(rundir, team)); team++) {
         TRY(weft_journal_read(journal_name(rundir, team), &more, &nmore, &used, mem));
-        weft_retry_void(more, nmore, 0);
+        make_void(more, nmore, 0);
         append(rundir, more, nmore, &rec, &n);
         *in_use |= used;
     }

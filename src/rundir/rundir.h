@@ -211,10 +211,6 @@ int weft_rundir_is_begun(const char *dir, weft_arena *mem);
  * removed. */
 void weft_rundir_close(weft_rundir *rundir, int done);
 
-/* Makes the failures among the records of a journal void (TAG_VOID) that are before its
- * last mark, or `all` of them, and the end of the run. */
-void weft_retry_void(weft_record *rec, int64_t n, int all);
-
 /* Marks that the failures in the journals do not count, and removes what they printed.
  * EFILE. Collective over world. */
 WEFT_CHECKED weft_status weft_retry_mark(weft_rundir *rundir);

@@ -118,8 +118,10 @@ void weft_exp_all(int64_t n, double *x)
     for (int64_t i = 0; i < n; i++) x[i] = exp_one(x[i]);
 }
 
-double weft_bumps(int64_t n, const double *mu, const double *narrow, const double *coef,
-                  double x)
+/* sum_j coef[j] exp(-((x - mu[j]) narrow[j])^2 / 2), in a fixed order. Cost about 3 ns a
+ * term. */
+static double bumps(int64_t n, const double *mu, const double *narrow, const double *coef,
+                    double x)
 {
     enum { LANES = 4, MOST = 256 };
     double sum[LANES] = {0}, term[MOST];
@@ -295,8 +297,8 @@ static void find_near(const weft_parzen *parzen, double lo, double hi, int64_t *
 
 static double sum_bumps(const weft_parzen *parzen, int64_t first, int64_t last, double x)
 {
-    return weft_bumps(last - first, parzen->mu + first, parzen->narrow + first,
-                      parzen->coef + first, x);
+    return bumps(last - first, parzen->mu + first, parzen->narrow + first,
+                 parzen->coef + first, x);
 }
 
 double weft_parzen_log(const weft_parzen *parzen, double x)

@@ -103,10 +103,6 @@ double weft_normal_between(double mu, double sigma, double unit);
  * vectorised and has the same bits on all CPUs. Relative error below 4e-16 + 2e-16 |x|.
  * x[n] in, out. */
 void weft_exp_all(int64_t n, double *x);
-/* sum_j coef[j] exp(-((x - mu[j]) narrow[j])^2 / 2), in a fixed order. Cost about 3 ns a
- * term. */
-double weft_bumps(int64_t n, const double *mu, const double *narrow, const double *coef,
-                  double x);
 
 /* ---- densities of one axis ---- */
 

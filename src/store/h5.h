@@ -13,9 +13,6 @@ _Static_assert(sizeof(hid_t) == sizeof(int64_t), "handles of HDF5 fit their plac
 WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *file, const char *what,
                                       const char *name);
 
-/* EFILE if the way to an object leads through a soft or external link: what is there may be
- * of another file, or nothing. */
-WEFT_CHECKED weft_status weft_h5_own(const weft_h5 *file, const char *name);
 /* EFILE: the dataset has no such rows. */
 WEFT_CHECKED weft_status weft_h5_no_rows(const weft_h5set *set, int64_t first,
                                          int64_t count);
@@ -63,10 +60,6 @@ int weft_seal_append(const char *path);
 /* Reads the seal of a file; *out NULL where it has none. EFILE: the seal is damaged. Owned
  * by mem. */
 WEFT_CHECKED weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem);
-/* Reads n bytes of the file from `at` on; what lies beyond the sealed bytes is zero. Blocks
- * that were not read before are read whole and compared. 0, or the errno, EBADMSG where a
- * block is damaged. */
-int weft_seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to);
 /* Compares the blocks of bytes [at, at + n), which must be sealed, of the file, which is in
  * memory, if they were not before. 0: a block is damaged. */
 int weft_seal_check(weft_seal *seal, const char *file, int64_t at, int64_t n);

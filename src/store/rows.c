@@ -36,7 +36,9 @@ static int named_link(const weft_h5 *file, const char *name)
     return found;
 }
 
-weft_status weft_h5_own(const weft_h5 *file, const char *name)
+/* EFILE if the way to an object leads through a soft or external link: what is there may be
+ * of another file, or nothing. */
+static weft_status check_own(const weft_h5 *file, const char *name)
 {
     int length = named_link(file, name);
     if (length == 0) return WEFT_OK;
@@ -122,7 +124,7 @@ weft_status weft_h5_put_long(weft_h5 *file, const char *name, const char *key, i
 static weft_status read_attr(const weft_h5 *file, const char *name, const char *key,
                              hid_t type, void *data)
 {
-    TRY(weft_h5_own(file, name));
+    TRY(check_own(file, name));
     hid_t attr = H5Aopen_by_name(file->file, name, key, H5P_DEFAULT, H5P_DEFAULT);
     if (attr < 0)
         return weft_fail(WEFT_EFILE,
@@ -255,7 +257,7 @@ static weft_status set_open(weft_h5set *set, weft_h5 *file, const char *name, si
                          "%s has no dataset %s; it is another kind of file, or of "
                          "another version of weft",
                          file->path, name);
-    TRY(weft_h5_own(file, name));
+    TRY(check_own(file, name));
     hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
     H5Pset_chunk_cache(list, H5D_CHUNK_CACHE_NSLOTS_DEFAULT, cache,
                        H5D_CHUNK_CACHE_W0_DEFAULT);

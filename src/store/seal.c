@@ -207,7 +207,10 @@ static int compare_block(weft_seal *seal, int64_t b, const char *data)
     return EBADMSG;
 }
 
-int weft_seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
+/* Reads n bytes of the file from `at` on; what lies beyond the sealed bytes is zero. Blocks
+ * that were not read before are read whole and compared. 0, or the errno, EBADMSG where a
+ * block is damaged. */
+static int seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
 {
     while (n > 0 && at < seal->bytes) {
         int64_t b = at / BLOCK, skip = at % BLOCK;
@@ -239,7 +242,7 @@ int weft_seal_verify(weft_seal *seal, int fd)
 {
     for (int64_t b = 0; b < seal->nblock; b++) {
         char byte;
-        int err = seal->sound[b] ? 0 : weft_seal_read(seal, fd, b * BLOCK, 1, &byte);
+        int err = seal->sound[b] ? 0 : seal_read(seal, fd, b * BLOCK, 1, &byte);
         if (err != 0) return err;
     }
     return 0;
@@ -353,7 +356,7 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at,
         handle->io->raw = n;
     }
     errno = handle->io->seal != NULL
-                ? weft_seal_read(handle->io->seal, handle->fd, (int64_t)at, n, to)
+                ? seal_read(handle->io->seal, handle->fd, (int64_t)at, n, to)
                 : read_plain(handle, (off_t)at, n, to);
     keep_error((struct handle *)file, errno != 0);
     return errno != 0 ? -1 : 0;

@@ -71,7 +71,7 @@ typedef struct weft_closing {
 WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
                                            uint64_t seed, weft_arena *mem);
 
-/* Reads the trace of device->file into d; called by weft_device_setup. */
+/* Reads the trace of device->file, as weft_device_setup does. */
 WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
                                            weft_arena *mem);
 

@@ -162,8 +162,9 @@ static int round_releases(const struct fed_privacy *privacy, const fed_released 
     return n;
 }
 
-int fed_releases_of(const struct fed_privacy *privacy, const fed_released *released,
-                    int what, weft_release *release)
+/* Their kinds for weft_epsilon into release[FED_RELEASES]; returns how many. */
+static int releases_of(const struct fed_privacy *privacy, const fed_released *released,
+                       int what, weft_release *release)
 {
     int tree = privacy->mechanism == FED_TREE;
     int n = (tree ? tree_releases : round_releases)(privacy, released, what, release);
@@ -182,7 +183,7 @@ static double epsilon_of(const struct fed_privacy *privacy, const fed_released *
 {
     weft_release release[FED_RELEASES];
     weft_arena *tmp = weft_arena_new();
-    int n = fed_releases_of(privacy, released, what, release);
+    int n = releases_of(privacy, released, what, release);
     double epsilon = weft_epsilon(n, release, privacy->delta, tmp);
     weft_arena_free(tmp);
     return epsilon;
@@ -225,7 +226,7 @@ static double bound_of(const struct fed_privacy *privacy, const fed_released *re
                        int what)
 {
     weft_release release[FED_RELEASES];
-    int n = fed_releases_of(privacy, released, what, release);
+    int n = releases_of(privacy, released, what, release);
     return weft_epsilon_renyi(n, release, privacy->delta);
 }
 

@@ -51,9 +51,6 @@ typedef struct fed_released {
  * and restarts at most one too many. Cost O(n + trials). */
 fed_released fed_released_by(const fed_task *fed, int64_t n, const weft_job *job,
                              int parts);
-/* Their kinds for weft_epsilon into release[FED_RELEASES]; returns how many. */
-int fed_releases_of(const struct fed_privacy *privacy, const fed_released *released,
-                    int what, weft_release *release);
 /* weft_task.ledger: 0 where privacy is off. */
 int fed_ledger(const void *self, int64_t n, const weft_job *job, int parts,
                weft_ledger *out);
