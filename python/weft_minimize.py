@@ -12,7 +12,7 @@ from weft_search import Error, Search, Space, Trial, number
 from weft_space import configspace
 
 ARGUMENTS = {"run.tuner": "tuner", "run.sampler": "sampler", "run.seed": "seed", "space.prior": "prior", "space.configs": "trials"}
-SHORT = 0.02  # seconds of a trial, below which a process is given the next one before its end
+SHORT = 0.02  # seconds of a trial, below which a process is given the next one before its end, and a few are told together
 
 
 def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=None, output=None,
@@ -20,7 +20,8 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     """Searches for the values that minimise f, and returns the Best.
 
     f         of a Trial t, returns its loss, or {"loss": ..., "error": ..., other numbers by name}; one that is
-              not finite is of a trial that failed. What it raises ends the search, which can go on
+              not finite is of a trial that failed. What it raises ends the search, which can go on. Trials shorter
+              than 0.02 s are told a few together, at most 8, which a kill loses
     space     {name: range}: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log"), or a list, of which f is given
               one: a number, a text, None, a tuple, a function, any object; or a text as in an input file:
               "log 1e-4 .. 1 when kind = a"; or a distribution of Optuna, or a frozen one of scipy.stats. In place
@@ -56,6 +57,7 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
         given = {"run.tuner": "random", "run.sampler": "space", "run.seed": 1} | given
         if workers > 8:
             given.setdefault("run.workers", workers)  # so many trials at once
+    soon = isinstance(search, dict) and given.get("run.clock") != "wall"  # then the order of what is told counts
     with Pool(f, int(workers), known, objectives) as pool, begun(named, search, given, output, force) as s:
         while True:
             while pool.has_room() and (t := s.ask()):
@@ -65,7 +67,7 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
             for t, result in pool.finished():
                 if isinstance(result, Error):
                     raise result
-                report(s, t, result)
+                report(s, t, result, soon and pool.short)
 
 
 def begun(named, *arguments):
@@ -86,14 +88,14 @@ def outcome(f, t, objectives=None):
     return {"loss": numbers["loss"]} | {name: None if x is None else float(x) for name, x in numbers.items()}
 
 
-def report(s, t, result):
+def report(s, t, result, soon):
     """Tells an outcome, or the text why there is none."""
     if isinstance(result, str):
         s.fail(t, result)
     elif number(result["loss"]) is None:
         s.fail(t, f"its loss is {result['loss']}")
     else:
-        s.tell(t, result.pop("loss"), result.pop("error", None), result)
+        s.tell(t, result.pop("loss"), result.pop("error", None), result, soon)
 
 
 class Pool:
@@ -102,7 +104,7 @@ class Pool:
 
     def __init__(self, f, workers, space, objectives=None):
         self.f = lambda t: outcome(f, t, objectives)
-        self.space, self.alone, self.most = space, workers < 2, 1
+        self.space, self.alone, self.short = space, workers < 2, False
         self.trials = {None: []} if self.alone else {}  # by processes' ends of pipes
         self.process = {}
         for _ in range(0 if self.alone else workers):
@@ -117,7 +119,8 @@ class Pool:
         self.process[end], self.trials[end] = process, []
 
     def has_room(self):
-        return any(len(given) < self.most for given in self.trials.values())
+        most = 2 if self.short and not self.alone else 1
+        return any(len(given) < most for given in self.trials.values())
 
     def works(self):
         return any(self.trials.values())
@@ -133,13 +136,16 @@ class Pool:
         """(trial, its outcome) of those that are done; waits for one."""
         if self.alone:
             t = self.trials[None].pop()
-            yield t, self.f(t)
+            begun = time.perf_counter()
+            result = self.f(t)
+            self.short = time.perf_counter() - begun < SHORT
+            yield t, result
             return
         for end in multiprocessing.connection.wait([end for end, given in self.trials.items() if given]):
             t = self.trials[end].pop(0)
             try:
                 result, seconds = end.recv()
-                self.most = 2 if seconds < SHORT else 1
+                self.short = seconds < SHORT
             except (EOFError, ConnectionResetError):
                 result = self.replace(end)
             yield t, result

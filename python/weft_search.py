@@ -39,7 +39,7 @@ import weakref
 import zlib
 
 import weft_space
-from weft_link import Error, literal
+from weft_link import DECODE, ENCODE, Error, literal
 from weft_space import of_numpy
 
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "MPI_LOCAL", "HYDI_", "PALS_", "SLURM_")  # begin variables of a launcher, which weft is not to join
@@ -92,6 +92,7 @@ def temporary():
 
 PLAIN = (bool, int, float, str)  # what an input file has words for
 LONGEST = 900  # characters of a word
+AHEAD = 8  # trials whose requests go together, at most
 
 
 def setting(value):
@@ -183,6 +184,7 @@ class Space:
 
     def __init__(self, parameters=None):
         self.given, self.text, self.objects, self.choices = parameters is not None, {}, {}, {}
+        self.names = {}  # by keys
         told = weft_space.configspace(parameters)
         if not told and parameters is not None and not isinstance(parameters, dict):
             raise Error(f"parameters: {parameters!r}: expected a dict of ranges, a ConfigurationSpace, or its NAME.json")
@@ -236,11 +238,15 @@ class Space:
 
     def values(self, told_values):
         """What the function is given for what weft told."""
-        return {urllib.parse.unquote(key): self.value(key, value) for key, value in told_values.items()}
+        for key in told_values.keys() - self.names.keys():
+            self.names[key] = urllib.parse.unquote(key)
+        return {self.names[key]: self.value(key, value) for key, value in told_values.items()}
 
     def value(self, key, value):
         if key in self.objects:
             return self.objects[key].get((type(value), value), value)
+        if not isinstance(value, str):
+            return value
         value = literal(value)
         if isinstance(value, str) and re.fullmatch("<.*>", value):
             raise Error(f"parameters.{urllib.parse.unquote(key)}: {value} is an object of Python, which a run file does "
@@ -331,7 +337,8 @@ class Search:
 
     def __init__(self, search, settings=None, output=None, force=False):
         self.best, self.over, self.path = None, False, output
-        self._lock, self._given, self._next = threading.Lock(), set(), None
+        self._lock, self._given = threading.Lock(), set()
+        self._next, self._late = [], []  # trials that ask will be answered; what is still to be told, as (trial, numbers)
         self._place = tempfile.mkdtemp(prefix=temporary())
         self._log = tempfile.TemporaryFile()
         self._child = None
@@ -411,7 +418,7 @@ class Search:
         line = self._child.stdout.readline()
         if not line.endswith(b"\n"):
             raise self._ended()
-        answer = json.loads(line)
+        answer = DECODE(line.decode())[0]
         if "best" in answer:
             self.best = Best(answer["best"], self._space)
         for one in answer.get("front", ()):
@@ -428,7 +435,7 @@ class Search:
         if self._child.stdin.closed:
             raise Error(f'the search is closed; weft.Search("{self.path}") goes on with it')
         try:
-            self._child.stdin.write("".join(json.dumps(one) + "\n" for one in requests).encode())
+            self._child.stdin.write("".join(ENCODE(one) + "\n" for one in requests).encode())
             self._child.stdin.flush()
             return [self._hear() for _ in requests if not self.over]
         except BaseException as e:  # an answer that was not read would be taken for the next
@@ -465,40 +472,55 @@ class Search:
         with self._lock:
             if self.over:
                 return None
-            trial, self._next = self._next or self._say({"ask": True})[0], None
-            if "job" not in trial:
+            if not self._next:
+                self._trade(AHEAD if self._late else 1)
+            if not self._next:
                 return None
+            trial = self._next.pop(0)
             self._given.add(trial["job"])
             return Trial(trial, self._space)
 
-    def tell(self, trial, loss, error=None, metrics=None):
+    def tell(self, trial, loss, error=None, metrics=None, soon=False):
         """Tells the loss of a trial, a finite number, to be minimised. Beside it an error rate, and numbers by
-        name. When it returns the result is recorded. One that is no longer needed, since the search is over,
-        is left out."""
-        numbers = {"loss": number(loss), "error": number(error)}
-        self._tell(trial, numbers | {"metrics": {k: number(v) for k, v in (metrics or {}).items()}})
+        name. When it returns the result is recorded; soon: with those of the next few trials, whose requests go
+        together. One that is no longer needed, since the search is over, is left out."""
+        numbers = {"loss": number(loss)}
+        if error is not None:
+            numbers["error"] = number(error)
+        if metrics:
+            numbers["metrics"] = {k: number(v) for k, v in metrics.items()}
+        self._tell(trial, numbers, soon)
 
     def fail(self, trial, why="it has no loss"):
         """Tells that a trial has no loss: it diverged, or ended before."""
         self._tell(trial, {"failed": str(why)})
 
-    def _tell(self, trial, what):
+    def _tell(self, trial, what, soon=False):
         with self._lock:
             if self.over and trial.job in self._given:
                 self._given.discard(trial.job)
                 return
             if self.over:
                 raise Error(f"job {trial.job} was told before, and the search is over")
-            answer, *more = self._say({"tell": trial.job} | what, *[{"ask": True}] * (not self._next))
-            if more and "job" in more[0]:
-                self._next = more[0]  # what ask will be answered, without another trip
+            self._late.append((trial, {"tell": trial.job} | what))
+            if not soon or len(self._late) >= AHEAD:
+                self._trade(0 if self._next else AHEAD if soon else 1)
+
+    def _trade(self, asks):
+        """Tells what is still to be told, and asks for so many trials, in one trip."""
+        late, self._late = self._late, []
+        answers = self._say(*(what for _, what in late), *[{"ask": True}] * asks)
+        self._next += [one for one in answers[len(late):] if "job" in one]
+        for (trial, _), answer in zip(late, answers):
             if "error" in answer:
                 raise Error(f"job {trial.job}, trial {trial.trial}: {answer['error']}")
-            self._given.discard(trial.job)
+        self._given.difference_update(trial.job for trial, _ in late)
 
     def close(self):
         """Ends it; before its end so that weft.Search(path) can go on."""
         with self._lock:
+            if self._late and not self._log.closed:
+                self._trade(0)
             self._leave()
 
     def __enter__(self):

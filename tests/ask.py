@@ -267,6 +267,19 @@ def stopped(space, path, calls, **more):
         weft.minimize(f, space, output=path, **more)
 
 
+def together(run):
+    """What short trials have is told together, and before an exception ends the search."""
+    space, calls, trips, more = {"x": (0.0, 1.0)}, [], [], {"trials": 12, "seed": 3}
+    say = weft.Search._say
+    weft.Search._say = lambda *of: trips.append(of) or say(*of)
+    stopped(space, run + ".h5", calls, **more)
+    weft.minimize(lambda t: calls.append((t.trial, t.values)) or t.values["x"], space, output=run + ".h5", **more)
+    weft.Search._say = say
+    trials = [trial for trial, values in calls]
+    assert sorted(trials[:2] + trials[3:]) == list(range(12)), trials
+    assert len(trips) < 12, len(trips)
+
+
 def again(run):
     path, act = run + ".h5", [math.sin, lambda: 0, (1, None)]
     space = {"x": (0.0, 1.0), "act": act, "the size": ["1", "2"]}

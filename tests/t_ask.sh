@@ -113,6 +113,8 @@ ask objects objects
 result $? "a choice may be any object of Python"
 ask again again
 result $? "the same call goes on with a search that was stopped"
+ask together together
+result $? "short trials are told together, those before an exception too"
 ask kept kept
 result $? "members of enums, dicts within dicts, functions and arrays are the same after a kill"
 ln -sf random.ini "$tmp/random-left.ini"

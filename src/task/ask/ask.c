@@ -10,7 +10,8 @@
  * input file has them. The first line that is sent after the
  * best job became another one has "best":{...}, too, and the last line has "over":true, and
  * with run.objectives "front":[{"trial":0,"total":1,"values":{...},"loss":0.5,...},...].
- * What is wrong with a request is answered by {"error":"..."}, and it changes nothing. The
+ * What is wrong with a request is answered by {"error":"..."}, and it changes nothing.
+ * Requests that are sent together are answered together. The
  * state of a trial is that of task command, so that equal losses have equal digests. */
 #include "task/parts.h"
 #include "task/programs.h"
@@ -389,7 +390,7 @@ static weft_status ask_trade(void *self, const weft_offer *offer, int64_t *job)
         if (st != WEFT_OK || !line) break;
         answer(ask, line, offer, job, tmp);
     }
-    if (st == WEFT_OK) st = send_lines(&ask->channel);
+    if (st == WEFT_OK && offer->over) st = send_lines(&ask->channel);
     weft_arena_free(tmp);
     return offer->over && st == WEFT_STOP ? WEFT_OK : st; /* it is over anyway */
 }
