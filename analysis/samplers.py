@@ -11,12 +11,15 @@ from collections import defaultdict
 
 PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"),
          ("weft-forest", "mipego"))
-BESIDE = (("weft-forest", "smac-gp"), ("weft-gp", "smac-gp"))  # without a goal, and no part of the level
+# Gaussian processes, of few seeds: no part of the level
+BESIDE = (("weft-forest", "smac-gp"), ("weft-gp", "optuna-gp"), ("weft-gp", "smac-gp"), ("weft-gp", "hebo"),
+          ("weft-gp", "botorch"))
 INTRODUCTION = """# Samplers beside other programs
 
 Written by `analysis/samplers.py` from [%s](%s); [README.md](README.md) says how the runs were made.
 """
 LEVEL = 0.01  # of significance, over the number of comparisons
+CHANCE = 0.05  # of each comparison of Gaussian processes, however many there are
 
 
 def mann_whitney(x, y):
@@ -57,6 +60,31 @@ def row(found):
     return medians[0] < medians[1], p, worse, line
 
 
+def print_processes(found):
+    summary, table, behind = defaultdict(list), [], set()
+    for each in found:
+        smaller, p, worse, line = row(each)
+        summary[each[:2]].append((smaller, p < CHANCE, worse))
+        if each[0] == "weft-gp" and p < CHANCE and worse > 0.5:
+            behind.add(each[3])
+        table.append(line.replace(f"| {each[3]} |", f"| {each[3]} ({len(each[4][0])}, {len(each[4][1])}) |"))
+    print("\nGaussian processes, seeds of each in brackets. Worse: the share of pairs of runs in which weft's regret "
+          "is larger; its mean over functions with a 95 % interval by these:\n")
+    print(f"| weft | other | functions | median smaller | worse | better, p < {CHANCE} | worse, p < {CHANCE} |")
+    print("|---|---|---|---|---|---|---|")
+    for (own, other), rows in summary.items():
+        share, n = [r[2] for r in rows], len(rows)
+        about = f" +- {2 * statistics.stdev(share) / math.sqrt(n):.2f}" if n > 1 else ""
+        print(f"| {own} | {other} | {n} | {sum(r[0] for r in rows)} | {statistics.mean(share):.2f}{about} "
+              f"| {sum(r[1] and r[2] < 0.5 for r in rows)} | {sum(r[1] and r[2] > 0.5 for r in rows)} |")
+    functions = {each[3] for each in found if each[0] == "weft-gp"}
+    print(f"\nweft-gp is behind one of them, p < {CHANCE}, on {len(behind)} of {len(functions)}"
+          f"{': ' + ', '.join(sorted(behind)) if behind else ''}.\n")
+    print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("\n".join(table))
+
+
 def main():
     path = sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv"
     with open(path, encoding="ascii") as lines:
@@ -82,11 +110,7 @@ def main():
     print("\n".join(table))
     others = list(comparisons(lines, BESIDE))
     if others:
-        print("\nWithout a goal, Gaussian processes, seeds of each in brackets:\n")
-        print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
-        print("|---|---|---|---|---|---|---|---|---|---|")
-    for each in others:
-        print(row(each)[3].replace(f"| {each[3]} |", f"| {each[3]} ({len(each[4][0])}, {len(each[4][1])}) |"))
+        print_processes(others)
 
 
 if __name__ == "__main__":
