@@ -5,7 +5,7 @@
 # of which SMAC has 90 minutes and weft 5. Environment:
 #   PEERS      what tests/gold/venv.sh made; default V; empty: weft's part alone
 #   PAIRS      which comparisons; default "tpe hyperopt forest kde", also mipego and gp, which is
-#              "gp/optuna-gp gp/smac-gp gp/hebo gp/botorch", a day of a core
+#              "gp/optuna-gp gp/smac-gp gp/hebo gp/botorch", days of a core
 #   WORKERS    trials at a time; default "1 10", with gp 1
 #   FUNCTIONS  which of tests/functions.h; default those of the table; "more": the others, those of
 #              tests/functions_more.h, for a TABLE and an OUTPUT of their own
