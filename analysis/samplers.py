@@ -11,12 +11,16 @@ from collections import defaultdict
 
 PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"),
          ("weft-forest", "mipego"))
-BESIDE = (("weft-forest", "smac-gp"), ("weft-gp", "smac-gp"))  # without a goal, and no part of the level
+# Gaussian processes, of few seeds: no part of the level
+BESIDE = (("weft-forest", "smac-gp"), ("weft-gp", "optuna-gp"), ("weft-gp", "smac-gp"), ("weft-gp", "hebo"),
+          ("weft-gp", "botorch"))
 INTRODUCTION = """# Samplers beside other programs
 
 Written by `analysis/samplers.py` from [%s](%s); [README.md](README.md) says how the runs were made.
 """
 LEVEL = 0.01  # of significance, over the number of comparisons
+SOME = 8
+CHANCE = 0.05  # of each comparison of Gaussian processes, however many there are
 
 
 def mann_whitney(x, y):
@@ -25,6 +29,11 @@ def mann_whitney(x, y):
     u = sum((a > b) + (a == b) / 2 for a in x for b in y)
     z = max(abs(u - n * m / 2) - 0.5, 0) / math.sqrt(n * m * (n + m + 1) / 12)
     return math.erfc(z / math.sqrt(2)), u / (n * m)
+
+
+def could_tell(x, y):
+    """Whether so many runs can differ by less than chance: if all of the one are below the other's."""
+    return mann_whitney([0] * len(x), [1] * len(y))[0] < CHANCE
 
 
 def comparisons(lines, pairs):
@@ -57,12 +66,37 @@ def row(found):
     return medians[0] < medians[1], p, worse, line
 
 
+def print_processes(found):
+    summary, table, behind = defaultdict(list), [], set()
+    for each in found:
+        smaller, p, worse, line = row(each)
+        summary[each[:2]].append((smaller, p < CHANCE, worse))
+        if each[0] == "weft-gp" and p < CHANCE and worse > 0.5:
+            behind.add(each[3])
+        table.append(line.replace(f"| {each[3]} |", f"| {each[3]} ({len(each[4][0])}, {len(each[4][1])}) |"))
+    print("\nGaussian processes, seeds of each in brackets. Worse: the share of pairs of runs in which weft's regret "
+          f"is larger; its mean over functions with a 95 % interval of {SOME} functions or more:\n")
+    print(f"| weft | other | functions | median smaller | worse | better, p < {CHANCE} | worse, p < {CHANCE} |")
+    print("|---|---|---|---|---|---|---|")
+    for (own, other), rows in summary.items():
+        share, n = [r[2] for r in rows], len(rows)
+        about = f" +- {2 * statistics.stdev(share) / math.sqrt(n):.2f}" if n >= SOME else ""
+        print(f"| {own} | {other} | {n} | {sum(r[0] for r in rows)} | {statistics.mean(share):.2f}{about} "
+              f"| {sum(r[1] and r[2] < 0.5 for r in rows)} | {sum(r[1] and r[2] > 0.5 for r in rows)} |")
+    told = {each[3] for each in found if each[0] == "weft-gp" and could_tell(*each[4])}
+    print(f"\nweft-gp is behind one of them, p < {CHANCE}, on {len(behind)} of the {len(told)} functions on which there "
+          f"are seeds enough to tell{': ' + ', '.join(sorted(behind)) if behind else ''}.\n")
+    print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("\n".join(table))
+
+
 def main():
     path = sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv"
     with open(path, encoding="ascii") as lines:
         lines = list(lines)
     found = list(comparisons(lines, PAIRS))
-    level = LEVEL / len(found)
+    level = LEVEL / max(len(found), 1)
     table, summary = [], defaultdict(list)
     for each in found:
         smaller, p, worse, line = row(each)
@@ -76,17 +110,13 @@ def main():
         print(f"| {own} | {other} | {workers} | {len(rows)} | {sum(r[0] for r in rows)} "
               f"| {sum(r[1] and r[2] < 0.5 for r in rows)} | {sum(r[1] and r[2] > 0.5 for r in rows)} "
               f"| {worst[3]}, {worst[2]:.2f} |")
-    print(f"\nSignificant: p below {LEVEL} / {len(found)}.\n")
+    print(f"\nSignificant: p below {LEVEL} / {max(len(found), 1)}.\n")
     print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     print("\n".join(table))
     others = list(comparisons(lines, BESIDE))
     if others:
-        print("\nWithout a goal, Gaussian processes, seeds of each in brackets:\n")
-        print("| weft | other | workers | function | regret, weft | other | worse | p | ms a trial, weft | other |")
-        print("|---|---|---|---|---|---|---|---|---|---|")
-    for each in others:
-        print(row(each)[3].replace(f"| {each[3]} |", f"| {each[3]} ({len(each[4][0])}, {len(each[4][1])}) |"))
+        print_processes(others)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 # with other samplers needs another TABLE. By the milliseconds in the table two hours of a core,
 # of which SMAC has 90 minutes and weft 5. Environment:
 #   PEERS      what tests/gold/venv.sh made; default V; empty: weft's part alone
-#   PAIRS      which comparisons; default "tpe hyperopt forest kde", also gp and mipego
+#   PAIRS      which comparisons; default "tpe hyperopt forest kde", also mipego and gp, which is
+#              "gp/optuna-gp gp/smac-gp gp/hebo gp/botorch", days of a core
 #   WORKERS    trials at a time; default "1 10", with gp 1
 #   FUNCTIONS  which of tests/functions.h; default those of the table; "more": the others, those of
 #              tests/functions_more.h, for a TABLE and an OUTPUT of their own
@@ -49,15 +50,14 @@ more="rastrigin6 griewank8 michalewicz5 camel6 goldprice schwefel4 sphere20 ridg
 steps5 corner5 heavy4 net6 arms16 forrester1"
 [ "${FUNCTIONS:-}" != more ] || FUNCTIONS=$more
 every="branin hartmann3 hartmann6 ackley5 rosenbrock4 text tree noisy mixed8 levy5 styblinski4"
+gp=$'[run]\nsampler = gp'
 for which in ${PAIRS:-tpe hyperopt forest kde}; do
     case $which in
     tpe) pair weft-tpe optuna $'[run]\nsampler = tpe' "1 10" "$every" ;;
     hyperopt) pair weft-hyperopt hyperopt $'[run]\nsampler = tpe\n[tpe]\nform = hyperopt' "1 10" "$every" ;;
     forest) pair weft-forest smac $'[run]\nsampler = forest' "1 10" "$every" ;;
-    gp)
-        pair weft-forest smac-gp $'[run]\nsampler = forest' 1 "branin hartmann3 hartmann6 mixed8"
-        pair weft-gp smac-gp $'[run]\nsampler = gp' 1 "branin hartmann3 hartmann6 mixed8"
-        ;;
+    gp) for other in optuna-gp smac-gp hebo botorch; do pair weft-gp $other "$gp" 1 "$every"; done ;;
+    gp/*) pair weft-gp "${which#gp/}" "$gp" 1 "$every" ;;
     mipego) pair weft-forest mipego $'[run]\nsampler = forest' "1 10" "branin hartmann3 rosenbrock4" ;;
     kde) pair weft-kde bohb $'[run]\nsampler = kde' "1 10" "$every" ;;
     *) echo "no comparison $which: tpe hyperopt forest kde gp mipego" >&2 && exit 2 ;;

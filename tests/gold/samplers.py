@@ -3,16 +3,17 @@
 Set up:  bash tests/gold/venv.sh V
 Use:     V/bin/python tests/gold/samplers.py SAMPLER[,..] WORKERS FUNCTION[,..] SEEDS [FIRST] >> FILE
 
-Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate), optuna-gp
-(its Gaussian process, by V/optuna-gp/bin/python), hyperopt,
-smac (random forest), smac-gp (Gaussian process); by V/bohb/bin/python bohb (HpBandSter's generator
-of configurations, at one budget), and by V/mipego/bin/python mipego (bayes-optim, the package that
-followed MIP-EGO's own). Seeds from FIRST on, 1000 where it is not given. WORKERS trials are asked
-for, then all of them are told; Optuna has its constant liar for those in flight, mipego proposes a
-whole batch by as many cooled criteria, the others are told nothing of them. A line a run: sampler,
-version, function, workers, seed, regret of what looked best after 25, 50, 100 trials, and
-milliseconds of processor time of a proposal. What is in the file already is not done again: FILE in
-the environment names it. These programs are no part of weft, which needs none of them.
+Samplers: optuna (independent, its default form until 4), optuna-joint (multivariate), hyperopt, smac
+(random forest), smac-gp (Gaussian process); by V/optuna-gp/bin/python optuna-gp (Optuna's Gaussian
+process), hebo, and botorch (the loop of its tutorial with qLogEI, 10 initial points of Sobol);
+by V/bohb/bin/python bohb (HpBandSter's generator of configurations, at one budget), and by
+V/mipego/bin/python mipego (bayes-optim, the package that followed MIP-EGO's own). Seeds from FIRST on,
+1000 where it is not given. WORKERS trials are asked for, then all of them are told; Optuna has its
+constant liar for those in flight, mipego proposes a whole batch by as many cooled criteria, the others
+are told nothing of them. A line a run: sampler, version, function, workers, seed, regret of what looked
+best after 25, 50, 100 trials, and milliseconds of processor time of a proposal. What is in the file
+already is not done again: FILE in the environment names it.
+These programs are no part of weft, which needs none of them.
 """
 import importlib.metadata
 import logging
@@ -245,6 +246,105 @@ class Mipego:
         self.told.append((x, loss))
 
 
+def existing(v, axes):
+    """Typed values, nan on axes that do not exist with the others."""
+    for j in in_order(axes):
+        if parent(axes[j]) and v[axes[j][3]] != axes[j][4]:
+            v[j] = math.nan
+    return typed(v, axes)
+
+
+class Hebo:
+    """It has no conditional axes: it sees values that the function does not."""
+
+    def __init__(self, axes, seed, workers):
+        import torch
+        from hebo.design_space.design_space import DesignSpace
+        from hebo.optimizers.hebo import HEBO
+        self.version, self.axes = importlib.metadata.version("hebo"), axes
+        np.random.seed(seed)
+        torch.manual_seed(seed)
+        self.hebo = HEBO(DesignSpace().parse([self.axis("x%d" % j, a) for j, a in enumerate(axes)]), scramble_seed=seed)
+
+    @staticmethod
+    def axis(name, a):
+        if levels(a):
+            return {"name": name, "type": "cat", "categories": list(range(levels(a)))}
+        kind = {"int": "int", "log": "pow", "logint": "pow_int"}.get(a[2], "num")
+        return {"name": name, "type": kind, "lb": a[0], "ub": a[1]}
+
+    def ask(self):
+        rows = self.hebo.suggest(n_suggestions=1)
+        return rows, existing([float(rows["x%d" % j].iloc[0]) for j in range(len(self.axes))], self.axes)
+
+    def tell(self, rows, v, loss):
+        self.hebo.observe(rows, np.array([[loss]]))
+
+
+class Botorch:
+    """Numbers are positions in 0 .. 1, categories numbers of 0 .. 1 for each level of which the largest
+    counts. Axes that do not exist are in the middle, infinite losses the worst finite one."""
+
+    INITIAL = 10
+
+    def __init__(self, axes, seed, workers):
+        import torch
+        self.version, self.axes, self.torch = importlib.metadata.version("botorch"), axes, torch
+        torch.manual_seed(seed)
+        self.width = [levels(a) or 1 for a in axes]
+        self.drawn = torch.quasirandom.SobolEngine(sum(self.width), scramble=True, seed=seed)
+        self.x, self.y = [], []
+
+    def place(self, v):
+        u = []
+        for x, a, n in zip(v, self.axes, self.width):
+            if x != x:
+                u += [.5] * n
+            elif n > 1:
+                u += [float(x == c) for c in range(n)]
+            elif a[2] in ("log", "logint"):
+                u.append(math.log(x / a[0]) / math.log(a[1] / a[0]))
+            else:
+                u.append((x - a[0]) / (a[1] - a[0]))
+        return u
+
+    def values(self, u):
+        v, at = [], 0
+        for a, n in zip(self.axes, self.width):
+            part, at = u[at:at + n], at + n
+            if n > 1:
+                x = max(range(n), key=lambda c: part[c])
+            elif a[2] in ("log", "logint"):
+                x = min(max(a[0] * (a[1] / a[0]) ** part[0], a[0]), a[1])
+            else:
+                x = a[0] + (a[1] - a[0]) * part[0]
+            v.append(round(x) if n == 1 and a[2] in ("int", "logint") else x)
+        return existing(v, self.axes)
+
+    def ask(self):
+        if len(self.y) < self.INITIAL:
+            return None, self.values(self.drawn.draw(1)[0].tolist())
+        from botorch.acquisition.logei import qLogExpectedImprovement
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from botorch.models.transforms import Standardize
+        from botorch.optim import optimize_acqf
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+        torch = self.torch
+        x = torch.tensor(self.x, dtype=torch.double)
+        finite = [y for y in self.y if math.isfinite(y)] or [0]
+        y = -torch.tensor([[min(y, max(finite))] for y in self.y], dtype=torch.double)
+        model = SingleTaskGP(x, y, outcome_transform=Standardize(1))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        bounds = torch.stack([torch.zeros(x.shape[1]), torch.ones(x.shape[1])]).double()
+        u, _ = optimize_acqf(qLogExpectedImprovement(model, y.max()), bounds, q=1, num_restarts=10, raw_samples=512)
+        return None, self.values(u[0].tolist())
+
+    def tell(self, _, v, loss):
+        self.x.append(self.place(v))
+        self.y.append(loss)
+
+
 SAMPLERS = {
     "optuna": Optuna,
     "optuna-joint": lambda a, s, w: Optuna(a, s, w, True),
@@ -252,6 +352,8 @@ SAMPLERS = {
     "hyperopt": Hyperopt,
     "bohb": Bohb,
     "smac": Smac,
+    "hebo": Hebo,
+    "botorch": Botorch,
     "smac-gp": lambda a, s, w: Smac(a, s, w, False),
     "mipego": Mipego,
 }

@@ -2,14 +2,15 @@
 # the versions that analysis/samplers.md is from, and prints what is in them: DIR has Optuna,
 # hyperopt and SMAC, DIR/bohb HpBandSter, DIR/mipego the package that followed MIP-EGO's own
 # (2 GB, with PyTorch), since they need different versions of ConfigSpace, NumPy and scikit-learn;
-# DIR/optuna-gp has PyTorch, which Optuna's Gaussian process needs.
-# usage: [PYTHON=python3] bash tests/gold/venv.sh DIR [all | main | bohb | mipego | optuna-gp ...]
+# DIR/optuna-gp, DIR/hebo and DIR/botorch have PyTorch, 3 GB each.
+# usage: [PYTHON=python3] bash tests/gold/venv.sh DIR [all | main | bohb | mipego | optuna-gp | hebo |
+#     botorch ...]
 # default main bohb. hpbandster is built with setuptools, SMAC's forest with swig.
 set -e
 dir=${1:?usage: bash tests/gold/venv.sh DIR [all | main | bohb | mipego | optuna-gp ...]}
 shift
 [ $# -gt 0 ] || set -- main bohb
-[ "$*" != all ] || set -- main bohb mipego optuna-gp
+[ "$*" != all ] || set -- main bohb mipego optuna-gp hebo botorch
 
 make() # DIR PACKAGE ...
 {
@@ -30,7 +31,9 @@ for which; do
         ;;
     mipego) make "$dir/mipego" bayes-optim==0.3.0 pyDOE==0.3.8 scikit-learn==1.3.2 numpy==1.26.4 scipy==1.11.4 ;;
     optuna-gp) make "$dir/optuna-gp" optuna==5.0.0 torch==2.15.0 numpy scipy ;;
-    *) echo "no environment $which: all main bohb mipego optuna-gp" >&2 && exit 2 ;;
+    hebo) make "$dir/hebo" hebo==0.3.6 ;;
+    botorch) make "$dir/botorch" botorch==0.18.1 ;;
+    *) echo "no environment $which: all main bohb mipego optuna-gp hebo botorch" >&2 && exit 2 ;;
     esac
 done
 for python in "$dir"/bin/python "$dir"/*/bin/python; do
