@@ -281,7 +281,7 @@ static const struct trials cases[] = {
     {"whole numbers and words", "i0 = 1 .. 200\ni1 = 1 .. 9\nf = a | b | c | d | e\n",
      stepped, 30, 2, 0, 0},
     {"axes of some", "x0 = 0 .. 1\nx1 = log 1e-4 .. 10 when a = q\na = p | q\n", branched,
-     24, 0, 0, 0, 0},
+     24, 0, 0, 0},
     {"noise", "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\n", noisy, 20, 0, 0, 0},
     {"values in no order",
      "x0 = 0 .. 1\ni0 = 3 | 9 | 1 | 22 | 14 | 7 | 30 | 2 | 18 | 11 | 25 | "
@@ -290,7 +290,7 @@ static const struct trials cases[] = {
     {"an axis of some whole numbers", "x0 = 0 .. 1 when i0 = 100 .. 200\ni0 = 1 .. 200\n",
      chained, 24, 0, 0, 0},
     {"whole numbers of some", "x0 = 0 .. 1\ni0 = 1 .. 9 when a = q\na = p | q\n", counted,
-     24, 0, 0, 0, 0},
+     24, 0, 0, 0},
     {"limits", "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\n", smooth, 30, 0, 0, .4},
 };
 
