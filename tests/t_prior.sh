@@ -216,7 +216,7 @@ maps others d2 space.prior="$tmp/one.h5 $tmp/two.h5 $tmp/again.h5" && [ "$(grep 
     grep -a -q 'known\.other=1 ' "$tmp/others.h5" && grep -a -q 'known\.other=2 ' "$tmp/others.h5"
 result $? "those of other data among themselves, file by file"
 maps shared d1 run.tuner=ws_eg run.sampler=space
-maps none d1 space.prior="$tmp/shared.h5"
+maps mixed d1 space.prior="$tmp/shared.h5"
 grep -q 'shared.h5: 5 jobs of several configurations are left out' "$tmp/log" && grep -q 'space.prior: 1 trials with 1 results are told' "$tmp/log"
 result $? "of mixtures only the job of the one that was left is told"
 
