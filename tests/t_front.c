@@ -164,6 +164,8 @@ static const weft_metric metrics[] = {
     {"valid_loss", "", "loss", NULL}, {"valid_error", "", "1", NULL}, {0}};
 static const weft_metric rows[] = {
     {"after_loss", "", "loss", NULL}, {"bytes", "", "bytes", NULL}, {0}};
+static const weft_metric spending[] = {
+    {"energy", "", "J", NULL}, {"time", "", "s", NULL}, {0}};
 
 static weft_job_record job(double loss, weft_arena *arena)
 {
@@ -190,23 +192,24 @@ static void measured(weft_arena *arena)
                          "bytes <= 200, seconds <= 10, size >= 6", arena));
     must(weft_goals_find(&goals, &task));
     weft_job_record first = job(0.3, arena), second = job(0.2, arena);
-    ok(!weft_goals_measure(&goals, &first, NULL, arena), "all was measured");
+    ok(!weft_goals_measure(&goals, &first, NULL, NULL, arena), "all was measured");
     const double *own = first.res.aims.x;
     ok(own[0] == 0.3 && own[1] == 0.25 && own[2] == -8 && own[3] == 150 && own[4] == 7 &&
            own[5] == 3,
        "loss, metric, what was printed, sum of rounds, seconds");
     ok(first.res.aims.excess == 0.5, "half of a limit is lacking");
-    ok(!weft_goals_measure(&goals, &second, &first, arena), "a trial goes on");
+    ok(!weft_goals_measure(&goals, &second, &first, NULL, arena), "a trial goes on");
     ok(second.res.aims.x[3] == 300 && second.res.aims.x[4] == 14 &&
            second.res.aims.x[1] == 0.25,
        "what is spent adds up, scores do not");
     ok(fabs(second.res.aims.excess - (0.5 + 0.4 + 0.5)) < 1e-15, "and so do excesses");
     first = job(0.3, arena);
     first.res.note = "sizes=4 speed=nan";
-    const char *lacks = weft_goals_measure(&goals, &first, NULL, arena);
+    const char *lacks = weft_goals_measure(&goals, &first, NULL, NULL, arena);
     ok(lacks && strcmp(lacks, "speed") == 0, "what was not printed is named");
     first.res.loss = INFINITY;
-    ok(!weft_goals_measure(&goals, &first, NULL, arena) && isinf(first.res.aims.excess),
+    ok(!weft_goals_measure(&goals, &first, NULL, NULL, arena) &&
+           isinf(first.res.aims.excess),
        "what diverged needs nothing");
     size_t bytes;
     weft_job_record again = job(1, arena);
@@ -217,16 +220,64 @@ static void measured(weft_arena *arena)
     const weft_measured other = {.name = "own", .metrics = metrics, .rows = rows};
     ok(weft_goals_find(&goals, &other) == WEFT_ECONF && strstr(weft_error(), "speed"),
        "a name that nobody measures is refused: %s", weft_error());
+    must(weft_goals_read(&goals, "loss, -bytes", "", arena));
+    must(weft_goals_find(&goals, &task));
+    first = job(0.3, arena);
+    weft_goals_measure(&goals, &first, NULL, NULL, arena);
+    weft_goals_measure(&goals, &second, &first, NULL, arena);
+    ok(second.res.aims.x[1] == -300, "what is spent may be to be large: %g",
+       second.res.aims.x[1]);
     must(weft_goals_read(&goals, "loss, seconds", "", arena));
     const weft_measured by_clock = {
         .name = "own", .metrics = metrics, .rows = rows, .wall = 1};
     must(weft_goals_find(&goals, &by_clock));
     second.seconds = 2.5;
-    ok(!weft_goals_measure(&goals, &second, NULL, arena) && second.res.aims.x[1] == 2.5,
+    ok(!weft_goals_measure(&goals, &second, NULL, NULL, arena) &&
+           second.res.aims.x[1] == 2.5,
        "real seconds count with run.clock = wall");
     second.res.note = "seconds=4";
-    ok(!weft_goals_measure(&goals, &second, &first, arena) && second.res.aims.x[1] == 4,
+    ok(!weft_goals_measure(&goals, &second, &first, NULL, arena) &&
+           second.res.aims.x[1] == 4,
        "or those that are told");
+}
+
+/* What only the run knows, a limit of 0, and columns of rounds that do not add up. */
+static void more_measured(weft_arena *arena)
+{
+    weft_goals goals;
+    const weft_measured task = {
+        .name = "own", .metrics = metrics, .rows = rows, .keeps = 1, .pays = 1};
+    const weft_after after = {.epsilon = 4, .model_bytes = 1200};
+    weft_job_record first = job(0.3, arena), second = job(0.2, arena);
+    must(weft_goals_read(&goals, "loss, model_bytes, epsilon",
+                         "bytes <= 0, epsilon <= 1, loss <= -2", arena));
+    must(weft_goals_find(&goals, &task));
+    ok(weft_goals_ask(&goals, WEFT_GOAL_EPSILON) && !weft_goals_ask(&goals, WEFT_GOAL_COST),
+       "goals ask for what they are about");
+    ok(!weft_goals_measure(&goals, &first, NULL, &after, arena) &&
+           !weft_goals_measure(&goals, &second, &first, &after, arena),
+       "size and privacy are measured");
+    ok(second.res.aims.x[1] == 1200 && second.res.aims.x[2] == 4,
+       "of the trial, and do not add up");
+    ok(fabs(second.res.aims.excess - (300 + 3 + 2.2 / 2)) < 1e-12,
+       "beyond a limit of 0 the number counts as it is: %g", second.res.aims.excess);
+    const weft_after none = {NAN, NAN};
+    const char *lacks = weft_goals_measure(&goals, &first, NULL, &none, arena);
+    ok(lacks && strcmp(lacks, "model_bytes") == 0, "what the task does not know is named");
+    must(weft_goals_read(&goals, "loss, after_loss", "", arena));
+    ok(weft_goals_find(&goals, &task) == WEFT_ECONF &&
+           strstr(weft_error(),
+                  "loss, epsilon, model_bytes, valid_loss, valid_error, bytes"),
+       "losses of rounds are none of the trial: %s", weft_error());
+    const weft_measured device = {.name = "own", .metrics = metrics, .rows = spending};
+    must(weft_goals_read(&goals, "loss, energy, time", "", arena));
+    ok(weft_goals_find(&goals, &device) == WEFT_OK &&
+           goals.goal[1].source == WEFT_GOAL_ROWS && goals.goal[1].column == 0 &&
+           goals.goal[2].column == 1,
+       "joules and seconds of rounds are");
+    must(weft_goals_read(&goals, "loss, epsilon", "", arena));
+    ok(weft_goals_find(&goals, &device) == WEFT_ECONF,
+       "nobody pays where nothing is private");
 }
 
 static void ranks(weft_arena *arena)
@@ -248,6 +299,22 @@ static void ranks(weft_arena *arena)
        "and guesses behind all but that");
 }
 
+/* All beyond a limit by as much are chosen from as if all were within. */
+static void beyond(int m)
+{
+    int64_t chosen[CHOSEN];
+    make(m);
+    for (int i = 0; i < N; i++) point[i].excess = 0;
+    weft_front_choose(N, point, m, CHOSEN);
+    for (int i = 0; i < CHOSEN; i++) chosen[i] = point[i].id;
+    make(m);
+    for (int i = 0; i < N; i++) point[i].excess = 2;
+    weft_front_choose(N, point, m, CHOSEN);
+    int same = 1;
+    for (int i = 0; i < CHOSEN; i++) same &= point[i].id == chosen[i];
+    ok(same, "motpe takes the same of %d objectives where all exceed a limit alike", m);
+}
+
 static void test_order(void)
 {
     FILE *in = gold_of("front.txt");
@@ -255,6 +322,7 @@ static void test_order(void)
         beside_numpy(in, m);
         by_definition(m);
         monte_carlo(m);
+        beyond(m);
     }
     fclose(in);
 }
@@ -264,6 +332,7 @@ static void test_goals(void)
     weft_arena *arena = weft_arena_new();
     names(arena);
     measured(arena);
+    more_measured(arena);
     ranks(arena);
     weft_arena_free(arena);
 }

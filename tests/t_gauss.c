@@ -251,9 +251,59 @@ static void test_fit(void)
     ok(at <= weft_gauss_evidence(&data, other, slope, mem), "others are less likely");
 }
 
+/* A minimum inside of the box, by a slanted parabola. */
+static double slanted(void *own, const double *u, double *slope)
+{
+    double a = u[0] - .3, b = u[1] - .6;
+    (void)own;
+    slope[0] = 2 * a + b;
+    slope[1] = 2 * b + a;
+    return a * a + b * b + a * b;
+}
+
+static void test_corners(void)
+{
+    static const double lo[2] = {0, 0}, hi[2] = {1, 1};
+    weft_box box = {2, lo, hi, slanted, NULL, 60, 1e-12};
+    for (int corner = 0; corner < 4; corner++) {
+        double u[2] = {corner % 2, corner / 2};
+        weft_box_lower(&box, u, mem);
+        ok(hypot(u[0] - .3, u[1] - .6) < 1e-5, "from corner %d to the minimum inside",
+           corner);
+    }
+}
+
+static double unlikely(void *own, const double *theta, double *slope)
+{
+    return weft_gauss_evidence(own, theta, slope, mem);
+}
+
+/* A fit is the best of its starts, of which the first is at the means of the priors. */
+static void test_starts(void)
+{
+    enum { FEW = 16, SIZE = 3 };
+    static const int number[1] = {0};
+    static const double lo[SIZE] = {-4, -4, -25}, hi[SIZE] = {6, 6, 0};
+    double x[FEW], y[FEW], slope[SIZE];
+    int no_worse = 1;
+    for (int set = 0; set < 40; set++) {
+        for (int i = 0; i < FEW; i++) {
+            x[i] = (i + .5) / FEW;
+            y[i] = sin((set + 1) * x[i]) + .5 * normal_of(7, set, i, 0);
+        }
+        weft_gauss_data data = {1, number, FEW, x, y};
+        weft_box box = {SIZE, lo, hi, unlikely, &data, 50, 1e-4};
+        double theta[SIZE], own[SIZE] = {-.7, 0, -9};
+        weft_gauss_fit(&data, (uint64_t)set, theta, mem);
+        double first = weft_box_lower(&box, own, mem);
+        no_worse &= weft_gauss_evidence(&data, theta, slope, mem) <= first + 1e-9;
+    }
+    ok(no_worse, "40 fits are no worse than from the means of the priors");
+}
+
 int main(void)
 {
     tap_begin();
     return TESTS(test_gold, test_evidence_slopes, test_slopes, test_points, test_box,
-                 test_fit);
+                 test_fit, test_corners, test_starts);
 }

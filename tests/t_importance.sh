@@ -162,6 +162,52 @@ stored most space.configs=10000 && grep -q '^results   10000 results at resource
     [ "$(sed -n 's/^ 0.\([0-9]*\) .* columns\.u$/\1/p' "$tmp/out")" -ge 980 ]
 result $? "of 10,000 results every fifth decides"
 
+# of a grid by its order: in the first half u counts for nothing
+awk 'BEGIN { OFS = "\t"; print "config", "u", "v", "word", "resource", "half"
+    for (u = 0; u < 16; u++) for (v = 0; v < 16; v++) for (w = 0; w < 16; w++)
+        print n++, u, v, "w" w, 1, (u > 7) * 10 + v / 4 }' >"$tmp/half.tsv"
+stored half replay.table="$tmp/half.tsv" replay.loss=half columns.u='0 .. 15' columns.v='0 .. 15' space.source=grid \
+    space.levels=16 space.configs=0 && grep -q '^results   4096 results at resource 1, 2048 of them taken$' "$tmp/out" &&
+    grep -q '^matters   0\.9[0-9] of the variance of the loss is columns\.u ' "$tmp/out"
+result $? "those that decide are from the whole search"
+
+# of mixtures each configuration that was scored is a result, with its score
+"$weft" pack synthetic federated=stored clients=40 classes=3 samples=20 -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log"
+cat >"$tmp/fed.ini" <<END
+[run]
+task = fed
+data = $tmp/fed.h5
+tuner = random
+mixing = mw
+[random]
+resource = 2
+[space]
+configs = 12
+[fed]
+cohort = 3
+eval_clients = -1
+[client]
+lr = log 1e-3 .. 1
+momentum = 0 .. 0.9
+END
+tune mixture "$weft" tune "$tmp/fed.ini" && importance mixture && "$weft" report "$tmp/mixture.h5" --json >"$tmp/json"
+find_python h5py
+if [ "$python" ]; then
+    "$python" - "$tmp/mixture.h5" "$tmp/out" <<'END' >"$tmp/text" 2>&1
+import re, sys, h5py
+a = h5py.File(sys.argv[1])["arms"]
+p, count = a["p"][:], a["count"][:]
+first = [i for i in range(len(p)) if i == 0 or a["job"][i] != a["job"][i - 1]]
+scored = int(((p > 0) & (count > 0)).sum())
+found = int(re.search(r"(\d+) results at resource", open(sys.argv[2]).read())[1])
+assert len(first) < len(p) and any(not count[i] > 0 for i in first), (len(first), len(p))
+assert found == scored, (found, scored)
+END
+    result $? "of mixtures each configuration that was scored is a result"
+else
+    result 0 "SKIP there is no Python with h5py"
+fi
+
 refused() # STATEMENT WORDS ARGUMENT...
 {
     statement=$1 words=$2

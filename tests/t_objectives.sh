@@ -55,6 +55,26 @@ reduction = 2
 max_resource = 6
 P
 "$weft" pack synthetic images rows=400 clients=8 partition=dirichlet alpha=1 -o "$tmp/f.h5" 2>"$tmp/log"
+cat >"$tmp/g.ini" <<P
+[run]
+data = $tmp/g.h5
+task = sgd
+tuner = random
+objectives = loss, model_bytes
+[random]
+resource = 1
+[sgd]
+model = txtcnn
+dim = 4
+[txtcnn]
+groups = 1
+k1 = 3
+hidden = 0
+f1 = 2 | 5 | 7
+[space]
+source = grid
+P
+"$weft" pack synthetic documents rows=60 classes=2 words=12 -o "$tmp/g.h5" >"$tmp/out" 2>"$tmp/log"
 tune() { # INI RANKS ARGUMENTS: the run r.h5, from its start to its end
     rm -rf "$tmp"/r.*
     mpirun -n "$2" "$weft" tune "$1" "${@:3}" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
@@ -111,6 +131,30 @@ tune "$tmp/p.ini" 1 run.clock=wall 'run.objectives=loss, seconds' run.limits= sp
 "$weft" report "$tmp/r.h5" | grep -q '^front.*seconds'
 result $? "real seconds count by the wall clock"
 
+# ---- what is known before, and what it is told as ------------------------------------------
+
+plain() { # RUN ARGUMENTS: one trial after the other
+    sed '/^\[asha\]/,$d;s/^tuner.*/tuner = random/;s/^workers.*/workers = 1/' "$tmp/p.ini" >"$tmp/plain.ini"
+    rm -rf "$tmp/$1".*
+    "$weft" tune "$tmp/plain.ini" "${@:2}" -o "$tmp/$1.h5" >"$tmp/out" 2>"$tmp/log"
+}
+last() { # RUN: the last of its trials, its values and objectives
+    "$weft" report "$tmp/$1.h5" --trials --json | grep -E '"(parameters|size|gain|excess)' | tail -n 5
+}
+plain older space.configs=20 && plain longer space.configs=21 &&
+    plain next space.configs=21 random.only=20 space.prior="$tmp/older.h5"
+result $? "a search is told of one with the same objectives"
+[ "$(last longer | wc -l)" = 5 ] && [ "$(last next)" = "$(last longer)" ]
+result $? "and goes on as that would"
+plain bare space.configs=20 run.limits= && plain next space.configs=21 random.only=20 space.prior="$tmp/bare.h5" \
+    run.limits='size <= 5'
+result $? "also of one without the limits"
+plain free space.configs=20 run.limits= 'run.objectives=loss, size, -gain' && plain one run.objectives= run.limits='loss <= 1' \
+    space.configs=2 space.prior="$tmp/free.h5" && "$weft" report "$tmp/one.h5" --trials --json | grep -m 1 '"excess"' | grep -q ': 0'
+result $? "of limits alone a trial within them comes first"
+plain without space.configs=6 run.objectives= run.limits=
+plain wide space.configs=6 'run.objectives=loss, size' run.limits=
+
 refused() { # TEXT ARGUMENTS...
     "$weft" tune "${@:2}" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
     [ $? -ne 0 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q "^weft: .*$1" "$tmp/log"
@@ -120,6 +164,11 @@ refused 'run.tuner = pbt.*one; use random' "$tmp/p.ini" run.tuner=pbt run.sample
 refused 'run.sampler = kde.*one; use' "$tmp/p.ini" run.sampler=kde
 refused 'begins with .loss' "$tmp/p.ini" run.objectives=size,loss
 refused 'measures no megabytes; expected one of loss, seconds' "$tmp/f.ini" run.objectives=loss,megabytes
+refused 'without.h5 has not measured size' "$tmp/plain.ini" space.prior="$tmp/without.h5"
+refused 'wide.h5 has not measured gain' "$tmp/plain.ini" space.prior="$tmp/wide.h5"
+refused 'a trial does not have them all' "$tmp/plain.ini" 'space.prior=x=1 y=0 loss=1'
+refused 'measures no epsilon; expected one of loss' "$tmp/g.ini" run.objectives=loss,epsilon
+refused 'nothing is protected here; give privacy.clip' "$tmp/f.ini" run.objectives=loss,epsilon
 refused '<= or >=' "$tmp/p.ini" 'run.limits=size < 3'
 refused 'job [0-9]*: it told no personal_loss' "$tmp/f.ini" run.objectives=loss,personal_loss \
     fed.score_weights=global
@@ -165,6 +214,51 @@ except weft.Error as e:
 P
 PYTHONPATH=python python3 "$tmp/m.py" >"$tmp/out" 2>"$tmp/log"
 result $? "weft.minimize has the same front in one process and in two, of tuples and dictionaries"
+# ---- privacy and size of models --------------------------------------------------------------
+
+sed -i '/^\[device\]/,/^sample/d;s/^cohort.*/cohort = 8/' "$tmp/f.ini"
+cat >>"$tmp/f.ini" <<P
+[privacy]
+clip = 1
+noise = 3
+score_noise = 7
+delta = 1e-5
+sampling = poisson
+P
+find_python "numpy, h5py"
+if [ "$python" ]; then
+    tune "$tmp/f.ini" 1 'run.objectives=loss, epsilon, model_bytes' 'run.limits=epsilon <= 3'
+    result $? "a search goes by what privacy costs"
+    "$python" - "$tmp/r.h5" <<'P' >"$tmp/out" 2>&1
+import math, sys
+import h5py
+f = h5py.File(sys.argv[1])
+e, o, won = f["events"], f["objectives"], f["winner"]
+tensors = list(won["state"].values())
+assert set(o["model_bytes"][:]) == {4.0 * sum(t.size for t in tensors)} and len(tensors) > 1, list(tensors)
+cdf = lambda z: math.erfc(-z / math.sqrt(2)) / 2
+for i, trial in enumerate(e["trial"][:]):
+    # all clients take part: T rounds of noise 3 and j evaluations of noise 7 are one release of noise 1 / mu
+    own = (e["trial"][:] == trial) & (e["job"][:] <= e["job"][i])
+    mu = math.sqrt(e["resource"][i] / 3 ** 2 + own.sum() / 7 ** 2)
+    lo, hi = 0, 50
+    while hi - lo > 1e-9:  # delta of epsilon: Balle and Wang, ICML 2018
+        x = (lo + hi) / 2
+        lo, hi = (x, hi) if cdf(mu / 2 - x / mu) - math.exp(x) * cdf(-mu / 2 - x / mu) > 1e-5 else (lo, x)
+    assert abs(o["epsilon"][i] / hi - 1) < 2e-3, (i, o["epsilon"][i], hi)
+    assert abs(o["excess"][i] - max(0, o["epsilon"][i] / 3 - 1)) < 1e-12
+assert len(set(e["resource"][:])) > 1
+P
+    result $? "epsilons are those of Gaussian mechanisms, bytes those of the winner's tensors"
+else
+    result 0 "SKIP there is no Python with NumPy and h5py"
+fi
+tune "$tmp/g.ini" 1
+# of f filters of 3 words of 4 numbers: weights and biases, f weights and a bias of the one output
+"$weft" report "$tmp/r.h5" --trials --json | awk -F '[:,]' '/model_bytes/ { has = $2 }
+    /txtcnn.f1/ { n++; wrong += has != 4 * ($2 * (12 + 1 + 1) + 1) } END { exit n != 3 || wrong > 0 }'
+result $? "a network of more filters is larger, by their weights"
+
 find_python "numpy, h5py, pandas"
 if [ "$python" ]; then
     tune "$tmp/p.ini" 1
@@ -180,6 +274,19 @@ assert sorted(front.trial) == sorted(all[all.excess == 0].trial[best]), (front, 
 assert (front.loss.diff().dropna() >= 0).all() and len(front) > 1 and (all.excess > 0).any()
 P
     result $? "weft.read has the front"
+    for format in json csv; do "$weft" report "$tmp/r.h5" "$tmp/without.h5" --trials --$format >"$tmp/$format"; done
+    PYTHONPATH=python "$python" - "$tmp/r.h5" "$tmp/json" "$tmp/csv" <<'P' >"$tmp/out" 2>&1
+import csv, json, sys
+import weft
+told, run = json.load(open(sys.argv[2])), weft.read(sys.argv[1]).trials
+lines = list(csv.DictReader(open(sys.argv[3], newline="")))
+assert len(told) == len(lines) == len(run) + 6
+for row, line, (_, have) in zip(told, lines, run.iterrows()):
+    assert all(row[name] == have[name] == float(line[name]) for name in ("loss", "size", "gain", "excess")), (row, have)
+    assert row["front"] is bool(have["front"]) and line["front"] == str(row["front"]).lower(), (row, line)
+assert all(row["front"] is row["excess"] is None and line["front"] == "" for row, line in zip(told[-6:], lines[-6:]))
+P
+    result $? "and so have CSV and JSON of trials, with empty cells of a run without objectives"
 else
     result 0 "SKIP there is no Python with NumPy, h5py and pandas"
 fi

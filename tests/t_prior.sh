@@ -132,14 +132,93 @@ tune narrow space.prior="$tmp/older.h5" space.configs=3 "flow.step=log 1e-2 .. 1
 n=$(configs older | awk -F '[= ]' '$2 >= 0.01 && $2 <= 1' | wc -l)
 grep -q "space.prior: $n trials with $n results are told, $((20 - n)) results are not" "$tmp/log"
 result $? "trials outside of narrower ranges are left out ($n are not)"
+! grep -q ' had flow' "$tmp/log"
+result $? "and other ranges are no other values"
 tune wide space.prior="$tmp/older.h5" space.configs=3 "flow.method=flow | descent" &&
     grep -q 'space.prior: 20 trials with 20 results are told' "$tmp/log" && configs wide | head -1 | grep -q '^flow.method=descent '
 result $? "an axis that the older run lacks has the value that it had there"
 tune fixed space.prior="$tmp/older.h5" space.configs=3 flow.lambda=1
 grep -q 'older.h5: 20 trials are left out.*flow.lambda' "$tmp/log"
 result $? "trials with another value of what is an axis no longer are left out"
+# shellcheck disable=SC2046
+tune rungs $(cat "$tmp/rungs.ini") && tune fixed space.prior="$tmp/rungs.h5" space.configs=3 flow.lambda=1
+grep -q 'rungs.h5: 27 trials are left out.*flow.lambda' "$tmp/log"
+result $? "trials, not their results"
 tune other space.prior="$tmp/older.h5" space.configs=3 flow.method=flow && grep -q 'older.h5 had flow.method = descent, here flow' "$tmp/log"
 result $? "another value of an option that is no axis is told"
+
+# ---- axes of some trials, equal losses, tables with gaps ------------------------------------
+
+cat >"$tmp/some.ini" <<END
+[run]
+task = command
+tuner = random
+sampler = tpe
+workers = 1
+[space]
+configs = 12
+seed = 3
+[command]
+run = echo loss=0.5
+[parameters]
+x = 0 .. 1.0 when a = q
+y = 0 .. 1.0
+a = p | q
+END
+some() # RUN OPTION...
+{
+    name=$1
+    shift
+    rm -rf "$tmp/$name".*
+    timeout "$net" "$weft" tune "$tmp/some.ini" "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+some all
+n=$("$weft" report "$tmp/all.h5" --trials --csv | grep -c '"p"$')
+some told space.configs=2 space.prior="$tmp/all.h5" parameters.x=0.5
+[ "$n" -gt 0 ] && [ "$n" -lt 12 ] && grep -q "space.prior: $n trials with $n results are told" "$tmp/log" &&
+    grep -q "all.h5: $((12 - n)) trials are left out.*parameters.x" "$tmp/log"
+result $? "what an axis of some trials decides leaves out these alone ($n are not)"
+printf 'parameters.y,a,x,loss\n0.1,q,0.2,\n0.3,q,0.4,0.8\n0.6,p,,0.9\n' >"$tmp/gaps.csv"
+some told space.configs=2 space.prior="$tmp/gaps.csv" && grep -q 'space.prior: 3 trials with 3 results are told$' "$tmp/log" &&
+    "$weft" report "$tmp/told.h5" | grep -q '^winner *0: parameters.x=0.4 parameters.y=0.3 parameters.a=q$'
+result $? "an empty cell is no value, and as a loss of a trial that diverged"
+
+# ---- other data, and several configurations a job -------------------------------------------
+
+for seed in 1 2; do "$weft" pack synthetic images rows=60 classes=2 d=16 seed=$seed -o "$tmp/d$seed.h5" >"$tmp/out" 2>"$tmp/log"; done
+cat >"$tmp/maps.ini" <<END
+[run]
+tuner = random
+sampler = tpe
+workers = 1
+[space]
+configs = 5
+[tpe]
+startup = 3
+[fmap]
+feature = rff
+model = ridge
+[rff]
+features = 8
+gamma = log 1e-4 .. 1e4
+END
+maps() # RUN DATA OPTION...
+{
+    name=$1 data=$2
+    shift 2
+    rm -rf "$tmp/$name".*
+    timeout "$net" "$weft" tune "$tmp/maps.ini" run.data="$tmp/$data.h5" "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+maps one d1 && maps two d2 && cp "$tmp/one.h5" "$tmp/again.h5" && maps same d1 space.prior="$tmp/one.h5"
+! grep -q 'is of other data' "$tmp/log" && grep -a -q 'known\.tie=' "$tmp/same.h5" && ! grep -a -q 'known\.other' "$tmp/same.h5"
+result $? "losses of the same data are compared, equal ones by their ties"
+maps others d2 space.prior="$tmp/one.h5 $tmp/two.h5 $tmp/again.h5" && [ "$(grep -c 'is of other data' "$tmp/log")" = 2 ] &&
+    grep -a -q 'known\.other=1 ' "$tmp/others.h5" && grep -a -q 'known\.other=2 ' "$tmp/others.h5"
+result $? "those of other data among themselves, file by file"
+maps shared d1 run.tuner=ws_eg run.sampler=space
+maps mixed d1 space.prior="$tmp/shared.h5"
+grep -q 'shared.h5: 5 jobs of several configurations are left out' "$tmp/log" && grep -q 'space.prior: 1 trials with 1 results are told' "$tmp/log"
+result $? "of mixtures only the job of the one that was left is told"
 
 # ---- refused --------------------------------------------------------------------------------
 

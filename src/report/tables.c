@@ -328,12 +328,12 @@ enum { RUN, TRIAL, CONFIG, JOBS, JOB, STATE, RESOURCE, LOSS, SECONDS, NFIXED };
 static const char *const fixed[NFIXED] = {"run",   "trial",    "config", "jobs",   "job",
                                           "state", "resource", "loss",   "seconds"};
 
-/* Names of all columns: the fixed ones, then metrics, numbers that programs printed, and
- * axes that any run has. */
+/* Names of all columns: the fixed ones, then metrics, numbers that programs printed,
+ * objectives and limits, and axes that any run has. */
 struct columns {
     const char **name;
     int64_t n, room;
-    int64_t printed, axes; /* the first of them */
+    int64_t printed, goals, axes; /* the first of them */
     weft_arena *mem;
 };
 
@@ -343,6 +343,15 @@ static void add_column(struct columns *all, int64_t first, const char *name)
         if (strcmp(all->name[i], name) == 0) return;
     all->name = weft_regrow(all->mem, all->name, sizeof *all->name, all->n, &all->room);
     all->name[all->n++] = name;
+}
+
+/* Objectives and limits that have no column yet, the excess of limits, and whether a trial
+ * is on the front. */
+static void add_goals(struct columns *all, const weft_jobs *jobs)
+{
+    for (int g = 0; g < jobs->goals.n; g++) add_column(all, 0, jobs->goals.goal[g].name);
+    if (jobs->goals.n > 0) add_column(all, all->goals, "excess");
+    if (jobs->front) add_column(all, all->goals, "front");
 }
 
 static struct columns find_columns(const weft_summary *summary, int n, weft_arena *tmp)
@@ -356,6 +365,8 @@ static struct columns find_columns(const weft_summary *summary, int n, weft_aren
     for (int i = 0; i < n; i++)
         for (int64_t m = 0; m < summary[i].jobs.nprinted; m++)
             add_column(&all, all.printed, summary[i].jobs.printed[m]);
+    all.goals = all.n;
+    for (int i = 0; i < n; i++) add_goals(&all, &summary[i].jobs);
     all.axes = all.n;
     for (int i = 0; i < n; i++)
         for (int64_t a = 0; a < summary[i].dim; a++)
@@ -433,11 +444,33 @@ static struct cell fixed_cell(const struct trial_row *row, int64_t column)
     }
 }
 
+/* An objective or a limit, also in the place of what else has its name, as in weft.read. */
+static int is_goal(const struct trial_row *row, const struct columns *all, int64_t column,
+                   struct cell *cell)
+{
+    const weft_jobs *jobs = &row->summary->jobs;
+    const char *name = all->name[column];
+    if (column < LOSS) return 0;
+    for (int g = 0; g < jobs->goals.n; g++)
+        if (strcmp(jobs->goals.goal[g].name, name) == 0) {
+            *cell = number_cell(jobs->goal[g][row->at]);
+            return 1;
+        }
+    if (column < all->goals) return 0;
+    if (jobs->goals.n > 0 && strcmp(name, "excess") == 0)
+        *cell = number_cell(jobs->excess[row->at]);
+    if (jobs->front && strcmp(name, "front") == 0)
+        *cell = (struct cell){.is = CELL_TRUTH, .whole = jobs->front[row->at]};
+    return 1;
+}
+
 static struct cell trial_cell(const struct trial_row *row, const struct columns *all,
                               int64_t column, weft_arena *tmp)
 {
-    if (column < NFIXED) return fixed_cell(row, column);
+    struct cell cell = {0};
     if (column >= all->axes) return axis_cell(row, all->name[column], tmp);
+    if (is_goal(row, all, column, &cell)) return cell;
+    if (column < NFIXED) return fixed_cell(row, column);
     const weft_jobs *jobs = &row->summary->jobs;
     if (column < all->printed) {
         int m = weft_metrics_find(jobs->metrics, all->name[column]);

@@ -41,16 +41,17 @@ struct older {
     weft_conf conf;
     int64_t n, nconf, narm; /* jobs, configurations, rows of /arms */
     int64_t dim, other;
-    const char **axis; /* [dim] names */
-    weft_opt *opt;     /* [dim] how values are shown */
-    double *value;     /* [nconf][dim] */
-    struct told *told; /* [ntold] */
+    const char **axis;            /* [dim] names */
+    weft_opt *opt;                /* [dim] how values are shown */
+    double *value;                /* [nconf][dim] */
+    double *goal[WEFT_MAX_GOALS]; /* [n] each as measured; NULL: it was not */
+    struct told *told;            /* [ntold] */
     int64_t ntold;
 };
 
 /* A result of an older run. */
 struct told {
-    int64_t trial, conf; /* conf: row of older->value */
+    int64_t trial, job, conf; /* conf: row of older->value */
     double resource, loss, tie;
 };
 
@@ -304,6 +305,25 @@ static weft_status count_rows(struct older *older, const char *name, int64_t *n)
     return WEFT_OK;
 }
 
+/* What of this run's objectives and limits the older one measured. */
+static weft_status read_goals(const struct prior *prior, struct older *older)
+{
+    const weft_goals *goals = &prior->run->goals;
+    for (int g = 0; g < goals->n; g++) {
+        char *name = weft_arena_text(prior->mem, "/objectives/%s", goals->goal[g].name);
+        for (char *c = name + strlen("/objectives/"); *c; c++)
+            if (*c == '/') *c = '.';
+        if (weft_h5_has(&older->file, name))
+            TRY(read_real(older, name, older->n, &older->goal[g]));
+        else if (goals->objectives > 0 && g > 0)
+            return weft_fail(WEFT_ECONF,
+                             "space.prior: %s has not measured %s, as run.objectives and "
+                             "run.limits need it; take it out",
+                             prior->path, goals->goal[g].name);
+    }
+    return WEFT_OK;
+}
+
 static weft_status read_jobs(struct prior *prior, struct older *older)
 {
     weft_h5 *file = &older->file;
@@ -325,7 +345,8 @@ static weft_status read_jobs(struct prior *prior, struct older *older)
     for (int64_t i = 0; i < older->n; i++)
         if (conf[i] >= 0)
             older->told[older->ntold++] = (struct told){
-                trial[i], conf[i], resource[i], loss[i], tie ? tie[i] : (double)NAN};
+                trial[i], i, conf[i], resource[i], loss[i], tie ? tie[i] : (double)NAN};
+    TRY(read_goals(prior, older));
     if (older->ntold > 0)
         qsort(older->told, (size_t)older->ntold, sizeof *older->told, by_trial);
     if (older->ntold < older->n)
@@ -394,6 +415,21 @@ static const char *obstacle(const struct prior *prior, const struct older *older
     return NULL;
 }
 
+static weft_status put_aims(struct prior *prior, const struct older *older, int64_t job)
+{
+    const weft_goals *goals = &prior->run->goals;
+    double excess = 0;
+    for (int g = 0; g < goals->n; g++) {
+        const weft_goal *goal = &goals->goal[g];
+        double x = older->goal[g] ? older->goal[g][job] : (double)NAN;
+        if (g > 0 && g < goals->objectives)
+            TRY(put_number(prior, weft_arena_text(prior->mem, "known.aim%d", g),
+                           goal->sign * x));
+        excess += weft_goal_excess(goal, x);
+    }
+    return excess > 0 ? put_number(prior, "known.excess", excess) : WEFT_OK;
+}
+
 static weft_status put_told(struct prior *prior, const struct older *older,
                             const struct told *told)
 {
@@ -411,8 +447,9 @@ static weft_status put_told(struct prior *prior, const struct older *older,
     TRY(put_number(prior, "known.resource", told->resource));
     if (older->other > 0) TRY(put_number(prior, "known.other", (double)older->other));
     if (isfinite(told->loss)) TRY(put_number(prior, "known.tie", told->tie));
-    return isfinite(told->loss) ? put_number(prior, "known.loss", told->loss)
-                                : put_word(prior, "known.loss", "-");
+    if (!isfinite(told->loss)) return put_word(prior, "known.loss", "-");
+    TRY(put_aims(prior, older, told->job));
+    return put_number(prior, "known.loss", told->loss);
 }
 
 static weft_status put_all(struct prior *prior, struct older *older)

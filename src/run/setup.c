@@ -193,7 +193,9 @@ static weft_status read_goals(weft_run *run)
                                     .rows = task->traits.rows,
                                     .tells = task->remote.probe || task->remote.trade,
                                     .timed = task->timing.seconds != NULL,
-                                    .wall = run->opts.clock};
+                                    .wall = run->opts.clock,
+                                    .keeps = task->winner.tensors != NULL,
+                                    .pays = task->ledger != NULL};
     TRY(weft_goals_read(&run->goals, run->opts.objectives, run->opts.within, run->mem));
     run->space.objectives = run->goals.objectives;
     return weft_goals_find(&run->goals, &measured);
@@ -221,6 +223,7 @@ static weft_status bind(weft_run *run, int fresh)
     int ntuned;
     TRY(run->task->tuned(run->task_self, tuned, &ntuned));
     if (fresh) begin_with_defaults(run);
+    TRY(read_goals(run));
     if (fresh) TRY(weft_run_prior(run, tuned, ntuned));
     TRY(weft_space_read(&run->space, run->conf, tuned, ntuned, (uint64_t)run->opts.seed,
                         run->mem));
@@ -231,7 +234,6 @@ static weft_status bind(weft_run *run, int fresh)
     }
     TRY(check_data(run));
     TRY(check_refit(run));
-    TRY(read_goals(run));
     return check_memory(run);
 }
 
@@ -393,6 +395,12 @@ static weft_status check_setup(const weft_run *run)
                          "the states of the training take %.3g GB, run.memory "
                          "allows %g GB a rank; use fewer features or allow more",
                          bytes / 1e9, run->opts.limits.memory);
+    weft_ledger ledger;
+    if (weft_goals_ask(&run->goals, WEFT_GOAL_EPSILON) &&
+        !run->task->ledger(run->task_self, 0, NULL, 0, &ledger))
+        return weft_fail(WEFT_ECONF,
+                         "run.objectives or run.limits: epsilon is what privacy costs, and "
+                         "nothing is protected here; give privacy.clip, or take it out");
     int n;
     const char *const *section = weft_run_sections(run->mem, &n);
     return weft_conf_unused(run->conf, section, n);

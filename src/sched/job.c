@@ -481,6 +481,39 @@ static void take_rows(job_run *run)
         memcpy(record->logp + (size_t)i * k, res->logp, k * sizeof *record->logp);
 }
 
+/* What privacy the jobs that led to a state have cost; NAN: nothing is protected. */
+static double epsilon_of(const job_run *run)
+{
+    const weft_sched *sched = run->sched;
+    const weft_queue *queue = &sched->queue;
+    int64_t n = 1;
+    for (int64_t id = run->record->parent; id >= 0; n++)
+        id = queue->record[queue->row[id]].parent;
+    weft_arena *tmp = weft_arena_new();
+    weft_job *job = WEFT_NEW(tmp, weft_job, n);
+    const weft_job_record *record = run->record;
+    for (int64_t i = n - 1; i >= 0; i--) {
+        job[i] = record->job;
+        if (i > 0) record = &queue->record[queue->row[record->parent]];
+    }
+    weft_ledger ledger;
+    int paid = sched->task->ledger(sched->task_self, n, job, 0, &ledger);
+    weft_arena_free(tmp);
+    return paid ? ledger.epsilon : (double)NAN;
+}
+
+static weft_after look_after(const job_run *run)
+{
+    const weft_sched *sched = run->sched;
+    weft_after after = {NAN, NAN};
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    if (weft_goals_ask(sched->goals, WEFT_GOAL_EPSILON)) after.epsilon = epsilon_of(run);
+    if (!weft_goals_ask(sched->goals, WEFT_GOAL_MODEL)) return after;
+    int n = weft_task_tensors(sched->task, sched->task_self, &run->record->job, tensor);
+    if (n > 0) after.model_bytes = (double)weft_tensors_size(n, tensor) * sizeof(real);
+    return after;
+}
+
 /* Sets what the search minimises and limits. A program that does not tell a number of it
  * has failed; ECONF: a task did not measure it. On the first rank. */
 static weft_status measure_goals(job_run *run)
@@ -491,7 +524,8 @@ static weft_status measure_goals(job_run *run)
     if (!sched->goals || sched->goals->n == 0) return WEFT_OK;
     if (record->parent >= 0)
         parent = &sched->queue.record[sched->queue.row[record->parent]];
-    const char *lacks = weft_goals_measure(sched->goals, record, parent, run->mem);
+    const weft_after after = look_after(run);
+    const char *lacks = weft_goals_measure(sched->goals, record, parent, &after, run->mem);
     if (!lacks) return WEFT_OK;
     const char *why = weft_arena_text(
         run->mem, "it told no %s, which run.objectives or run.limits names%s", lacks,
@@ -502,7 +536,7 @@ static weft_status measure_goals(job_run *run)
     record->res.loss = INFINITY;
     record->res.failure = WEFT_CRASHED;
     record->res.why = why;
-    weft_goals_measure(sched->goals, record, parent, run->mem);
+    weft_goals_measure(sched->goals, record, parent, &after, run->mem);
     return WEFT_OK;
 }
 

@@ -131,6 +131,8 @@ static int is_spent(const weft_metric *row)
 static const char *known(const weft_measured *task, weft_arena *tmp)
 {
     const char *text = task->timed ? "loss, seconds" : "loss";
+    if (task->pays) text = weft_arena_text(tmp, "%s, epsilon", text);
+    if (task->keeps) text = weft_arena_text(tmp, "%s, model_bytes", text);
     for (int i = 0; task->metrics && task->metrics[i].name; i++)
         text = weft_arena_text(tmp, "%s, %s", text, task->metrics[i].name);
     for (int i = 0; task->rows && task->rows[i].name; i++)
@@ -170,6 +172,10 @@ static weft_status find_one(weft_goal *goal, const weft_measured *task)
         goal->source = WEFT_GOAL_ROWS;
     else if (seconds && task->timed)
         goal->source = WEFT_GOAL_COST;
+    else if (task->pays && strcmp(goal->name, "epsilon") == 0)
+        goal->source = WEFT_GOAL_EPSILON;
+    else if (task->keeps && strcmp(goal->name, "model_bytes") == 0)
+        goal->source = WEFT_GOAL_MODEL;
     else if (task->tells)
         goal->source = WEFT_GOAL_TOLD;
     else
@@ -181,6 +187,13 @@ weft_status weft_goals_find(weft_goals *goals, const weft_measured *task)
 {
     for (int i = 0; i < goals->n; i++) TRY(find_one(&goals->goal[i], task));
     return WEFT_OK;
+}
+
+int weft_goals_ask(const weft_goals *goals, weft_goal_source source)
+{
+    for (int i = 0; i < goals->n; i++)
+        if (goals->goal[i].source == source) return 1;
+    return 0;
 }
 
 /* ---- values ---- */
@@ -206,7 +219,8 @@ static double row_sum(const weft_job_record *record, int column)
 }
 
 /* As it is measured; `past`: of the trial before the job. */
-static double measure(const weft_goal *goal, const weft_job_record *record, double past)
+static double measure(const weft_goal *goal, const weft_job_record *record, double past,
+                      const weft_after *after)
 {
     double of;
     switch (goal->source) {
@@ -215,14 +229,15 @@ static double measure(const weft_goal *goal, const weft_job_record *record, doub
     case WEFT_GOAL_ROWS: return past + row_sum(record, goal->column);
     case WEFT_GOAL_TOLD: return told(record->res.note, goal->name);
     case WEFT_GOAL_COST: return past + record->res.cost;
+    case WEFT_GOAL_EPSILON: return after->epsilon;
+    case WEFT_GOAL_MODEL: return after->model_bytes;
     default:
         of = told(record->res.note, goal->name);
         return isnan(of) ? past + record->seconds : of;
     }
 }
 
-/* By how much of the limit it is beyond it; of a limit 0, by how much. */
-static double excess_of(const weft_goal *goal, double x)
+double weft_goal_excess(const weft_goal *goal, double x)
 {
     double beyond = goal->side * (x - goal->limit);
     if (goal->side == 0 || !(beyond > 0)) return 0;
@@ -230,7 +245,8 @@ static double excess_of(const weft_goal *goal, double x)
 }
 
 const char *weft_goals_measure(const weft_goals *goals, weft_job_record *record,
-                               const weft_job_record *before, weft_arena *mem)
+                               const weft_job_record *before, const weft_after *after,
+                               weft_arena *mem)
 {
     const char *lacks = NULL;
     weft_aims *aims = &record->res.aims;
@@ -240,10 +256,10 @@ const char *weft_goals_measure(const weft_goals *goals, weft_job_record *record,
         const weft_goal *goal = &goals->goal[i];
         int goes_on = before && before->res.aims.n == goals->n;
         double past = goes_on ? goal->sign * before->res.aims.x[i] : 0;
-        double x = sound ? measure(goal, record, past) : INFINITY;
+        double x = sound ? measure(goal, record, past, after) : INFINITY;
         if (!lacks && isnan(x)) lacks = goal->name;
         aims->x[i] = sound ? goal->sign * x : INFINITY;
-        aims->excess += sound ? excess_of(goal, x) : INFINITY;
+        aims->excess += sound ? weft_goal_excess(goal, x) : INFINITY;
     }
     return lacks;
 }

@@ -10,6 +10,10 @@
 
 /* ---- columns ---- */
 
+#define AIM(i)                                                                             \
+    WEFT_REAL_OPT("aim" #i, weft_known, aim[i], "0", -DBL_MAX, DBL_MAX, "an objective",    \
+                  .role = WEFT_PER_TRIAL)
+
 static const weft_opt known_opts[] = {
     WEFT_REAL_OPT("loss", weft_known, loss, "0", -DBL_MAX, DBL_MAX, "of the trial",
                   .role = WEFT_PER_TRIAL),
@@ -19,6 +23,15 @@ static const weft_opt known_opts[] = {
                   "decides between equal losses", .role = WEFT_PER_TRIAL),
     WEFT_REAL_OPT("other", weft_known, other, "0", 0, DBL_MAX, "number of other data",
                   .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("excess", weft_known, excess, "0", 0, DBL_MAX, "of limits",
+                  .role = WEFT_PER_TRIAL),
+    AIM(1),
+    AIM(2),
+    AIM(3),
+    AIM(4),
+    AIM(5),
+    AIM(6),
+    AIM(7),
     {0},
 };
 static const weft_kind known_kind = {
@@ -71,6 +84,7 @@ static int take_row(const struct reader *reader, int64_t i, weft_known *known)
                           .tie = NAN,
                           .conf = WEFT_NEW(reader->mem, double, space->dim)};
     for (int a = 0; a < space->dim; a++) known->conf[a] = (double)NAN;
+    for (int g = 0; g < WEFT_MAX_GOALS; g++) known->aim[g] = (double)NAN;
     for (int c = 0; c < list->dim; c++) {
         double value = list->list[i * list->dim + c];
         if (reader->at[c] >= 0)
@@ -82,6 +96,7 @@ static int take_row(const struct reader *reader, int64_t i, weft_known *known)
         if (!weft_space_is_active(space, known->conf, space->order[j]))
             known->conf[space->order[j]] = (double)NAN;
     if (isnan(known->loss)) known->loss = INFINITY;
+    known->aim[0] = known->loss;
     return weft_space_misfit(space, known->conf);
 }
 
@@ -132,6 +147,13 @@ static void log_rows(const struct reader *reader)
              (long long)n, out);
 }
 
+static weft_rank rank_of(const weft_known *known, int64_t i)
+{
+    weft_rank rank = weft_rank_of(known->loss, known->tie, i);
+    rank.excess = known->excess;
+    return rank;
+}
+
 /* The best configuration of the largest resource, of the first of the files that has one,
  * is that of trial 0. */
 static void begin_with_best(weft_space *space)
@@ -142,8 +164,7 @@ static void begin_with_best(weft_space *space)
         if (!isfinite(known->loss)) continue;
         int more = !best || known->resource > best->resource;
         int less = best && known->resource < best->resource;
-        if (more || (!less && weft_rank_before(weft_rank_of(known->loss, known->tie, i),
-                                               weft_rank_of(best->loss, best->tie, -1))))
+        if (more || (!less && weft_rank_before(rank_of(known, i), rank_of(best, -1))))
             best = known;
     }
     if (!best) return;

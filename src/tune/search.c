@@ -42,13 +42,25 @@ static weft_status check_sampler(const weft_search *search, const weft_space *sp
     return WEFT_OK;
 }
 
+/* 1: all objectives of a known trial can be compared with those of the search. */
+static int has_aims(const weft_known *known, int objectives)
+{
+    int all = !(known->other > 0);
+    for (int g = 0; g < objectives && isfinite(known->loss); g++)
+        all &= !isnan(known->aim[g]);
+    return all;
+}
+
 static weft_status check_fronts(const weft_search *search, const weft_space *space)
 {
     if (space->objectives < 2) return WEFT_OK;
-    if (space->nknown > 0)
-        return weft_fail(
-            WEFT_ECONF, "run.objectives with space.prior, which has losses alone; take one "
-                        "of them out, or give known configurations by space.first");
+    for (int64_t i = 0; i < space->nknown; i++)
+        if (!has_aims(&space->known[i], space->objectives))
+            return weft_fail(
+                WEFT_ECONF,
+                "run.objectives with space.prior, of which a trial does not have them all, "
+                "as those of runs with the same objectives and data have; take one of them "
+                "out, or give known configurations by space.first");
     if (!search->tuner->fronts)
         return weft_fail(WEFT_ECONF,
                          "run.objectives with run.tuner = %s, which ranks trials by one; "
@@ -124,12 +136,15 @@ static weft_status tell_known(const weft_search *search, const weft_extent *exte
     int64_t n = space->nknown, first = number_of(search, 0);
     if (n > 0) first -= space->known[n - 1].trial + 1;
     for (int64_t i = 0; i < n; i++) {
-        const weft_known *known = &space->known[i];
+        weft_known *known = &space->known[i];
+        weft_result res = {.loss = known->loss,
+                           .aims = {space->objectives, known->aim, known->excess}};
         weft_observation observed = {.conf = known->conf,
                                      .resource = known->resource,
                                      .loss = known->loss,
                                      .tie = known->tie,
-                                     .other = (int)known->other};
+                                     .other = (int)known->other,
+                                     .res = &res};
         if (isnan(observed.resource)) observed.resource = extent->resource;
         if (!(observed.resource > 0))
             return weft_fail(WEFT_ECONF,

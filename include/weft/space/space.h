@@ -38,12 +38,16 @@ typedef struct weft_forbidden {
     weft_axis_when *part; /* [n] */
 } weft_forbidden;
 
+#define WEFT_MAX_GOALS 8 /* objectives and limits */
+
 /* A result of a trial that is known before the search. */
 typedef struct weft_known {
     int64_t trial;   /* 0, 1 ... in the order of the list */
     double resource; /* of the trial in all; NAN: that of the schedule */
     double loss;     /* INFINITY: it diverged */
     double tie;      /* decides between equal losses; NAN: not known */
+    double excess,
+        aim[WEFT_MAX_GOALS]; /* as in weft_aims, the loss first; NAN: not known */
     double other; /* 0: losses are compared with those of the search; j: with those of the
                      same j alone, as they are of other data */
     double *conf; /* [dim] */
