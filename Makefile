@@ -360,9 +360,9 @@ vectors: ## word vectors, by fasttext out of the training texts of IMDB and rt-p
 	fasttext skipgram -input data/words.txt -output data/vectors $(VECTORS)
 	@rm -f data/words.txt data/vectors.bin
 
-install: all ## program, library, headers, Python modules, man page, completion, weft.pc: PREFIX, DESTDIR
+install: all ## program, library, headers, Python modules, man page, completion, weft.pc, modulefile: PREFIX, DESTDIR
 	install -d $(HERE)/bin $(HERE)/lib/pkgconfig $(HERE)/include/weft $(HERE)/share/man/man1 \
-	    $(HERE)/share/bash-completion/completions $(HERE)/share/weft
+	    $(HERE)/share/bash-completion/completions $(HERE)/share/weft $(HERE)/share/modulefiles/weft
 	install -m 755 $(BIN) $(HERE)/bin/weft
 	install -m 644 $(LIB) $(HERE)/lib/libweft.a
 	cd include && find weft -name '*.h' -exec install -D -m 644 {} $(HERE)/include/{} ';'
@@ -373,17 +373,32 @@ install: all ## program, library, headers, Python modules, man page, completion,
 	    -e 's|@SCALAPACK@|$(patsubst %,-l%,$(filter scalapack-mpich,$(PKGS)))|' \
 	    -e 's|@DEFS@|$(if $(filter double,$(REAL)),-DWEFT_DOUBLE)|' src/cli/weft.pc.in \
 	    >$(HERE)/lib/pkgconfig/weft.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' src/cli/weft.module.in >$(HERE)/share/modulefiles/weft/$(VERSION)
+	$(call sbom,$(foreach p,$(PKGS),$p=$(shell pkg-config --modversion $p)) random123 \
+	    $(call by_macros,libcsv,CSV_MAJOR.CSV_MINOR.CSV_RELEASE,csv.h) $(call by_macros,$(MPI),$(MPI_VERSION),mpi.h)) \
+	    >$(HERE)/share/weft/weft.cdx.json
 endif
+
+# The bill of materials: of packages NAME or NAME=VERSION; $(call by_macros,NAME,MACRO.MACRO,HEADER) is one of them.
+sbom = jobs/packages/sbom.sh $(VERSION) $1
+by_macros = $1=$(shell printf '$(HASH)include <$3>\n=$2\n' | $(MPICC) $(CPPFLAGS) -E -P -x c - 2>/dev/null | \
+    sed -n 's/[" ]//g; s/^=\([0-9][0-9.a-z]*\)$$/\1/p')
+MPI_VERSION := $(if $(filter mpich,$(MPI)),MPICH_VERSION,OMPI_MAJOR_VERSION.OMPI_MINOR_VERSION.OMPI_RELEASE_VERSION)
 
 uninstall: ## removes what install put there
 	rm -f $(HERE)/bin/weft $(HERE)/lib/libweft.a $(HERE)/lib/pkgconfig/weft.pc \
-	    $(HERE)/share/man/man1/weft.1 $(HERE)/share/bash-completion/completions/weft
+	    $(HERE)/share/man/man1/weft.1 $(HERE)/share/bash-completion/completions/weft \
+	    $(HERE)/share/modulefiles/weft/$(VERSION)
 	rm -rf $(HERE)/include/weft $(HERE)/share/weft
 
+# A bill without versions: the tarball contains none of these libraries, and has the same bytes wherever it is made.
 DIST := weft-$(VERSION)
-dist: ## build/weft-VERSION.tar.gz of the last commit, which builds without git
+dist: ## build/weft-VERSION.tar.gz of the last commit with its bill of materials, always the same bytes; builds without git
+	@git rev-parse HEAD >/dev/null 2>&1 || { echo 'make dist archives the last commit of git: there is none here' >&2; exit 1; }
 	@mkdir -p $(BUILD)
-	@git archive --prefix=$(DIST)/ HEAD | gzip -n >$(BUILD)/$(DIST).tar.gz
+	@$(call sbom,$(PKGS) random123 libcsv $(MPI)) >$(BUILD)/weft.cdx.json
+	@git -c tar.umask=0002 archive --prefix=$(DIST)/ --add-file=$(BUILD)/weft.cdx.json -o $(BUILD)/$(DIST).tar HEAD
+	@gzip -nf $(BUILD)/$(DIST).tar
 	@echo $(BUILD)/$(DIST).tar.gz
 
 APT := gcc libc6-dev make pkg-config perl $(if $(filter mpich,$(MPI)),mpich,openmpi-bin) lib$(MPI)-dev \

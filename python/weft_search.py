@@ -57,9 +57,11 @@ os.register_at_fork(after_in_child=forked)
 
 def program():
     """$WEFT, or the weft that these modules came with, or the one in PATH."""
-    above = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for path in (os.environ.get("WEFT"), os.path.join(above, "build/opt/weft"),
-                 os.path.join(os.path.dirname(above), "bin/weft"), shutil.which("weft")):
+    here = os.path.dirname(os.path.abspath(__file__))
+    # In the source, after make install, after pip install, and that with --target.
+    beside = (os.path.normpath(os.path.join(here, place, "weft"))
+              for place in ("../build/opt", "../../bin", "../../../bin", "bin"))
+    for path in (os.environ.get("WEFT"), *beside, shutil.which("weft")):
         if path and os.path.exists(path):
             return path
     raise Error("the program weft was not found: set WEFT to its path")

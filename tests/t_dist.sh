@@ -20,7 +20,7 @@ done
 result $? "the recipe for Spack and make deps name the same libraries"
 
 if ! git rev-parse --git-dir >/dev/null 2>&1; then
-    for what in "a tarball is made" "it builds without git" "and runs"; do
+    for what in "a tarball is made" "the same bytes" "with a bill" "for pip, too" "it builds without git" "no tarball" "and runs"; do
         echo "ok $((count += 1)) - $what # SKIP this is no checkout of git"
     done
     echo "1..$count" && exit
@@ -28,9 +28,22 @@ fi
 make dist BUILD="$tmp" >"$tmp/out" 2>"$tmp/log" && tar -xzf "$tmp/weft-$version.tar.gz" -C "$tmp" &&
     [ -d "$tmp/weft-$version/jobs/packages" ] && [ ! -e "$tmp/weft-$version/.git" ]
 result $? "a tarball is made"
+mkdir "$tmp/again" && (umask 077 && TZ=Asia/Tokyo make dist BUILD="$tmp/again") >"$tmp/out" 2>"$tmp/log" &&
+    cmp "$tmp/weft-$version.tar.gz" "$tmp/again/weft-$version.tar.gz" >"$tmp/log" 2>&1
+result $? "made again elsewhere, it is the same bytes"
+grep -q '"name": "openblas", "licenses": .."license": ."id": "BSD-3-Clause"' "$tmp/weft-$version/weft.cdx.json" &&
+    ! jobs/packages/sbom.sh 1 unheard >"$tmp/out" 2>"$tmp/log" && grep -q 'licence of unheard' "$tmp/log"
+result $? "with a bill of materials, which needs a licence for each library"
+PYTHONPATH=jobs/packages python3 -B -c 'import sys, weft_wheel; print(weft_wheel.build_sdist(sys.argv[1]))' "$tmp/again" \
+    >"$tmp/out" 2>"$tmp/log" && tar -xzf "$tmp/again/weft-$version.tar.gz" -C "$tmp/again" &&
+    grep -qx "Version: $version" "$tmp/again/weft-$version/PKG-INFO" && rm "$tmp/again/weft-$version/PKG-INFO" &&
+    diff -r "$tmp/weft-$version" "$tmp/again/weft-$version" >"$tmp/log" 2>&1
+result $? "for pip it is the same and a description"
 mkdir "$tmp/bin" && printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/git" && chmod +x "$tmp/bin/git"
 PATH=$tmp/bin:$PATH make -C "$tmp/weft-$version" -j2 VARIANT=debug BUILD=build all >"$tmp/out" 2>"$tmp/log"
 result $? "it builds without git"
+! PATH=$tmp/bin:$PATH make -C "$tmp/weft-$version" dist >"$tmp/out" 2>"$tmp/log" && grep -q '^make dist .* none here$' "$tmp/log"
+result $? "and makes no tarball of its own"
 (cd "$tmp/weft-$version" && build/debug/weft pack synthetic documents rows=200 -o d.h5 &&
     build/debug/weft tune inputs/demo.ini run.data=d.h5 space.configs=2 -o r.h5) >"$tmp/out" 2>"$tmp/log" &&
     grep -q '^digest' "$tmp/out"

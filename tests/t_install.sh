@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make install` installs a working program, and a library that pkg-config finds; `make
-# uninstall` removes everything. Prints TAP.
+# `make install` installs a working program, a library that pkg-config finds, a modulefile and a bill of materials;
+# `make uninstall` removes everything. Prints TAP.
 . tests/tap.sh
 made() # TARGET VARIABLE=VALUE ...: by the make, and for the variant, of this test
 {
@@ -30,6 +30,29 @@ env -u WEFT PYTHONPATH="$prefix/share/weft" python3 -B -c 'if True:
     print(weft.minimize(lambda t: t.values["x"], {"x": (0.0, 1.0)}, trials=3).trial, weft_search.program())' \
     >"$tmp/out" 2>"$tmp/log" && grep -q "^[012] $prefix/bin/weft$" "$tmp/out"
 result $? "a search from Python finds the program that was installed"
+version=$(make -s print-VERSION)
+if command -v tclsh >"$tmp/log"; then
+    # The commands of a modulefile, as Environment Modules and Lmod have them, of which only loading does something here.
+    printf '%s\n' 'foreach name {module-whatis conflict} { proc $name args {} }' \
+        'proc prepend-path {name path} { puts "export $name=$path:\$$name" }' "source $prefix/share/modulefiles/weft/$version" \
+        >"$tmp/load.tcl"
+    tclsh "$tmp/load.tcl" >"$tmp/out" 2>"$tmp/log" && head -1 "$prefix/share/modulefiles/weft/$version" | grep -q '^#%Module' &&
+        (cd "$tmp" && eval "$(cat "$tmp/out")" && [ "$(command -v weft)" = "$prefix/bin/weft" ] && pkg-config --exists "weft = $version" &&
+            [ "$(python3 -B -c 'import weft; print(weft.__file__)')" = "$prefix/share/weft/weft.py" ]) 2>>"$tmp/log"
+    result $? "the modulefile finds program, modules and library"
+fi
+blas=$(pkg-config --modversion openblas)
+python3 - "$prefix/share/weft/weft.cdx.json" "$version" "$blas" >"$tmp/out" 2>"$tmp/log" <<'END'
+import json, sys
+bill = json.load(open(sys.argv[1]))
+here = {c["name"]: c for c in bill["components"]}
+assert bill["bomFormat"] == "CycloneDX" and bill["metadata"]["component"]["version"] == sys.argv[2]
+assert here["openblas"]["version"] == sys.argv[3] and here["libcsv"]["version"][0] == "3", here
+assert all(c["licenses"][0]["license"]["id"] for c in here.values())
+assert {"scalapack", "hdf5", "inih", "utf8proc", "xxhash", "yajl", "zlib", "random123"} < set(here), here
+assert {"openmpi", "mpich"} & set(here), here
+END
+result $? "the bill of materials has versions and licences of all libraries"
 made uninstall PREFIX="$prefix" DESTDIR= && ! find "$prefix" ! -type d | tee -a "$tmp/log" | grep -q . &&
     [ ! -e "$prefix/include/weft" ]
 result $? "uninstalled, it leaves nothing"
