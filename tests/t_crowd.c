@@ -119,8 +119,8 @@ static void go_on(struct minimizer *minimizer, int told, int flying, int n, doub
 
 static void test_turns(void)
 {
-    static const int64_t flying[5] = {0, 127, 128, 1919, 100000},
-                         turns[5] = {1, 1, 4, 59, 64};
+    static const int64_t flying[5] = {0, 511, 512, 1919, 100000},
+                         turns[5] = {1, 1, 16, 59, 64};
     for (int i = 0; i < 5; i++) {
         weft_past past = {.flying = flying[i]};
         ok(weft_past_turns(&past) == turns[i], "%lld in flight: a choice serves %lld",
@@ -149,7 +149,7 @@ static void test_operations(void)
 
 /* ---- proposals ---- */
 
-enum { TOLD = 60, FLYING = 200, N = 40 };
+enum { TOLD = 60, FLYING = 600, N = 40 };
 
 static void test_proposals(void)
 {
@@ -171,7 +171,7 @@ static void test_proposals(void)
                                               one[2 * i + 1] - one[2 * j + 1]));
         }
         ok(nearest > 1e-9, "proposals by one choice are apart: %.2g", nearest);
-        ok(mean < .07, "and better than at random, 0.19: %.2g", mean);
+        ok(mean < .12, "and better than at random, 0.19: %.2g", mean);
     }
 }
 

@@ -273,8 +273,9 @@ static double temperature(const forest_sampler *forest, int64_t number)
 /* Fewer where many workers wait for proposals. */
 static int64_t generations_of(const forest_sampler *forest)
 {
-    if (forest->past.flying < WEFT_CROWD) return forest->generations;
-    return forest->generations * WEFT_CROWD / forest->past.flying + 1;
+    int64_t all = 128; /* trials in flight beside which there were time for all */
+    if (weft_past_turns(&forest->past) == 1) return forest->generations;
+    return forest->generations * all / forest->past.flying + 1;
 }
 
 static void propose_from(forest_sampler *forest, const weft_past_level *level,

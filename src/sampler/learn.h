@@ -71,7 +71,7 @@ const weft_past_level *weft_past_highest(const weft_past *past, int64_t enough);
 /* How many proposals one choice of results serves: 1 with fewer than WEFT_CROWD trials in
  * flight, else one for each 32 of these, at most WEFT_MOST_TURNS. The results of that many
  * more are missing anyway, and as many workers wait for proposals. */
-enum { WEFT_CROWD = 128, WEFT_MOST_TURNS = 64 };
+enum { WEFT_CROWD = 512, WEFT_MOST_TURNS = 64 };
 int64_t weft_past_turns(const weft_past *past);
 
 /* The losses of one resource scaled to 0 .. 1, y[n], in the order of its results; those of
