@@ -15,10 +15,25 @@ static void test_variance(void)
     double value[3] = {.2, .3, .7}, mean, variance;
     double x = 0;
     weft_tree_node node[3] = {{UINT64_MAX, 0, 0}, {UINT64_MAX, 0, 1}, {UINT64_MAX, 0, 2}};
-    weft_trees trees = {1, 3, levels, start, node, value};
+    weft_trees trees = {1, 3, levels, start, node, value, NULL};
     weft_trees_ask(&trees, 1, &x, &mean, &variance, mem);
     is_near(mean, .4, 1e-15, "mean of trees");
     is_near(variance, .07, 1e-15, "their sample variance");
+}
+
+/* A point counts once more in its leaf of each tree, with the mean of 0.4. */
+static void test_add(void)
+{
+    static const int levels[1] = {0};
+    int start[4] = {0, 1, 2, 3}, count[3] = {1, 1, 3};
+    double value[3] = {.2, .3, .7}, x = 0;
+    weft_tree_node node[3] = {{UINT64_MAX, 0, 0}, {UINT64_MAX, 0, 1}, {UINT64_MAX, 0, 2}};
+    weft_trees trees = {1, 3, levels, start, node, value, count};
+    weft_trees_add(&trees, &x, mem);
+    is_near(value[0], .3, 1e-15, "a leaf of one moves half the way to the mean");
+    is_near(value[2], .625, 1e-15, "one of three a quarter");
+    weft_trees_add(&trees, &x, mem);
+    is_near(value[0], .3 + .125 / 3, 1e-15, "another point moves it by a third");
 }
 
 enum { POINTS = 600, LEARNT = 300, DIM = 10 };
@@ -223,6 +238,6 @@ static void test_exact(void)
 int main(void)
 {
     tap_begin();
-    return TESTS(test_variance, test_regression, test_category, test_believe, test_signs,
-                 test_exact);
+    return TESTS(test_variance, test_add, test_regression, test_category, test_believe,
+                 test_signs, test_exact);
 }

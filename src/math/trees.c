@@ -279,6 +279,7 @@ static void grow_node(struct grower *grower, int tree, const struct segment *seg
         vary |= fabs(grower->y[list[i]] - first) > 0;
     }
     trees->value[segment->node] = sum * grower->inverse[count];
+    trees->count[segment->node] = count;
     *node = (weft_tree_node){.cut = UINT64_MAX, .child = segment->node};
     if (count < 2 * grower->rule->leaf || !vary || segment->depth == MAX_DEPTH) return;
     struct split split = find_split(grower, tree, segment, sum, count);
@@ -320,7 +321,8 @@ void weft_trees_grow(weft_trees *trees, const weft_trees_rule *rule, int n, int 
                           .levels = levels,
                           .start = WEFT_NEW(mem, int, rule->trees + 1),
                           .node = WEFT_NEW(mem, weft_tree_node, most),
-                          .value = WEFT_NEW(mem, double, most)};
+                          .value = WEFT_NEW(mem, double, most),
+                          .count = WEFT_NEW(mem, int, most)};
     struct grower grower = {.rule = rule,
                             .trees = trees,
                             .n = n,
@@ -435,6 +437,28 @@ void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, i
     weft_trees_grow(trees, rule, all, dim, trees->levels, x, y, seed, mem);
 }
 
+/* The leaf of a point in tree t. */
+static int64_t leaf_of(const weft_trees *trees, int t, const struct asked *point)
+{
+    const weft_tree_node *at = trees->node + trees->start[t];
+    while (at->child != at - trees->node) at = node_below(trees->node, at, point);
+    return at - trees->node;
+}
+
+void weft_trees_add(weft_trees *trees, const double *x, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    struct asked *point = WEFT_NEW(tmp, struct asked, trees->dim);
+    double mean, variance;
+    weft_trees_ask(trees, 1, x, &mean, &variance, tmp);
+    prepare_points(trees, 1, x, point);
+    for (int t = 0; t < trees->ntree; t++) {
+        int64_t leaf = leaf_of(trees, t, point);
+        trees->value[leaf] += (mean - trees->value[leaf]) / ++trees->count[leaf];
+    }
+    weft_arena_reset(tmp, mark);
+}
+
 void weft_trees_unseen(const weft_trees *trees, int n, const double *x, uint64_t seed,
                        double *mean, weft_arena *tmp)
 {
@@ -449,10 +473,7 @@ void weft_trees_unseen(const weft_trees *trees, int n, const double *x, uint64_t
         count_draws(seed, t, n, draw);
         for (int i = 0; i < n; i++) {
             if (draw[i].times > 0) continue;
-            const weft_tree_node *at = trees->node + trees->start[t];
-            while (at->child != at - trees->node)
-                at = node_below(trees->node, at, point + (size_t)i * dim);
-            mean[i] += trees->value[at - trees->node];
+            mean[i] += trees->value[leaf_of(trees, t, point + (size_t)i * dim)];
             count[i]++;
         }
     }

@@ -2,7 +2,8 @@
  * the variance over its trees give an acquisition function, and an evolution strategy for
  * real numbers, integers and categories finds the configuration that maximises it. The
  * forest learns the losses' ranks, as 0 .. 1, or, as in MiP-EGO, the losses scaled to 0 ..
- * 1; trials in flight count with what the forest predicts for them. van Stein, Wang, Back,
+ * 1; trials in flight count with what the forest predicts for them. With many of these a
+ * forest serves several proposals, each of which its leaves take up. van Stein, Wang, Back,
  * "Automatic configuration of deep neural networks with parallel efficient global
  * optimization", IJCNN 2019 (MiP-EGO); Hader, thesis on tuning text CNNs with it; Hutter,
  * Hoos, Leyton-Brown, "Sequential model-based optimization for general algorithm
@@ -22,6 +23,12 @@ typedef struct forest_sampler {
     int *values;     /* [dim] number of values of an axis that is not real */
     int *levels;     /* [dim] levels of a category, including one for a missing axis; 0: a
                         number */
+    /* the forest, in an arena of its own, which serves until the next one is grown */
+    weft_arena *kept;
+    weft_trees model;
+    double resource; /* of its results */
+    int64_t grown;   /* trials when it was grown; 0: there is none */
+    int64_t taken;   /* trials that it has: its leaves took up those after `grown` */
     /* options */
     int64_t design, trees, generations;
     int scale;
@@ -35,6 +42,9 @@ enum { PARENTS = 4, CHILDREN = 10, STALL = 50 };
  * rounded up, and the least number of results in a leaf. */
 static const double features = 5. / 6;
 enum { LEAF = 2 };
+/* Where a forest serves several proposals: most results that it learns from, and most of
+ * the last trials that its leaves take up at first. */
+enum { MOST = 500 };
 /* Standard deviation of the logarithm of the temperature over proposals, so that parallel
  * proposals differ. */
 static const double spread = 0.5;
@@ -106,6 +116,7 @@ static weft_status forest_setup(void *self, const weft_space *space, uint64_t se
     forest->values = WEFT_NEW(mem, int, space->dim);
     forest->levels = WEFT_NEW(mem, int, space->dim);
     for (int a = 0; a < space->dim; a++) see_axis(forest, a);
+    forest->kept = weft_arena_within(mem);
     return WEFT_OK;
 }
 
@@ -118,10 +129,9 @@ static int64_t forest_enough(const void *self, const char **option)
 
 /* ---- the model ---- */
 
-/* A forest for losses. */
+/* What proposal points are judged by. */
 struct model {
     const forest_sampler *own;
-    weft_trees trees;
     double t;
     double *x;    /* [children][dim] scratch */
     double *conf; /* [dim] scratch */
@@ -132,6 +142,15 @@ static void fill_row(const forest_sampler *forest, int64_t trial, double *row)
 {
     for (int a = 0; a < forest->past.space->dim; a++)
         row[a] = feature_of(forest, a, forest->past.trial[trial].conf[a]);
+}
+
+/* Which of n results, the best first, it learns from: of more than `most` the best half of
+ * these, and of the others every so manieth. */
+static int is_learnt(int64_t i, int64_t n, int64_t most)
+{
+    int64_t half = most / 2, rest = n - half, at = i - half;
+    if (n <= most || at < 0) return 1;
+    return at * half / rest != (at + 1) * half / rest;
 }
 
 /* Appends the trials in flight that have no result at this resource to x[n][dim]. */
@@ -154,25 +173,52 @@ static weft_trees_rule rule_of(const forest_sampler *forest)
         .leaf = LEAF};
 }
 
-static void learn(const forest_sampler *forest, const weft_past_level *level,
-                  int64_t number, struct model *model)
+static void grow(forest_sampler *forest, const weft_past_level *level, int64_t number,
+                 int64_t turns)
 {
     weft_trees_rule rule = rule_of(forest);
-    int dim = forest->past.space->dim, n = (int)level->n;
+    weft_arena *mem = forest->past.mem;
+    int dim = forest->past.space->dim, n = 0;
+    int64_t most = turns > 1 ? MOST : INT64_MAX, last = forest->past.n;
     uint64_t seed = weft_hash(&number, sizeof number, forest->seed);
-    double *x = WEFT_NEW(forest->past.mem, double, (size_t)forest->past.n *(size_t)dim);
-    double *y = WEFT_NEW(forest->past.mem, double, forest->past.n);
-    for (int i = 0; i < n; i++)
-        fill_row(forest, level->result[i].id, x + (size_t)i * (size_t)dim);
-    if (forest->scale == RANK)
-        weft_past_ranked(level, y);
-    else
-        weft_past_scaled(level, y);
-    weft_trees_grow(&model->trees, &rule, n, dim, forest->levels, x, y, seed,
-                    forest->past.mem);
+    double *x = WEFT_NEW(mem, double, (size_t)forest->past.n *(size_t)dim);
+    double *y = WEFT_NEW(mem, double, forest->past.n);
+    (forest->scale == RANK ? weft_past_ranked : weft_past_scaled)(level, y);
+    for (int64_t i = 0; i < level->n; i++) {
+        if (!is_learnt(i, level->n, most)) continue;
+        y[n] = y[i];
+        fill_row(forest, level->result[i].id, x + (size_t)n++ * (size_t)dim);
+    }
+    weft_arena_reset(forest->kept, 0);
+    weft_trees_grow(&forest->model, &rule, n, dim, forest->levels, x, y, seed,
+                    forest->kept);
+    forest->resource = level->resource;
+    forest->grown = last;
+    forest->taken = turns > 1 && last > MOST ? last - MOST : 0;
+    if (turns > 1) return;
     int all = add_in_flight(forest, level, n, x);
     if (all > n)
-        weft_trees_believe(&model->trees, &rule, n, all, x, y, seed, forest->past.mem);
+        weft_trees_believe(&forest->model, &rule, n, all, x, y, seed, forest->kept);
+}
+
+/* Leaves take up the last trials, which are in flight. */
+static void take_up(forest_sampler *forest)
+{
+    double *row = WEFT_NEW(forest->past.mem, double, forest->past.space->dim);
+    for (; forest->taken < forest->past.n; forest->taken++) {
+        if (!forest->past.trial[forest->taken].in_flight) continue;
+        fill_row(forest, forest->taken, row);
+        weft_trees_add(&forest->model, row, forest->past.mem);
+    }
+}
+
+static void learn(forest_sampler *forest, const weft_past_level *level, int64_t number)
+{
+    int64_t turns = weft_past_turns(&forest->past);
+    if (turns == 1 || forest->grown == 0 || forest->past.n - forest->grown >= turns ||
+        fabs(level->resource - forest->resource) > 0)
+        grow(forest, level, number, turns);
+    if (turns > 1) take_up(forest);
 }
 
 /* Sets the features of the axes that a point does not have. */
@@ -208,7 +254,7 @@ static void acquire(void *own, int n, const double *gene, double *value)
             model->x[at + (size_t)a] = feature_of_gene(forest, a, gene[at + (size_t)a]);
         if (forest->conditional) hide_missing(forest, model, gene + at, model->x + at);
     }
-    weft_trees_ask(&model->trees, n, model->x, model->mean, model->variance,
+    weft_trees_ask(&forest->model, n, model->x, model->mean, model->variance,
                    forest->past.mem);
     for (int i = 0; i < n; i++)
         value[i] = is_forbidden(forest, model, gene + (size_t)i * (size_t)dim)
@@ -224,7 +270,15 @@ static double temperature(const forest_sampler *forest, int64_t number)
 
 /* ---- proposals ---- */
 
-static void propose_from(const forest_sampler *forest, const weft_past_level *level,
+/* Fewer where many workers wait for proposals. */
+static int64_t generations_of(const forest_sampler *forest)
+{
+    int64_t all = 128; /* trials in flight beside which there were time for all */
+    if (weft_past_turns(&forest->past) == 1) return forest->generations;
+    return forest->generations * all / forest->past.flying + 1;
+}
+
+static void propose_from(forest_sampler *forest, const weft_past_level *level,
                          int64_t number, double *conf)
 {
     int dim = forest->past.space->dim;
@@ -235,13 +289,13 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
                           .conf = WEFT_NEW(forest->past.mem, double, dim),
                           .mean = WEFT_NEW(forest->past.mem, double, 2 * most)};
     model.variance = model.mean + most;
-    learn(forest, level, number, &model);
+    learn(forest, level, number);
     weft_mies search = {.dim = dim,
                         .gene = forest->gene,
                         .levels = forest->values,
                         .parents = PARENTS,
                         .children = CHILDREN,
-                        .generations = forest->generations,
+                        .generations = generations_of(forest),
                         .stall = STALL,
                         .seed = forest->seed + 1,
                         .key = (uint64_t)number,
@@ -257,7 +311,7 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
 
 static void forest_propose(void *self, int64_t number, double *conf)
 {
-    const forest_sampler *forest = self;
+    forest_sampler *forest = self;
     const weft_space *space = forest->past.space;
     const weft_past_level *level = weft_past_highest(&forest->past, forest->design);
     size_t mark = weft_arena_mark(forest->past.mem);

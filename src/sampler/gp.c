@@ -3,7 +3,8 @@
  * known, found from random configurations and from some near the best trials, by a
  * quasi-Newton method on real axes and by trials of other values on the others. Trials in
  * flight, and those stopped before the resource that is learnt from, count with what the
- * process predicts for them (kriging believer).
+ * process predicts for them (kriging believer). With many in flight, results are chosen for
+ * several proposals at a time, to which the process adds each of these, and fewer of them.
  * Snoek, Larochelle, Adams, "Practical Bayesian optimization of machine learning
  * algorithms", NIPS 2012; Ament et al., NeurIPS 2023 (the logarithm); Garrido-Merchan,
  * Hernandez-Lobato, "Dealing with categorical and integer-valued variables in Bayesian
@@ -36,6 +37,11 @@ typedef struct gp_sampler {
     int64_t *row;        /* [gauss.n] trials of its points */
     double fit_resource; /* what theta was learnt from: */
     int64_t fit_results; /* the first results of that resource */
+    /* what it learns from, chosen when there were `chosen` trials; those since are added */
+    int64_t chosen, begun; /* trials then, and those that it has seen */
+    int64_t known, ntrial; /* results, and all: the others are believed */
+    int64_t *trial;        /* [ntrial] */
+    double *y;             /* [ntrial] values */
     weft_arena *kept;
     /* options */
     int64_t design;
@@ -47,7 +53,7 @@ enum { MOST = 1000, MOST_FIT = 150, MOST_BELIEVED = 200, PART = 100 };
 /* Up to so many results theta is learnt anew with each, then when there are so many times
  * as many. */
 enum { EACH = 100 };
-static const double anew = 1.2;
+static const double anew = 1.2, anew_crowded = 1.5;
 
 static const weft_opt gp_opts[] = {
     WEFT_LONG_OPT("design", gp_sampler, design, "10", 2, 1e6,
@@ -73,6 +79,8 @@ static weft_status gp_setup(void *self, const weft_space *space, uint64_t seed,
     }
     gp->kept = weft_arena_within(mem);
     weft_gauss_setup(&gp->gauss, space->dim, gp->levels, gp->kept);
+    gp->trial = WEFT_NEW(mem, int64_t, MOST + MOST_BELIEVED + WEFT_MOST_TURNS);
+    gp->y = WEFT_NEW(mem, double, MOST + MOST_BELIEVED + WEFT_MOST_TURNS);
     return WEFT_OK;
 }
 
@@ -229,20 +237,20 @@ static void fill_point(const gp_sampler *gp, const double *conf, double *x)
 }
 
 /* The number of first results that theta is learnt from: of n up to EACH all, else the
- * largest of the sequence EACH, 1.2 EACH ... */
-static int64_t to_fit(int64_t n)
+ * largest of the sequence EACH, more EACH ... */
+static int64_t to_fit(int64_t n, double more)
 {
     int64_t last = n < EACH ? n : EACH, next = last;
-    for (; next <= n && last >= EACH; next = (int64_t)ceil((double)last * anew))
+    for (; next <= n && last >= EACH; next = (int64_t)ceil((double)last * more))
         last = next;
     return last;
 }
 
-static void fit(gp_sampler *gp, const struct results *all, double resource)
+static void fit(gp_sampler *gp, const struct results *all, double resource, double more)
 {
     int dim = gp->past.space->dim;
     weft_arena *tmp = gp->past.mem;
-    int64_t n = to_fit(all->n);
+    int64_t n = to_fit(all->n, more);
     if (n == gp->fit_results && !(fabs(resource - gp->fit_resource) > 0)) return;
     weft_rank *pick = WEFT_NEW(tmp, weft_rank, n);
     int64_t m = choose_results(gp, all, n, MOST_FIT, 1, pick);
@@ -275,22 +283,51 @@ static void set_rows(gp_sampler *gp, int64_t n, const int64_t *trial)
     }
 }
 
-/* Appends the last trials that have no result at this resource to trial[n]: those in
+/* Appends the last trials, at most `most`, that have no result at this resource: those in
  * flight, and those that were stopped before, which would be proposed again and again
  * otherwise. */
-static int64_t add_believed(const gp_sampler *gp, const struct results *all, int64_t n,
-                            int64_t *trial)
+static void add_believed(gp_sampler *gp, const struct results *all, int64_t most)
 {
     char *known = WEFT_NEW(gp->past.mem, char, gp->past.n);
     for (int64_t i = 0; i < all->n; i++) known[all->result[i].id] = 1;
     int64_t first = gp->past.n, count = 0;
-    while (first > 0 && count < MOST_BELIEVED) {
+    while (first > 0 && count < most) {
         first--;
         count += !known[first];
     }
     for (int64_t i = first; i < gp->past.n; i++)
-        if (!known[i]) trial[n++] = i;
-    return n;
+        if (!known[i]) gp->trial[gp->ntrial++] = i;
+}
+
+/* Chooses what it learns from: less of it the more workers wait, as a try costs the square
+ * of it. */
+static void choose(gp_sampler *gp, const weft_past_level *level, int64_t turns)
+{
+    struct results all = results_of(gp, level);
+    double share = turns > 1 ? sqrt(2 / (double)turns) : 1;
+    int64_t most = (int64_t)(share * MOST), part = turns > 1 ? 1 : PART;
+    weft_rank *pick = WEFT_NEW(gp->past.mem, weft_rank, all.n);
+    fit(gp, &all, level->resource, turns > 1 ? anew_crowded : anew);
+    gp->known = gp->ntrial = choose_results(gp, &all, all.n, most, part, pick);
+    for (int64_t i = 0; i < gp->known; i++) {
+        gp->trial[i] = pick[i].id;
+        gp->y[i] = pick[i].loss;
+    }
+    scale_losses(gp->known, gp->y);
+    add_believed(gp, &all, (int64_t)(fmax(share, 0.25) * MOST_BELIEVED));
+    gp->chosen = gp->begun = gp->past.n;
+}
+
+/* Sets the points of the process: those of the last choice and the trials since, or of a
+ * new one. */
+static void learn(gp_sampler *gp, const weft_past_level *level)
+{
+    int64_t turns = weft_past_turns(&gp->past);
+    if (turns == 1 || gp->ntrial == 0 || gp->past.n - gp->chosen >= turns ||
+        fabs(level->resource - gp->fit_resource) > 0)
+        choose(gp, level, turns);
+    while (gp->begun < gp->past.n) gp->trial[gp->ntrial++] = gp->begun++;
+    set_rows(gp, gp->ntrial, gp->trial);
 }
 
 /* ---- the acquisition function ---- */
@@ -495,10 +532,10 @@ static int try_axis(struct search *search, int a, double *conf, double *value)
 /* From one configuration to a better one, by turns. */
 static void refine(struct search *search, int steps, double *conf, double value)
 {
-    enum { ROUNDS = 4 };
     const gp_sampler *gp = search->gp;
     const weft_space *space = gp->past.space;
-    for (int k = 0, better = 1; k < ROUNDS && better; k++) {
+    int rounds = weft_past_turns(&gp->past) > 1 ? 1 : 4;
+    for (int k = 0, better = 1; k < rounds && better; k++) {
         climb_numbers(search, steps, conf, &value);
         better = 0;
         for (int i = 0; i < space->dim; i++) {
@@ -561,7 +598,7 @@ static void keep_start(struct starts *starts, size_t dim, const double *conf, do
 }
 
 /* Refines the best of what is drawn. With a larger process less is tried, as each try costs
- * n^2. */
+ * n^2, and with more workers that wait. */
 static void seek(struct search *search, void (*draw_one)(struct search *, double *),
                  int from)
 {
@@ -569,9 +606,10 @@ static void seek(struct search *search, void (*draw_one)(struct search *, double
     const gp_sampler *gp = search->gp;
     weft_arena *tmp = gp->past.mem;
     size_t dim = (size_t)gp->past.space->dim;
-    double n = (double)gp->gauss.n, work = 1.25e7, own[WEFT_GAUSS_BATCH];
+    int64_t turns = weft_past_turns(&gp->past);
+    double n = (double)gp->gauss.n, work = 1.25e7 / (double)turns, own[WEFT_GAUSS_BATCH];
     int seen = (int)fmin(SEEN, fmax(LEAST, work / (n * n)));
-    int few = n > FEWER, steps = few ? 12 : 40;
+    int few = n > FEWER || turns > 1, steps = few ? 12 : 40;
     struct starts starts = {few ? 1 : from, WEFT_NEW(tmp, double, (size_t)from *dim),
                             WEFT_NEW(tmp, double, from)};
     double *all = WEFT_NEW(tmp, double, WEFT_GAUSS_BATCH *dim);
@@ -588,11 +626,13 @@ static void seek(struct search *search, void (*draw_one)(struct search *, double
 }
 
 /* Both, each with its own starts: where a minimum is found, those near it are a little
- * better than all others, and hide what a step away from there gains. */
+ * better than all others, and hide what a step away from there gains. One or the other, by
+ * turns, where a choice of results serves several proposals. */
 static void maximise(struct search *search)
 {
-    seek(search, draw_near, 2);
-    seek(search, draw_anywhere, 4);
+    int one = weft_past_turns(&search->gp->past) > 1, odd = search->number % 2 != 0;
+    if (!one || odd) seek(search, draw_near, 2);
+    if (!one || !odd) seek(search, draw_anywhere, 4);
 }
 
 /* ---- proposals ---- */
@@ -618,21 +658,9 @@ static void find_best(struct search *search, int64_t known, const double *y)
 /* 1: there is a configuration that no trial has, and it is in search->conf. */
 static int propose_from(gp_sampler *gp, const weft_past_level *level, struct search *search)
 {
-    struct results all = results_of(gp, level);
-    weft_arena *tmp = gp->past.mem;
-    weft_rank *pick = WEFT_NEW(tmp, weft_rank, all.n);
-    double *y = WEFT_NEW(tmp, double, MOST + MOST_BELIEVED);
-    int64_t *trial = WEFT_NEW(tmp, int64_t, MOST + MOST_BELIEVED);
-    fit(gp, &all, level->resource);
-    int64_t known = choose_results(gp, &all, all.n, MOST, PART, pick);
-    for (int64_t i = 0; i < known; i++) {
-        trial[i] = pick[i].id;
-        y[i] = pick[i].loss;
-    }
-    set_rows(gp, add_believed(gp, &all, known, trial), trial);
-    scale_losses(known, y);
-    weft_gauss_learn(&gp->gauss, known, y, tmp);
-    find_best(search, known, y);
+    learn(gp, level);
+    weft_gauss_learn(&gp->gauss, gp->known, gp->y, gp->past.mem);
+    find_best(search, gp->known, gp->y);
     maximise(search);
     return search->value > -INFINITY;
 }

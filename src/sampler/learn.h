@@ -53,6 +53,7 @@ typedef struct weft_past {
     int64_t n, room;
     weft_past_trial *trial; /* [n] in the order of their numbers */
     int64_t first;          /* number of trial[0] */
+    int64_t flying;         /* trials in flight */
     int64_t nlevel, roomlevel;
     weft_past_level *level; /* [nlevel] by increasing resource */
 } weft_past;
@@ -66,6 +67,12 @@ void weft_past_told(void *self, int64_t number, const weft_observation *observed
 /* The results of the largest resource with at least `enough` results; NULL: no resource has
  * so many. */
 const weft_past_level *weft_past_highest(const weft_past *past, int64_t enough);
+
+/* How many proposals one choice of results serves: 1 with fewer than WEFT_CROWD trials in
+ * flight, else one for each 32 of these, at most WEFT_MOST_TURNS. The results of that many
+ * more are missing anyway, and as many workers wait for proposals. */
+enum { WEFT_CROWD = 512, WEFT_MOST_TURNS = 64 };
+int64_t weft_past_turns(const weft_past *past);
 
 /* The losses of one resource scaled to 0 .. 1, y[n], in the order of its results; those of
  * diverged trials and of those beyond limits count as the worst other. 0 where all are

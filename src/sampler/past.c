@@ -86,6 +86,7 @@ void weft_past_pending(void *self, int64_t number, const double *conf, double re
         past->trial[at].conf = WEFT_NEW(past->mem, double, dim);
         if (dim > 0) memcpy(past->trial[at].conf, conf, dim * sizeof *conf);
     }
+    past->flying += !past->trial[at].in_flight;
     past->trial[at].in_flight = 1;
 }
 
@@ -137,6 +138,7 @@ void weft_past_told(void *self, int64_t number, const weft_observation *observed
     int64_t trial = number - past->first;
     weft_check(trial >= 0 && trial < past->n && past->trial[trial].in_flight,
                "told of trial %lld, which has no job", (long long)number);
+    past->flying--;
     past->trial[trial].in_flight = 0;
     past->trial[trial].other = observed->other;
     level->told =
@@ -167,6 +169,14 @@ const weft_past_level *weft_past_highest(const weft_past *past, int64_t enough)
     for (int64_t i = past->nlevel - 1; i >= 0; i--)
         if (past->level[i].n >= enough) return &past->level[i];
     return NULL;
+}
+
+int64_t weft_past_turns(const weft_past *past)
+{
+    enum { EACH = 32 };
+    int64_t turns = past->flying / EACH;
+    if (past->flying < WEFT_CROWD) return 1;
+    return turns < WEFT_MOST_TURNS ? turns : WEFT_MOST_TURNS;
 }
 
 void weft_past_scaled(const weft_past_level *level, double *y)

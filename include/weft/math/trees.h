@@ -30,6 +30,7 @@ typedef struct weft_trees {
     int *start;        /* [ntree + 1] first node of a tree */
     weft_tree_node *node;
     double *value; /* [nodes] mean of the values in the node */
+    int *count;    /* [nodes] draws in the node */
 } weft_trees;
 
 /* Grows a forest on n points x[n][dim] with values y[n]. Each tree is grown on n points
@@ -51,6 +52,10 @@ void weft_trees_grow(weft_trees *trees, const weft_trees_rule *rule, int n, int 
  * believer). */
 void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, int all,
                         const double *x, double *y, uint64_t seed, weft_arena *mem);
+/* Adds a point x[dim] with the value that the forest predicts for it: the mean of its leaf
+ * in each tree moves as if the point had been drawn once more, and no node is split. So the
+ * trees agree more where points were added. Cost O(trees depth). */
+void weft_trees_add(weft_trees *trees, const double *x, weft_arena *tmp);
 /* Mean and sample variance (divisor trees - 1) over the trees' predictions for m points
  * x[m][dim]; tmp holds scratch. Cost O(m trees depth). */
 void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mean,
