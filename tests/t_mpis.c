@@ -163,6 +163,10 @@ static void test_two(void)
        "so are two whose files have one name");
     ok(refused("libmpi_gnu_91.so.12 libmpi.so.40") == WEFT_ECONF,
        "and Cray's with another");
+    ok(refused("libmpi_abi.so.1.0 libmpi.so.40") == WEFT_ECONF,
+       "and one of MPI 5's common names, libmpi_abi");
+    ok(refused("libmpi_abi.so.1.0 libmpifort_abi.so.1 libmpi_shm_heap_proxy.so") == WEFT_OK,
+       "which alone, with what Intel's MPI loads, is one");
     ok(weft_mpis_refuse("/no/such/file") == WEFT_OK,
        "where the system does not tell, nothing is refused");
 }

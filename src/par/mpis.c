@@ -33,8 +33,8 @@ void weft_par_library(char *text, size_t n)
 /* 1 if this is the name of an MPI's own library: those of Fortran and C++ have others. */
 static int is_mpi(const char *name)
 {
-    static const char *const own[] = {"libmpi.so.", "libmpich.so.", "libmpi_cray.so.",
-                                      "libmpi_gnu"};
+    static const char *const own[] = {"libmpi.so.", "libmpi_abi.so.", "libmpich.so.",
+                                      "libmpi_cray.so.", "libmpi_gnu"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strncmp(name, own[i], strlen(own[i])) == 0) return 1;
     return 0;
