@@ -79,6 +79,14 @@ ifneq ($(filter x86_64%,$(ARCH)),)
 OPT += -march=x86-64-v2
 FLAGS_kernel_avx2 := -mavx2 -mfma -mbmi2
 FLAGS_kernel_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mfma
+else
+LEFT_OUT += math/kernel_avx2 math/kernel_avx512
+endif
+ifneq ($(filter aarch64% arm64%,$(ARCH)),)
+# gcc 12 breaks down where it makes vectors of the largest of floats in double.
+OPT += $(if $(CLANG),,-fno-builtin-fmax -fno-builtin-fmin)
+else
+LEFT_OUT += math/kernel_neon
 endif
 # Gathering single numbers into vectors takes longer than adding them one by one.
 FLAGS_sparse := -fno-tree-vectorize
@@ -435,7 +443,7 @@ hooks: ## a commit checks format and walls first
 
 tidied = clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,$(    -std=c11 $(DEFS) -Iinclude -Isrc $(LIB_CFLAGS) $2
 tidy: ## clang-tidy of all sources
-	$(call tidied,$(filter-out %_avx2.c %_avx512.c,$(filter src/%.c,$(SOURCES))))
+	$(call tidied,$(filter-out %_avx2.c %_avx512.c %_neon.c,$(filter src/%.c,$(SOURCES))))
 	$(call tidied,src/math/kernel_avx2.c,$(FLAGS_kernel_avx2))
 	$(call tidied,src/math/kernel_avx512.c,$(FLAGS_kernel_avx512))
 

@@ -280,13 +280,7 @@ static int many_is_right(const weft_kernel *kernel, int c, int spread)
 
 static void test_loops(void)
 {
-    const weft_kernel *const table[] = {
-        &weft_kernel_plain,
-#if defined(__x86_64__)
-        &weft_kernel_avx2,
-        &weft_kernel_avx512
-#endif
-    };
+    const weft_kernel *const table[] = {WEFT_KERNELS};
     for (size_t i = 0; i < LEN(table); i++) {
         size_t mark = weft_arena_mark(mem);
         if (!table[i]->works()) {

@@ -228,13 +228,7 @@ int main(void)
     struct outcome *plain = WEFT_NEW(mem, struct outcome, 2), *own = plain + 1;
     draw_probe(probe);
     run_all(&weft_kernel_plain, probe, plain);
-    const weft_kernel *const table[] = {
-        &weft_kernel_plain,
-#if defined(__x86_64__)
-        &weft_kernel_avx2,
-        &weft_kernel_avx512,
-#endif
-    };
+    const weft_kernel *const table[] = {WEFT_KERNELS};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (!table[i]->works()) {
             skip(1, "this CPU has no such loops");

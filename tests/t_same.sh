@@ -48,6 +48,8 @@ stopped() # OPTION...
     same $? "resumed after that"
 }
 
+kernels='plain avx2 avx512'
+[ "$(uname -m)" != aarch64 ] || kernels='plain neon dotprod'
 by_kernel() # KERNEL: the loops for other CPUs, where this one has them
 {
     [ "$1" != "$own" ] || return
@@ -116,7 +118,7 @@ while IFS='|' read -r name data some least search; do
         same $? "on 4 ranks, as if on two nodes"
         stopped "run.memory=$some"
     fi
-    for kernel in plain avx2 avx512; do by_kernel $kernel; done
+    for kernel in $kernels; do by_kernel $kernel; done
 done <<END
 floats|floats|0.004|0.002|inputs/demo-images.ini rff.features=1094 space.configs=6
 structured|floats|0.004|0.002|inputs/demo-images.ini fmap.model=logistic rff.features=300 space.configs=4 rff.kernel=gaussian rff.projection=structured

@@ -186,7 +186,7 @@ static weft_status parse_choice(const weft_opt *opt, const char *text, double *v
     char all[512] = "";
     for (int i = 0; i < n; i++) {
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", word[i]);
+        snprintf(all + used, sizeof all - used, "%s%.31s", i > 0 ? ", " : "", word[i]);
     }
     return weft_fail(WEFT_ECONF, "'%s' is none of %s; did you mean %s?", text, all,
                      weft_nearest(text, list, n));

@@ -14,12 +14,7 @@
 
 /* ---- the choice ---- */
 
-/* From the widest on; the last works everywhere. */
-static const weft_kernel *const tables[] = {
-#if defined(__x86_64__)
-    &weft_kernel_avx512, &weft_kernel_avx2,
-#endif
-    &weft_kernel_plain};
+static const weft_kernel *const tables[] = {WEFT_KERNELS};
 
 const weft_kernel *weft_kernel_best(void)
 {

@@ -15,8 +15,12 @@ enum {
 
 /* For loops whose sums must stay in registers: short loops are written out, and a sum that
  * is kept is not postponed until registers run out. */
-#define INLINE  static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__aarch64__)
+#define KEEP(v) __asm__("" : "+w"(v))
+#else
 #define KEEP(v) __asm__("" : "+v"(v))
+#endif
 #ifdef __clang__
 #define UNROLL      _Pragma("unroll")
 #define UNROLL_ROWS _Pragma("unroll")
@@ -184,15 +188,26 @@ typedef struct weft_kernel {
 } weft_kernel;
 
 /* The table of a file that has all loops by their names. */
-#define WEFT_KERNEL(which)                                                                 \
+#define WEFT_KERNEL(which) WEFT_KERNEL_BY(which, works, u8s8)
+#define WEFT_KERNEL_BY(which, runs, bytes)                                                 \
     {                                                                                      \
-        .name = which, .works = works, .wide = WIDE, .lanes = W, .rows = TILE_ROWS,        \
-        .u8s8 = u8s8, .gram = gram, .tile_rows = tile_rows, .strip = strip,                \
+        .name = which, .works = runs, .wide = WIDE, .lanes = W, .rows = TILE_ROWS,         \
+        .u8s8 = bytes, .gram = gram, .tile_rows = tile_rows, .strip = strip,               \
         .strip_rows = strip_rows, .step = step, .sparse_dots = sparse_dots,                \
         .sparse_adds = sparse_adds, WEFT_PUBLIC_LOOPS(WEFT_LOOP_ENTRY)                     \
     }
 
-extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512;
+extern const weft_kernel weft_kernel_plain, weft_kernel_avx2, weft_kernel_avx512,
+    weft_kernel_neon, weft_kernel_dotprod;
+/* Those of the kind of CPU that is compiled for, from the widest on; the last works
+ * everywhere. */
+#if defined(__x86_64__)
+#define WEFT_KERNELS &weft_kernel_avx512, &weft_kernel_avx2, &weft_kernel_plain
+#elif defined(__aarch64__)
+#define WEFT_KERNELS &weft_kernel_dotprod, &weft_kernel_neon, &weft_kernel_plain
+#else
+#define WEFT_KERNELS &weft_kernel_plain
+#endif
 
 /* Vectors of the panel that begins at column j of m. */
 static inline int vectors_at(const weft_kernel *kernel, int j, int m)

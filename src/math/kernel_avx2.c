@@ -5,8 +5,6 @@
  * makes 128 multiplications in nine instructions, five of them on the multipliers: three
  * times the rate of float FMAs, and exact. gram: both factors have 8 bits and a sign, so
  * they are widened when packed; vpmaddwd. */
-#if defined(__x86_64__)
-
 #include "kernel.h"
 
 #include <immintrin.h>
@@ -194,5 +192,3 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
 }
 
 const weft_kernel weft_kernel_avx2 = WEFT_KERNEL("avx2");
-
-#endif

@@ -1,7 +1,5 @@
 /* The loops of kernel.h for CPUs with AVX-512 and its integer dot products (VNNI): vpdpbusd
  * adds 64 products of bytes to sums of 32 bits, vpdpwssd 32 products of 16 bits. */
-#if defined(__x86_64__)
-
 #include "kernel.h"
 
 #include <immintrin.h>
@@ -182,5 +180,3 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
 }
 
 const weft_kernel weft_kernel_avx512 = WEFT_KERNEL("avx512");
-
-#endif

@@ -9,8 +9,9 @@
 
 /* ---- cpu ---- */
 
-/* "avx512", "avx2" or "plain": the kernels in use, the widest that this CPU supports, or
- * those that WEFT_KERNEL in the environment names. All give the same bits. */
+/* "avx512" or "avx2", on 64-bit ARM "dotprod" or "neon", or "plain": the kernels in use,
+ * the widest that this CPU supports, or those that WEFT_KERNEL in the environment names.
+ * All give the same bits. */
 const char *weft_cpu_kernel(void);
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
