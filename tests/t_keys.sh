@@ -92,7 +92,7 @@ input ''
 taken '^task fmap' "a search of 20 trials" "$@" run.sampler=tpe
 ! grep -q 'learns nothing' "$tmp/log"
 result $? "of 20 trials ten are learnt from"
-for sampler in tpe.startup kde.points forest.design gp.design; do
+for sampler in tpe.startup kde.points forest.design gp.design mobster.design; do
     input ''
     taken "run.sampler = ${sampler%.*} learns from .* but this search has 3 trials.*; lower $sampler or" \
         "more results than trials to learn from are told of: $sampler" run.tuner=random space.configs=3 run.sampler="${sampler%.*}"
