@@ -59,8 +59,10 @@ void weft_process_propose(void *self, int64_t number, double *conf);
 
 /* ---- what both files need ---- */
 
-/* Learns from results at the resource of `level`, with curves from those of all, into y:
- * first those, then what is believed. Their number; *known: without the believed ones. */
+/* Learns from the results at the resource of `level`, with curves from those of all up to
+ * it. y[WEFT_PROCESS_RESULTS + WEFT_PROCESS_BELIEVED]: their scaled losses, then what is
+ * believed of trials without one. Returns the number of results. Cost O(n^2) for each new
+ * one of n, O(150^3) for each step of a fit. */
 int64_t weft_process_learn(weft_process *process, const weft_past_level *level, double *y);
 /* The point x[gauss.width] of a configuration at that share of the resource. */
 void weft_process_place(const weft_process *process, const double *conf, double share,

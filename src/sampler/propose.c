@@ -348,21 +348,14 @@ static int propose_from(weft_process *process, const weft_past_level *level,
     return search->value > -INFINITY;
 }
 
-/* The resource that is predicted. */
-static const weft_past_level *predicted(const weft_process *process)
-{
-    const char *e = getenv("HA_TARGET");
-    int64_t enough = process->curves ? (e ? atoi(e) : 1) : process->design;
-    return weft_past_highest(&process->past, enough);
-}
-
 void weft_process_propose(void *self, int64_t number, double *conf)
 {
     weft_process *process = self;
     const weft_space *space = process->past.space;
     weft_arena *tmp = process->past.mem;
     size_t mark = weft_arena_mark(tmp);
-    const weft_past_level *level = predicted(process);
+    const weft_past_level *level =
+        weft_past_highest(&process->past, process->curves ? 1 : process->design);
     struct search search = {.process = process,
                             .number = number,
                             .conf = WEFT_NEW(tmp, double, space->dim),

@@ -18,6 +18,7 @@ WORKERS at a time, and what would win is the best of the most resource; DEHB beg
 anew and pays for all of it, MOBSTER continues trials and pays for what is added. What is in the file already is not done again: FILE in
 the environment names it. These programs are no part of weft, which needs none of them.
 """
+import contextlib
 import importlib.metadata
 import logging
 import math
@@ -271,9 +272,10 @@ class Mobster:
     """Syne Tune's MOBSTER by its defaults, with rungs of promotion, eta 3."""
 
     def __init__(self, axes, seed, workers):
-        import syne_tune.config_space as c
-        from syne_tune.backend.trial_status import Trial
-        from syne_tune.optimizer.baselines import MOBSTER
+        with contextlib.redirect_stdout(sys.stderr):  # it prints what is not installed
+            import syne_tune.config_space as c
+            from syne_tune.backend.trial_status import Trial
+            from syne_tune.optimizer.baselines import MOBSTER
         self.version, self.axes, self.trial = importlib.metadata.version("syne-tune"), axes, Trial
         space = {"x%d" % j: self.axis(c, a) for j, a in enumerate(axes)}
         self.model = MOBSTER(dict(space, epochs=LONGEST), metric="loss", mode="min", resource_attr="epoch",
