@@ -103,7 +103,7 @@ hyperband="run.tuner=hyperband hyperband.max_resource=9 run.sampler=tpe"
 taken 'tpe learns from 10 results on, of one resource, but this search has 17 trials, at most 9 of one resource' \
     "and than trials of any one resource" $hyperband fmap.resource=iterations
 # shellcheck disable=SC2086
-taken '^task fmap' "mobster learns from those of all resources" $hyperband fmap.resource=iterations run.sampler=mobster
+taken '^task fmap' "mobster learns from those of all resources" ${hyperband/tpe/mobster} fmap.resource=iterations
 ! grep -q 'learns nothing' "$tmp/log"
 result $? "of which nothing is said"
 # shellcheck disable=SC2086
