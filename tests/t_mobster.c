@@ -92,6 +92,29 @@ static void test_asked(void)
     }
 }
 
+/* What is believed of a trial in flight is not taken for its first result. */
+static void test_believed(void)
+{
+    enum { ALL = 55 }; /* so many results that theta stays with the next */
+    double conf[2];
+    for (int asked = 0; asked < 2; asked++) {
+        struct minimizer *minimizer = minimizer_new(line, by_mobster, 99, 4);
+        double at;
+        for (int i = 0; i < ALL; i++) {
+            at = (i * 7 % ALL + .5) / ALL;
+            for (int r = 1; r <= 9; r += 8)
+                sees(minimizer, i, &at, r, falls(.5, at, r) + .02 * normal_of(9, i, r, 0));
+        }
+        at = .4;
+        sees(minimizer, ALL, &at, 1, (double)NAN);
+        if (asked) sampler_proposes(minimizer, ALL + 1, &conf[asked]);
+        sees(minimizer, ALL, &at, 1, falls(.5, at, 1) - .1);
+        sampler_proposes(minimizer, ALL + 1, &conf[asked]);
+    }
+    ok(memcmp(&conf[0], &conf[1], sizeof conf[0]) == 0,
+       "a proposal while a trial was in flight makes no difference");
+}
+
 static void test_sizes(void)
 {
     static const double scale[4] = {1e-300, 1e-9, 1e12, 1.2e308};
@@ -175,6 +198,6 @@ static void test_searches(void)
 int main(void)
 {
     tap_begin();
-    return TESTS(test_all_rungs, test_crossing, test_asked, test_sizes, test_in_flight,
-                 test_finite, test_searches);
+    return TESTS(test_all_rungs, test_crossing, test_asked, test_believed, test_sizes,
+                 test_in_flight, test_finite, test_searches);
 }
