@@ -2,12 +2,16 @@
 median regret after 100 trials is the smaller one, and a table of all comparisons: medians, the share
 of pairs of runs in which weft's is worse, and the two-sided Mann-Whitney p of it.
 Use: python3 analysis/samplers.py [analysis/samplers.tsv] > analysis/samplers.md
+     python3 analysis/samplers.py --curves TABLE: mean regrets of the winners of searches on learning
+curves, milliseconds a trial, and what mobster has less than each, by seeds, with 95 % intervals
 Lines of the file are printed by build/opt/tests/b_regret and tests/gold/samplers.py."""
 import math
 import os
 import statistics
 import sys
 from collections import defaultdict
+
+import stats
 
 PAIRS = (("weft-tpe", "optuna"), ("weft-hyperopt", "hyperopt"), ("weft-kde", "bohb"), ("weft-forest", "smac"),
          ("weft-forest", "mipego"))
@@ -91,7 +95,36 @@ def print_processes(found):
     print("\n".join(table))
 
 
+def print_curves(path):
+    runs, names, functions = defaultdict(dict), [], []
+    with open(path, encoding="ascii") as lines:
+        for line in lines:
+            name, _, function, _, seed, _, _, regret, ms = line.split()
+            runs[name, function][seed] = (float(regret), float(ms))
+            names += [name] * (name not in names)
+            functions += [function] * (function not in functions)
+    print("| | " + " | ".join(functions) + " |")
+    print("|---" * (len(functions) + 1) + "|")
+    for name in names:
+        cells = []
+        for function in functions:
+            own, best = runs[name, function], runs["asha-mobster", function]
+            if not own:
+                cells.append("-")
+                continue
+            cell = f"{stats.mean_of([r for r, _ in own.values()]):.3g} ({len(own)}; {median_ms([m for _, m in own.values()])} ms)"
+            both = [own[s][0] - best[s][0] for s in own if s in best]
+            if name != "asha-mobster" and len(both) > 1:
+                less = stats.by_samples(both)
+                cell += f", {less.mean:+.3g} +- {less.half:.2g}" + " *" * (abs(less.mean) > less.half)
+            cells.append(cell)
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
 def main():
+    if sys.argv[1:2] == ["--curves"]:
+        print_curves(sys.argv[2])
+        return
     path = sys.argv[1] if len(sys.argv) > 1 else "analysis/samplers.tsv"
     with open(path, encoding="ascii") as lines:
         lines = list(lines)

@@ -4,9 +4,11 @@
 # with other samplers needs another TABLE. By the milliseconds in the table two hours of a core,
 # of which SMAC has 90 minutes and weft 5. Environment:
 #   PEERS      what tests/gold/venv.sh made; default V; empty: weft's part alone
-#   PAIRS      which comparisons; default "tpe hyperopt forest kde", also mipego and gp, which is
-#              "gp/optuna-gp gp/smac-gp gp/hebo gp/botorch", days of a core
-#   WORKERS    trials at a time; default "1 10", with gp 1
+#   PAIRS      which comparisons; default "tpe hyperopt forest kde", also mipego; gp, which is
+#              "gp/optuna-gp gp/smac-gp gp/hebo gp/botorch", days of a core; curves, alone and with
+#              a TABLE of its own: samplers under asha on learning curves, beside DEHB and Syne
+#              Tune's MOBSTER, and their paired differences
+#   WORKERS    trials at a time; default "1 10", with gp 1, with curves 4
 #   FUNCTIONS  which of tests/functions.h; default those of the table; "more": the others, those of
 #              tests/functions_more.h, for a TABLE and an OUTPUT of their own
 #   SEEDS      how many; default 20
@@ -60,7 +62,19 @@ for which in ${PAIRS:-tpe hyperopt forest kde}; do
     gp/*) pair weft-gp "${which#gp/}" "$gp" 1 "$every" ;;
     mipego) pair weft-forest mipego $'[run]\nsampler = forest' "1 10" "branin hartmann3 rosenbrock4" ;;
     kde) pair weft-kde bohb $'[run]\nsampler = kde' "1 10" "$every" ;;
-    *) echo "no comparison $which: tpe hyperopt forest kde gp mipego" >&2 && exit 2 ;;
+    curves)
+        for function in ${FUNCTIONS:-mfh3 mfh6 power3 slow3}; do
+            for sampler in space tpe kde forest gp mobster; do
+                own "asha-$sampler" $'[run]\ntuner = asha\nsampler = '"$sampler" "${WORKERS:-4}" "$function" "${FIRST:-5000}"
+            done
+            for other in dehb mobster; do
+                [ ! -d "$peers/$other" ] || FILE=$table "$peers/$other/bin/python" tests/gold/samplers.py "$other" \
+                    "${WORKERS:-4}" "$function" "$seeds" "${FIRST:-5000}" >>"$table" || exit $?
+            done
+        done
+        ;;
+    *) echo "no comparison $which: tpe hyperopt forest kde gp mipego curves" >&2 && exit 2 ;;
     esac
 done
+[ "${PAIRS:-}" != curves ] || exec "${PYTHON:-python3}" analysis/samplers.py --curves "$table"
 [ ! -s "$table" ] || [ -z "$peers" ] || ${PYTHON:-python3} analysis/samplers.py "$table" >"${OUTPUT:-analysis/samplers.md}"

@@ -14,7 +14,8 @@ static const struct {
             {"tpe", "form = joint", 8, "mixed8", 1000},
             {"kde", "", 8, "mixed8", 1000},
             {"forest", "", 15, "fifteen", 1000},
-            {"gp", "", 8, "mixed8", 300}};
+            {"gp", "", 8, "mixed8", 300},
+            {"mobster", "", 8, "mixed8", 300}};
 
 int main(int argc, char **argv)
 {

@@ -90,22 +90,24 @@ static inline double hartmann(int n, const double *v, const double *a, const dou
     return sum;
 }
 
+static const double hartmann3_a[12] = {3, 10, 30, .1, 10, 35, 3, 10, 30, .1, 10, 35};
+static const double hartmann3_p[12] = {.3689, .1170, .2673, .4699, .4387, .7470,
+                                       .1091, .8732, .5547, .0381, .5743, .8828};
+
 static inline double hartmann3(const double *v)
 {
-    static const double a[12] = {3, 10, 30, .1, 10, 35, 3, 10, 30, .1, 10, 35};
-    static const double p[12] = {.3689, .1170, .2673, .4699, .4387, .7470,
-                                 .1091, .8732, .5547, .0381, .5743, .8828};
-    return hartmann(3, v, a, p);
+    return hartmann(3, v, hartmann3_a, hartmann3_p);
 }
+
+static const double hartmann6_a[24] = {10, 3,   17,  3.5, 1.7, 8, .05, 10, 17,  .1, 8,  14,
+                                       3,  3.5, 1.7, 10,  17,  8, 17,  8,  .05, 10, .1, 14};
+static const double hartmann6_p[24] = {
+    .1312, .1696, .5569, .0124, .8283, .5886, .2329, .4135, .8307, .3736, .1004, .9991,
+    .2348, .1451, .3522, .2883, .3047, .6650, .4047, .8828, .8732, .5743, .1091, .0381};
 
 static inline double hartmann6(const double *v)
 {
-    static const double a[24] = {10, 3,   17,  3.5, 1.7, 8, .05, 10, 17,  .1, 8,  14,
-                                 3,  3.5, 1.7, 10,  17,  8, 17,  8,  .05, 10, .1, 14};
-    static const double p[24] = {.1312, .1696, .5569, .0124, .8283, .5886, .2329, .4135,
-                                 .8307, .3736, .1004, .9991, .2348, .1451, .3522, .2883,
-                                 .3047, .6650, .4047, .8828, .8732, .5743, .1091, .0381};
-    return hartmann(6, v, a, p);
+    return hartmann(6, v, hartmann6_a, hartmann6_p);
 }
 
 static inline double ackley5(const double *v)

@@ -30,6 +30,7 @@ static const char *const settings[][2] = {
     {"tpe", "startup = 2"},
     {"kde", "points = 2"},
     {"forest", "design = 2\ntrees = 2\ngenerations = 2"},
+    {"mobster", "design = 3"},
     {"fedex", "k = 3"},
     {"mw", "k = 3"},
 };

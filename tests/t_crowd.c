@@ -2,7 +2,7 @@
  * takes, that proposals are a function of what came before and apart from each other, and
  * that results are learnt. RUN: np=1 */
 #include "sampler/forest.h"
-#include "sampler/gauss.h"
+#include "sampler/process.h"
 
 #include <math.h>
 
@@ -71,6 +71,10 @@ static void slopes_counted(const weft_gauss *gauss, const double *x, double *mea
 #undef learn
 #undef MOST
 #include "sampler/gp.c"
+#include "sampler/process.c"
+#define draw gp_draw
+#include "sampler/propose.c"
+#undef draw
 #undef weft_sampler_forest
 #undef weft_sampler_gp
 #include "functions.h"

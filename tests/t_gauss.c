@@ -41,9 +41,42 @@ static weft_gauss *process_of(const double *theta, double *x, double *y)
 {
     weft_gauss *gauss = WEFT_NEW(mem, weft_gauss, 1);
     gauss_data(x, y);
-    weft_gauss_setup(gauss, DIM, levels, weft_arena_within(mem));
+    weft_gauss_setup(gauss, DIM, 0, levels, weft_arena_within(mem));
     weft_gauss_set(gauss, theta);
     for (int i = 0; i < N; i++) weft_gauss_add(gauss, x + DIM * i);
+    weft_gauss_learn(gauss, N, y, mem);
+    return gauss;
+}
+
+/* ---- the same with learning curves ---- */
+
+enum { WIDE = DIM + 1, THETA = DIM + 7 };
+static const double slow[THETA] = {-1, 0.3, -0.5, 0.2, 0.4, -5, 0.3, -1.5, -0.8, 0.1, 0.6};
+
+static void curve_data(double *x, double *y)
+{
+    static const double resource[3] = {1. / 9, 1. / 3, 1};
+    for (int i = 0; i < N; i++) {
+        gauss_point(i, x + WIDE * i);
+        x[WIDE * i + DIM] = resource[i % 3];
+        y[i] = gauss_value(i) + .5 * exp(-3 * resource[i % 3]);
+    }
+}
+
+static void curve_point(int i, double *x)
+{
+    static const double later[ASKED] = {.05, 1. / 3, 1, 1, 2};
+    gauss_point(i + 100, x);
+    x[DIM] = later[i];
+}
+
+static weft_gauss *curves_of(const double *theta, double *x, double *y)
+{
+    weft_gauss *gauss = WEFT_NEW(mem, weft_gauss, 1);
+    curve_data(x, y);
+    weft_gauss_setup(gauss, DIM, 1, levels, weft_arena_within(mem));
+    weft_gauss_set(gauss, theta);
+    for (int i = 0; i < N; i++) weft_gauss_add(gauss, x + WIDE * i);
     weft_gauss_learn(gauss, N, y, mem);
     return gauss;
 }
@@ -55,6 +88,17 @@ static double penalty(int dim, const double *theta)
     for (int a = 0; a < dim; a++) sum += (theta[a] - usual) * (theta[a] - usual) / 2;
     sum += theta[dim] * theta[dim] / 4.5;
     return sum + (theta[dim + 1] + 9) * (theta[dim + 1] + 9) / 18;
+}
+
+static double curve_penalty(int dim, const double *theta)
+{
+    static const double mean[5] = {0, -2.3, -1.4, 0, 0}, of[5] = {1, 2.25, 2.25, 2.25, .25};
+    double sum = penalty(dim, theta);
+    for (int a = 0; a < 5; a++) {
+        double off = theta[dim + 2 + a] - mean[a];
+        sum += off * off / (2 * of[a]);
+    }
+    return sum;
 }
 
 /* ---- beside other programs ---- */
@@ -79,7 +123,7 @@ static void test_gold(void)
     FILE *gold = gold_of("gauss.txt");
     double t[DIM + 2], value, x[N * DIM], y[N], slope[DIM + 2], off = 0, steep = 0, z, to;
     gauss_data(x, y);
-    weft_gauss_data data = {DIM, levels, N, x, y};
+    weft_gauss_data data = {DIM, 0, levels, N, x, y};
     for (int s = 0; s < SETS; s++) {
         int n = fscanf(gold, " fit %lf %lf %lf %lf %lf %lf %lf", t, t + 1, t + 2, t + 3,
                        t + 4, t + 5, &value);
@@ -100,26 +144,87 @@ static void test_gold(void)
     is_near(steep, 0, 1e-12, "and its derivative");
 }
 
+static void test_curves(void)
+{
+    FILE *gold = gold_of("gauss.txt");
+    double t[THETA], value, x[N * WIDE], y[N], slope[THETA], m, v, off = 0;
+    double points[ASKED * WIDE], mean[ASKED], variance[ASKED];
+    char line[512];
+    int sets = 0, asked = 0;
+    curve_data(x, y);
+    weft_gauss_data data = {DIM, 1, levels, N, x, y};
+    for (int i = 0; i < ASKED; i++) curve_point(i, points + WIDE * i);
+    while (fgets(line, sizeof line, gold)) {
+        if (sscanf(line, "curve %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf", t, t + 1,
+                   t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8, t + 9, t + 10,
+                   &value) == THETA + 1) {
+            double own = weft_gauss_evidence(&data, t, slope, mem);
+            is_near(own, value + curve_penalty(DIM, t), 1e-9, "curves: evidence, %d",
+                    sets++);
+            weft_gauss_ask(curves_of(t, x, y), ASKED, points, mean, variance, mem);
+            asked = 0;
+        } else if (sscanf(line, "at %lf %lf", &m, &v) == 2) {
+            off = worse(off, fabs(mean[asked] - m) + fabs(variance[asked] - v));
+            asked++;
+        }
+    }
+    fclose(gold);
+    ok(sets == SETS && asked == ASKED, "all rows are read: %d, %d", sets, asked);
+    is_near(off, 0, 1e-10, "curves: means and variances beside quadrature");
+}
+
 /* ---- derivatives ---- */
 
 static const double usual[DIM + 2] = {-1, 0.3, -0.5, 0.2, 0.4, -5};
 
-static void test_evidence_slopes(void)
+/* Of all elements of theta[size], by differences. */
+static double slopes_off(const weft_gauss_data *data, int size, const double *theta)
 {
-    double x[N * DIM], y[N], t[DIM + 2], slope[DIM + 2], none[DIM + 2], off = 0, h = 1e-5;
-    gauss_data(x, y);
-    weft_gauss_data data = {DIM, levels, N, x, y};
-    memcpy(t, usual, sizeof t);
-    weft_gauss_evidence(&data, t, slope, mem);
-    for (int a = 0; a < DIM + 2; a++) {
-        t[a] = usual[a] + h;
-        double up = weft_gauss_evidence(&data, t, none, mem);
-        t[a] = usual[a] - h;
-        double down = weft_gauss_evidence(&data, t, none, mem);
-        t[a] = usual[a];
+    double t[THETA], slope[THETA], none[THETA], off = 0, h = 1e-5;
+    memcpy(t, theta, (size_t)size * sizeof *t);
+    weft_gauss_evidence(data, t, slope, mem);
+    for (int a = 0; a < size; a++) {
+        t[a] = theta[a] + h;
+        double up = weft_gauss_evidence(data, t, none, mem);
+        t[a] = theta[a] - h;
+        double down = weft_gauss_evidence(data, t, none, mem);
+        t[a] = theta[a];
         off = worse(off, fabs((up - down) / (2 * h) - slope[a]) / (1 + fabs(slope[a])));
     }
-    is_near(off, 0, 1e-7, "derivatives of the evidence");
+    return off;
+}
+
+static void test_evidence_slopes(void)
+{
+    double x[N * WIDE], y[N];
+    gauss_data(x, y);
+    weft_gauss_data data = {DIM, 0, levels, N, x, y};
+    is_near(slopes_off(&data, DIM + 2, usual), 0, 1e-7, "derivatives of the evidence");
+    curve_data(x, y);
+    data.curves = 1;
+    is_near(slopes_off(&data, THETA, slow), 0, 1e-7, "with curves");
+}
+
+/* Positions move a curve's mean and variance as its derivatives say, at any resource. */
+static void test_curve_slopes(void)
+{
+    double x[N * WIDE], y[N], mean, variance, slope[2 * DIM], m[2], v[2], off = 0, h = 1e-6;
+    weft_gauss *gauss = curves_of(slow, x, y);
+    for (int i = 0; i < ASKED; i++) {
+        double at[WIDE], near[2 * WIDE];
+        curve_point(i, at);
+        weft_gauss_slopes(gauss, at, &mean, &variance, slope, mem);
+        for (int a = 0; a < 3 && !isnan(at[a]); a++) {
+            memcpy(near, at, sizeof at);
+            memcpy(near + WIDE, at, sizeof at);
+            near[a] += h;
+            near[WIDE + a] -= h;
+            weft_gauss_ask(gauss, 2, near, m, v, mem);
+            off = worse(off, fabs((m[0] - m[1]) / (2 * h) - slope[a]));
+            off = worse(off, fabs((v[0] - v[1]) / (2 * h) - slope[DIM + a]));
+        }
+    }
+    is_near(off, 0, 1e-7, "derivatives of means and variances of curves");
 }
 
 static void test_slopes(void)
@@ -191,6 +296,28 @@ static void test_points(void)
             "three results at one point: the closed form");
 }
 
+/* Points of curves that are kept give the bits of those that are added anew, though the
+ * resources come in another order at first. */
+static void test_curve_points(void)
+{
+    double x[N * WIDE], y[N], mean[2], variance[2];
+    weft_gauss *all = curves_of(slow, x, y), *again = curves_of(slow, x, y);
+    for (int keep = 0; keep < 4; keep++) {
+        weft_gauss_keep(again, keep);
+        weft_gauss_add(again, x + WIDE * (N - 1 - keep));
+        weft_gauss_keep(again, keep);
+        for (int i = keep; i < N; i++) weft_gauss_add(again, x + WIDE * i);
+        weft_gauss_learn(again, N, y, mem);
+        weft_gauss_ask(all, 1, x, mean, variance, mem);
+        weft_gauss_ask(again, 1, x, mean + 1, variance + 1, mem);
+        size_t size = sizeof *all->root * N * (N + 1) / 2;
+        ok(memcmp(all->root, again->root, size) == 0 && all->nkind == again->nkind &&
+               memcmp(mean, mean + 1, sizeof *mean) == 0 &&
+               memcmp(variance, variance + 1, sizeof *mean) == 0,
+           "curves: %d points stay, and others come, with the same bits", keep);
+    }
+}
+
 /* ---- the minimiser ---- */
 
 /* Rosenbrock's of two axes and a slope in a third. */
@@ -236,7 +363,7 @@ static void test_fit(void)
         for (int a = 0; a < AXES; a++) x[AXES * i + a] = uniform_of(3, i, a);
         y[i] = 2 * sin(6 * x[AXES * i]) + x[AXES * i + 1] + .1 * normal_of(4, i, 0, 0);
     }
-    weft_gauss_data data = {AXES, numbers, MANY, x, y};
+    weft_gauss_data data = {AXES, 0, numbers, MANY, x, y};
     weft_gauss_fit(&data, 5, theta, mem);
     weft_gauss_fit(&data, 5, again, mem);
     ok(memcmp(theta, again, sizeof theta) == 0, "a fit is repeated");
@@ -291,7 +418,7 @@ static void test_starts(void)
             x[i] = (i + .5) / FEW;
             y[i] = sin((set + 1) * x[i]) + .5 * normal_of(7, set, i, 0);
         }
-        weft_gauss_data data = {1, number, FEW, x, y};
+        weft_gauss_data data = {1, 0, number, FEW, x, y};
         weft_box box = {SIZE, lo, hi, unlikely, &data, 50, 1e-4};
         double theta[SIZE], own[SIZE] = {-.7, 0, -9};
         weft_gauss_fit(&data, (uint64_t)set, theta, mem);
@@ -304,6 +431,7 @@ static void test_starts(void)
 int main(void)
 {
     tap_begin();
-    return TESTS(test_gold, test_evidence_slopes, test_slopes, test_points, test_box,
-                 test_fit, test_corners, test_starts);
+    return TESTS(test_gold, test_curves, test_evidence_slopes, test_slopes,
+                 test_curve_slopes, test_points, test_curve_points, test_box, test_fit,
+                 test_corners, test_starts);
 }

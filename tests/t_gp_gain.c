@@ -118,7 +118,7 @@ static void learn(struct process *own)
         memcpy(x + i * dim, own->x[i], (size_t)dim * sizeof *x);
     }
     bend_all(m, own->y);
-    weft_gauss_data data = {dim, own->levels, m, x, own->y};
+    weft_gauss_data data = {dim, 0, own->levels, m, x, own->y};
     weft_gauss_fit(&data, 5, own->theta, mem);
     for (int i = 0; i < own->n; i++) {
         for (int j = 0; j <= i; j++)

@@ -92,7 +92,7 @@ input ''
 taken '^task fmap' "a search of 20 trials" "$@" run.sampler=tpe
 ! grep -q 'learns nothing' "$tmp/log"
 result $? "of 20 trials ten are learnt from"
-for sampler in tpe.startup kde.points forest.design gp.design; do
+for sampler in tpe.startup kde.points forest.design gp.design mobster.design; do
     input ''
     taken "run.sampler = ${sampler%.*} learns from .* but this search has 3 trials.*; lower $sampler or" \
         "more results than trials to learn from are told of: $sampler" run.tuner=random space.configs=3 run.sampler="${sampler%.*}"
@@ -102,6 +102,10 @@ hyperband="run.tuner=hyperband hyperband.max_resource=9 run.sampler=tpe"
 # shellcheck disable=SC2086
 taken 'tpe learns from 10 results on, of one resource, but this search has 17 trials, at most 9 of one resource' \
     "and than trials of any one resource" $hyperband fmap.resource=iterations
+# shellcheck disable=SC2086
+taken '^task fmap' "mobster learns from those of all resources" ${hyperband/tpe/mobster} fmap.resource=iterations
+! grep -q 'learns nothing' "$tmp/log"
+result $? "of which nothing is said"
 # shellcheck disable=SC2086
 taken '^task fmap' "which nine are enough for" $hyperband fmap.resource=iterations tpe.startup=8
 ! grep -q 'learns nothing' "$tmp/log"

@@ -72,6 +72,7 @@ static const struct row rows[] = {
     {"forest", "scale", "linear", quick, 12},
     {"forest", "generations", "60", "trees = 12\n", 12},
     {"gp", "design", "6", "", 0},
+    {"mobster", "design", "6", "", 0},
 };
 enum { ROWS = LEN(rows) };
 
@@ -164,6 +165,7 @@ static void test_contradictions(void)
         {"forest", "trees = 1\n", "forest.trees = 1", "from 2 to"},
         {"forest", "design = 1\n", "forest.design = 1", "from 2 to"},
         {"gp", "design = 1\n", "gp.design = 1", "from 2 to"},
+        {"mobster", "design = 1\n", "mobster.design = 1", "from 2 to"},
     };
     for (size_t i = 0; i < LEN(bad); i++) {
         struct minimizer minimizer;
@@ -207,6 +209,7 @@ static const struct {
     {"kde", "random = 0\n"},
     {"forest", "design = 10\ntrees = 30\ngenerations = 50\n"},
     {"gp", "design = 10\n"},
+    {"mobster", "design = 10\n"},
 };
 
 static const char *run_of(size_t kind)
@@ -246,7 +249,8 @@ static void test_edges(size_t kind, double (*loss)(const double *), const char *
     }
     ok(inside, "%s: axes of one value, and trials %s", kinds[kind].sampler, what);
     if (strcmp(kinds[kind].sampler, "forest") == 0 ||
-        strcmp(kinds[kind].sampler, "gp") == 0)
+        strcmp(kinds[kind].sampler, "gp") == 0 ||
+        strcmp(kinds[kind].sampler, "mobster") == 0)
         ok(alike == 0, "no configuration is told twice where there are enough");
 }
 
@@ -275,6 +279,7 @@ static void test_rungs(void)
                {"kde", "random = 0\npoints = 6", 1},
                {"kde", "random = 0\npoints = 150", 0},
                {"gp", "design = 6", 1},
+               {"mobster", "design = 6", 1},
                {"gp", "design = 150", 0}};
     for (size_t r = 0; r < LEN(all); r++) {
         weft_job job;

@@ -129,12 +129,15 @@ static const struct mixed learning[] = {
     {"none", "", "kde\npoints = 2\nrandom = 0"},
     {"none", "", "forest\ndesign = 3\ntrees = 3\ngenerations = 3"},
     {"none", "", "gp\ndesign = 3"},
+    {"none", "", "mobster\ndesign = 3"},
 };
 
-/* gp takes a thousand times as long as others: with the defaults of schedules alone. */
+/* gp and mobster take a thousand times as long as others: with the defaults of schedules
+ * alone. */
 static int is_dear(const struct mixed *mixed)
 {
-    return strncmp(mixed->sampler, "gp", 2) == 0;
+    return strncmp(mixed->sampler, "gp", 2) == 0 ||
+           strncmp(mixed->sampler, "mobster", 7) == 0;
 }
 
 static void with_samplers(const struct schedule *schedule)

@@ -162,6 +162,11 @@ struct evidence {
     double *root;       /* packed */
     double *turned;     /* [n][n] rows of root'^-1, row i from its place i on */
     double *z, *weight; /* [n] root^-1 y, the inverse of the covariances times y */
+    int nkind;          /* of resources; 0: no curves */
+    int *of;            /* [n] which one */
+    double *kind;
+    double *factor, *common;     /* [nkind][nkind] weft_gauss_share */
+    double *byfactor, *bycommon; /* derivatives by these */
 };
 
 /* Priors of theta. */
@@ -171,14 +176,44 @@ struct normal {
 
 static struct normal prior_of(int dim, int a)
 {
-    if (a < dim) return (struct normal){-0.7, 1, -4, 6};
-    if (a == dim) return (struct normal){0, 2.25, -4, 6};
-    return (struct normal){-9, 9, -25, 0};
+    static const struct normal other[] = {
+        {0, 2.25, -4, 6},    {-9, 9, -25, 0},  {0, 1, -4, 6},   {-2.3, 2.25, -4, 6},
+        {-1.4, 2.25, -4, 6}, {0, 2.25, -4, 6}, {0, 0.25, -1, 1}};
+    return a < dim ? (struct normal){-0.7, 1, -4, 6} : other[a - dim];
+}
+
+static int size_of(const weft_gauss_data *data)
+{
+    return weft_gauss_size(data->dim, data->curves);
+}
+
+/* The resources of the points. */
+static void see_kinds(struct evidence *evidence, weft_arena *tmp)
+{
+    const weft_gauss_data *data = evidence->data;
+    int64_t width = data->dim + data->curves;
+    evidence->kind = WEFT_NEW(tmp, double, data->n);
+    evidence->of = WEFT_NEW(tmp, int, data->n);
+    for (int64_t i = 0; i < data->n; i++)
+        evidence->of[i] = weft_gauss_kind(data->x[i * width + data->dim], &evidence->nkind,
+                                          evidence->kind);
+    int64_t pairs = (int64_t)evidence->nkind * evidence->nkind;
+    evidence->factor = WEFT_NEW(tmp, double, 4 * pairs);
+    evidence->common = evidence->factor + pairs;
+    evidence->byfactor = evidence->common + pairs;
+    evidence->bycommon = evidence->byfactor + pairs;
+}
+
+/* Which pair of resources two points have. */
+static int64_t pair_of(const struct evidence *evidence, int64_t i, int64_t j)
+{
+    return (int64_t)evidence->of[i] * evidence->nkind + evidence->of[j];
 }
 
 static struct evidence see(const weft_gauss_data *data, weft_arena *tmp)
 {
     int64_t n = data->n, dim = data->dim, npair = n * (n - 1) / 2;
+    int64_t width = dim + data->curves;
     struct evidence all = {.data = data, .n = n, .npair = npair}, *evidence = &all;
     evidence->gap = WEFT_NEW(tmp, double, dim *npair);
     evidence->square = WEFT_NEW(tmp, double, 3 * npair);
@@ -190,9 +225,29 @@ static struct evidence see(const weft_gauss_data *data, weft_arena *tmp)
     evidence->weight = evidence->z + n;
     for (int64_t a = 0; a < dim; a++)
         for (int64_t i = 1; i < n; i++)
-            weft_gauss_gaps(data->levels[a], i, data->x + a, dim, data->x[i * dim + a],
+            weft_gauss_gaps(data->levels[a], i, data->x + a, width, data->x[i * width + a],
                             evidence->gap + a * npair + i * (i - 1) / 2);
+    if (data->curves) see_kinds(evidence, tmp);
     return all;
+}
+
+/* The covariance of points i and j, of which M is that of configurations. */
+static double covariance(const struct evidence *evidence, double signal, double m,
+                         int64_t i, int64_t j)
+{
+    if (evidence->nkind == 0) return signal * m;
+    int64_t pair = pair_of(evidence, i, j);
+    return signal * m * evidence->factor[pair] + evidence->common[pair];
+}
+
+static void share_kinds(struct evidence *evidence, const double *theta)
+{
+    int n = evidence->nkind;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            weft_gauss_share(theta + evidence->data->dim + 2, evidence->kind[i],
+                             evidence->kind[j], evidence->factor + i * n + j,
+                             evidence->common + i * n + j);
 }
 
 /* The factor, and the sum of the logarithms of its diagonal. */
@@ -208,10 +263,12 @@ static double factor(struct evidence *evidence, const double *theta)
             evidence->square[p] += narrow * gap[p];
     }
     weft_gauss_matern(evidence->npair, evidence->square, evidence->k, evidence->fall);
+    share_kinds(evidence, theta);
     for (int64_t i = 0, p = 0; i < evidence->n; i++) {
         double *row = weft_gauss_row(evidence->root, i);
-        for (int64_t j = 0; j < i; j++) row[j] = signal * evidence->k[p++];
-        row[i] = signal + noise;
+        for (int64_t j = 0; j < i; j++)
+            row[j] = covariance(evidence, signal, evidence->k[p++], i, j);
+        row[i] = covariance(evidence, signal, 1, i, i) + noise;
         weft_gauss_root(evidence->root, i);
         sum += log(row[i]);
     }
@@ -252,24 +309,67 @@ static double pull_of(const struct evidence *evidence, int64_t i, int64_t j)
     return weft_gauss_dot(n - i, one, two) - evidence->weight[i] * evidence->weight[j];
 }
 
+/* Derivatives by what resources share, in place of pull by pull times factor. */
+static void share_pull(struct evidence *evidence, double signal, int64_t i, double own,
+                       double *pull)
+{
+    const double *k = evidence->k + i * (i - 1) / 2;
+    for (int64_t j = 0; j <= i; j++) {
+        int64_t pair = pair_of(evidence, i, j);
+        double by = j < i ? pull[j] : own / 2;
+        evidence->byfactor[pair] += by * signal * (j < i ? k[j] : 1);
+        evidence->bycommon[pair] += by;
+        if (j < i) pull[j] *= evidence->factor[pair];
+    }
+}
+
+/* Derivatives by theta[5] of curves, from those by what resources share. */
+static void curve_slopes(const struct evidence *evidence, const double *theta,
+                         double *slope)
+{
+    int n = evidence->nkind;
+    double shape = exp(theta[0]), scale = exp(theta[1]), own = exp(theta[2]);
+    double common = exp(theta[3]), tie = theta[4];
+    for (int a = 0; a < 5; a++) slope[a] = 0;
+    for (int p = 0; p < n * n; p++) {
+        double r[3] = {evidence->kind[p / n], evidence->kind[p % n]}, kappa[3];
+        double f = evidence->byfactor[p], c = evidence->bycommon[p];
+        r[2] = r[0] + r[1];
+        for (int i = 0; i < 3; i++) {
+            kappa[i] = exp(-shape * log1p(r[i] / scale));
+            double by = i < 2 ? -tie * f : (tie * tie + own) * f + common * c;
+            slope[0] -= by * kappa[i] * shape * log1p(r[i] / scale);
+            slope[1] += by * kappa[i] * shape * r[i] / (scale + r[i]);
+        }
+        slope[2] += f * own * kappa[2];
+        slope[3] += c * common * kappa[2];
+        slope[4] += f * (2 * tie * kappa[2] - kappa[0] - kappa[1]);
+    }
+}
+
 /* The derivatives of half the quadratic form and half the logarithm of the determinant. */
 static void slopes_of(struct evidence *evidence, const double *theta, double *slope)
 {
-    int dim = evidence->data->dim;
-    double signal = exp(theta[dim]), noise = exp(theta[dim + 1]), own = 0, rest = 0;
+    int dim = evidence->data->dim, n = evidence->nkind;
+    double signal = exp(theta[dim]), noise = exp(theta[dim + 1]), own = 0, signals = 0;
     double *pull = evidence->square;
-    for (int64_t i = 0, p = 0; i < evidence->n; i++) {
-        for (int64_t j = 0; j < i; j++) pull[p++] = pull_of(evidence, i, j);
-        own += pull_of(evidence, i, i);
+    for (int i = 0; i < 2 * n * n; i++) evidence->byfactor[i] = 0;
+    for (int64_t i = 0; i < evidence->n; i++) {
+        double *row = pull + i * (i - 1) / 2, last = pull_of(evidence, i, i);
+        for (int64_t j = 0; j < i; j++) row[j] = pull_of(evidence, i, j);
+        if (n > 0) share_pull(evidence, signal, i, last, row);
+        own += last;
+        signals += n > 0 ? last * evidence->factor[pair_of(evidence, i, i)] : last;
     }
-    rest = weft_gauss_dot(evidence->npair, pull, evidence->k);
-    slope[dim] = signal * (rest + own / 2);
+    double rest = weft_gauss_dot(evidence->npair, pull, evidence->k);
+    slope[dim] = signal * (rest + signals / 2);
     slope[dim + 1] = noise * own / 2;
     for (int64_t p = 0; p < evidence->npair; p++) pull[p] *= evidence->fall[p];
     for (int a = 0; a < dim; a++)
         slope[a] =
             5. / 3 * signal * exp(-2 * theta[a]) *
             weft_gauss_dot(evidence->npair, pull, evidence->gap + a * evidence->npair);
+    if (n > 0) curve_slopes(evidence, theta + dim + 2, slope + dim + 2);
 }
 
 static double value_of(void *own, const double *theta, double *slope)
@@ -279,7 +379,7 @@ static double value_of(void *own, const double *theta, double *slope)
     double value =
         factor(evidence, theta) + weigh(evidence) / 2 + (double)evidence->n / 2 * log_2pi;
     slopes_of(evidence, theta, slope);
-    for (int a = 0; a < evidence->data->dim + 2; a++) {
+    for (int a = 0; a < size_of(evidence->data); a++) {
         struct normal prior = prior_of(evidence->data->dim, a);
         double off = theta[a] - prior.mean;
         value += off * off / (2 * prior.variance);
@@ -301,14 +401,14 @@ double weft_gauss_evidence(const weft_gauss_data *data, const double *theta, dou
 /* ---- fits ---- */
 
 /* Start 0 is the priors' means; the others are draws around it. */
-static void start_at(int dim, int start, uint64_t seed, double *theta)
+static void start_at(const weft_gauss_data *data, int start, uint64_t seed, double *theta)
 {
     double spread = 1;
-    for (int a = 0; a < dim + 2; a++) {
+    for (int a = 0; a < size_of(data); a++) {
         double z[2];
         weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TUNER, (uint64_t)start, (uint64_t)a, 0);
         weft_rng_normal_pair(&rng, z);
-        theta[a] = prior_of(dim, a).mean;
+        theta[a] = prior_of(data->dim, a).mean;
         if (start > 0) theta[a] += spread * z[0];
     }
 }
@@ -318,16 +418,16 @@ void weft_gauss_fit(const weft_gauss_data *data, uint64_t seed, double *theta,
 {
     enum { MANY = 100, STEPS = 50 };
     size_t mark = weft_arena_mark(tmp);
-    int size = data->dim + 2, starts = data->n > MANY ? 1 : 2;
+    int size = size_of(data), starts = data->n > MANY ? 1 : 2;
     double *lo = WEFT_NEW(tmp, double, 3 * size), *hi = lo + size, *own = hi + size;
     double best = INFINITY, least = 1e-4;
     for (int a = 0; a < size; a++) lo[a] = prior_of(data->dim, a).lo;
     for (int a = 0; a < size; a++) hi[a] = prior_of(data->dim, a).hi;
     struct evidence evidence = see(data, tmp);
     weft_box box = {size, lo, hi, value_of, &evidence, STEPS, least};
-    start_at(data->dim, 0, seed, theta);
+    start_at(data, 0, seed, theta);
     for (int s = 0; s < starts; s++) {
-        start_at(data->dim, s, seed, own);
+        start_at(data, s, seed, own);
         double value = weft_box_lower(&box, own, tmp);
         if (!(value < best)) continue;
         best = value;

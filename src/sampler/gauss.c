@@ -65,6 +65,30 @@ void weft_gauss_matern(int64_t n, const double *square, double *k, double *fall)
     }
 }
 
+/* ---- learning curves ---- */
+
+static double kappa(const double *theta, double u)
+{
+    return exp(-exp(theta[0]) * log1p(u / exp(theta[1])));
+}
+
+void weft_gauss_share(const double *theta, double one, double two, double *factor,
+                      double *common)
+{
+    double both = kappa(theta, one + two), tie = theta[4];
+    *factor = 1 - tie * (kappa(theta, one) + kappa(theta, two)) +
+              (tie * tie + exp(theta[2])) * both;
+    *common = exp(theta[3]) * both;
+}
+
+int weft_gauss_kind(double resource, int *n, double *kind)
+{
+    int k = 0;
+    while (k < *n && fabs(kind[k] - resource) > 0) k++;
+    if (k == *n) kind[(*n)++] = resource;
+    return k;
+}
+
 /* ---- log expected improvement ---- */
 
 double weft_gauss_gain(double z, double *slope)
@@ -87,25 +111,33 @@ double weft_gauss_gain(double z, double *slope)
 
 /* ---- points ---- */
 
-void weft_gauss_setup(weft_gauss *gauss, int dim, const int *levels, weft_arena *mem)
+void weft_gauss_setup(weft_gauss *gauss, int dim, int curves, const int *levels,
+                      weft_arena *mem)
 {
     *gauss = (weft_gauss){.dim = dim,
+                          .curves = curves,
+                          .width = dim + curves,
                           .levels = levels,
-                          .theta = WEFT_NEW(mem, double, dim + 2),
+                          .theta = WEFT_NEW(mem, double, weft_gauss_size(dim, curves)),
                           .narrow = WEFT_NEW(mem, double, dim),
                           .mem = mem};
 }
 
 void weft_gauss_set(weft_gauss *gauss, const double *theta)
 {
-    memcpy(gauss->theta, theta, (size_t)(gauss->dim + 2) * sizeof *theta);
+    memcpy(gauss->theta, theta,
+           (size_t)weft_gauss_size(gauss->dim, gauss->curves) * sizeof *theta);
     for (int a = 0; a < gauss->dim; a++) gauss->narrow[a] = exp(-2 * theta[a]);
-    gauss->n = 0;
+    gauss->n = gauss->nkind = 0;
 }
 
 void weft_gauss_keep(weft_gauss *gauss, int64_t n)
 {
-    if (n < gauss->n) gauss->n = n;
+    if (n >= gauss->n) return;
+    gauss->n = n;
+    gauss->nkind = 0;
+    for (int64_t i = 0; i < n && gauss->curves; i++)
+        if (gauss->of[i] == gauss->nkind) gauss->nkind++;
 }
 
 static double signal_of(const weft_gauss *gauss)
@@ -113,7 +145,32 @@ static double signal_of(const weft_gauss *gauss)
     return exp(gauss->theta[gauss->dim]);
 }
 
-/* Covariances k[n], and their fall, of x[dim] with all points. tmp: 2 n numbers. */
+/* The variance at a point, without noise. */
+static double own_variance(const weft_gauss *gauss, const double *x)
+{
+    double factor, common, signal = signal_of(gauss);
+    if (!gauss->curves) return signal;
+    weft_gauss_share(gauss->theta + gauss->dim + 2, x[gauss->dim], x[gauss->dim], &factor,
+                     &common);
+    return signal * factor + common;
+}
+
+/* Has covariances of a point at that resource be those of learning curves. tmp: 2 n
+ * numbers. */
+static void share(const weft_gauss *gauss, double resource, double *k, double *fall,
+                  double *tmp)
+{
+    double *factor = tmp, *common = tmp + gauss->n;
+    for (int i = 0; i < gauss->nkind; i++)
+        weft_gauss_share(gauss->theta + gauss->dim + 2, gauss->kind[i], resource,
+                         factor + i, common + i);
+    for (int64_t i = 0; i < gauss->n; i++) {
+        k[i] = k[i] * factor[gauss->of[i]] + common[gauss->of[i]];
+        fall[i] *= factor[gauss->of[i]];
+    }
+}
+
+/* Covariances k[n], and their fall, of x[width] with all points. tmp: 2 n numbers. */
 static void cover(const weft_gauss *gauss, const double *x, double *k, double *fall,
                   double *tmp)
 {
@@ -121,18 +178,30 @@ static void cover(const weft_gauss *gauss, const double *x, double *k, double *f
     double *square = tmp, *gap = tmp + n, signal = signal_of(gauss);
     for (int64_t i = 0; i < n; i++) square[i] = 0;
     for (int a = 0; a < gauss->dim; a++) {
-        weft_gauss_gaps(gauss->levels[a], n, gauss->x + a, gauss->dim, x[a], gap);
+        weft_gauss_gaps(gauss->levels[a], n, gauss->x + a, gauss->width, x[a], gap);
         for (int64_t i = 0; i < n; i++) square[i] += gauss->narrow[a] * gap[i];
     }
     weft_gauss_matern(n, square, k, fall);
     for (int64_t i = 0; i < n; i++) k[i] *= signal;
     for (int64_t i = 0; i < n; i++) fall[i] *= signal;
+    if (gauss->curves) share(gauss, x[gauss->dim], k, fall, tmp);
+}
+
+/* Appends the resource of the point that comes. */
+static void add_kind(weft_gauss *gauss, const double *x)
+{
+    int64_t n = gauss->n;
+    if (!gauss->curves) return;
+    gauss->of = weft_regrow(gauss->mem, gauss->of, sizeof *gauss->of, n, &gauss->roomof);
+    gauss->kind = weft_regrow(gauss->mem, gauss->kind, sizeof *gauss->kind, gauss->nkind,
+                              &gauss->roomkind);
+    gauss->of[n] = weft_gauss_kind(x[gauss->dim], &gauss->nkind, gauss->kind);
 }
 
 void weft_gauss_add(weft_gauss *gauss, const double *x)
 {
-    int64_t n = gauss->n, dim = gauss->dim;
-    size_t row = (size_t)dim * sizeof *x;
+    int64_t n = gauss->n, width = gauss->width;
+    size_t row = (size_t)width * sizeof *x;
     gauss->x = weft_regrow(gauss->mem, gauss->x, row, n, &gauss->room);
     int64_t all = (n + 1) * (n + 2) / 2;
     while (gauss->rootroom < all)
@@ -142,9 +211,10 @@ void weft_gauss_add(weft_gauss *gauss, const double *x)
     weft_arena *tmp = weft_arena_new();
     double *own = weft_gauss_row(gauss->root, n), *fall = WEFT_NEW(tmp, double, 3 * n);
     cover(gauss, x, own, fall, fall + n);
-    own[n] = signal_of(gauss) + exp(gauss->theta[dim + 1]);
+    own[n] = own_variance(gauss, x) + exp(gauss->theta[gauss->dim + 1]);
     weft_gauss_root(gauss->root, n);
-    memcpy(gauss->x + n * dim, x, row);
+    memcpy(gauss->x + n * width, x, row);
+    add_kind(gauss, x);
     gauss->n++;
     weft_arena_free(tmp);
 }
@@ -206,12 +276,14 @@ void weft_gauss_ask(const weft_gauss *gauss, int m, const double *x, double *mea
     size_t mark = weft_arena_mark(tmp);
     double *v = WEFT_NEW(tmp, double, B *n), *k = WEFT_NEW(tmp, double, 4 * n), squares[B];
     for (int b = 0; b < m; b++) {
-        cover(gauss, x + b * gauss->dim, k, k + n, k + 2 * n);
+        cover(gauss, x + b * gauss->width, k, k + n, k + 2 * n);
         mean[b] = weft_gauss_dot(n, k, gauss->weight);
         for (int64_t i = 0; i < n; i++) v[i * B + b] = k[i];
     }
     solve_batch(gauss, v, squares);
-    for (int b = 0; b < m; b++) variance[b] = floored(gauss, signal_of(gauss) - squares[b]);
+    for (int b = 0; b < m; b++)
+        variance[b] =
+            floored(gauss, own_variance(gauss, x + b * gauss->width) - squares[b]);
     weft_arena_reset(tmp, mark);
 }
 
@@ -234,13 +306,13 @@ void weft_gauss_slopes(const weft_gauss *gauss, const double *x, double *mean,
     double *k = WEFT_NEW(tmp, double, 4 * n), *fall = k + n, *turn = k + 2 * n;
     cover(gauss, x, k, fall, turn);
     *mean = weft_gauss_dot(n, k, gauss->weight);
-    *variance = floored(gauss, signal_of(gauss) - solve(gauss, k));
+    *variance = floored(gauss, own_variance(gauss, x) - solve(gauss, k));
     solve_back(gauss, k);
     for (int a = 0; a < dim; a++) {
         slopes[a] = slopes[dim + a] = 0;
         if (gauss->levels[a] > 0 || isnan(x[a])) continue;
         for (int64_t i = 0; i < n; i++) {
-            double other = gauss->x[i * dim + a];
+            double other = gauss->x[i * gauss->width + a];
             turn[i] = fall[i] * (x[a] - (isnan(other) ? 0.5 : other));
         }
         double by = -5. / 3 * gauss->narrow[a];

@@ -47,38 +47,62 @@ enum { WEFT_GAUSS_BATCH = 8 };
  *     signal (1 + u + u^2 / 3) exp(-u),  u^2 = 5 sum_a gap_a(x, x') / length_a^2,
  * and gap_a is (x_a - x'_a)^2 for numbers; 0 or 1 for categories, equal or not, of which
  * NAN is one more level; for a number and NAN (x_a - 1/2)^2 + 3/4: NAN is a point beside
- * the middle of the axis, at most 1 away from all of it. */
+ * the middle of the axis, at most 1 away from all of it. With learning curves a point has a
+ * resource r >= 0, too, after its axes, and the loss of a configuration x is
+ *     y(x, r) = f(x) + (g(x) + h - tie f(x)) exp(-rate r),
+ * f the loss that its curve tends to, g(x) what is its own of the way there, and h what is
+ * common to all; f, g and h are independent processes of the variances signal, own signal
+ * (with Matern's M as above) and common, and the rate has the Gamma distribution of that
+ * shape and 1 / scale. So
+ *     cov = signal M(x, x') (1 - tie (kappa(r) + kappa(r')) + (tie^2 + own) kappa(r + r'))
+ *           + common kappa(r + r'),  kappa(u) = E exp(-rate u) = (1 + u / scale)^-shape,
+ * kappa(r + r') being the kernel of exponential decay of Swersky, Snoek, Adams,
+ * "Freeze-thaw Bayesian optimization", arXiv 1406.3896, 2014. The joint process of
+ * configurations and resources is that of Klein, Tiao, Lienart, Archambeau, Seeger, arXiv
+ * 2003.10865, 2020, who have a constant for h and no g. */
 typedef struct weft_gauss {
-    int dim;
+    int dim, curves;   /* curves 1: points have resources */
+    int width;         /* dim + curves */
     const int *levels; /* [dim] above 0: a category; 0: a number. Borrowed */
-    double *theta;     /* [dim + 2] logarithms of the lengths, of the signal's variance, of
-                          the noise's variance */
+    double *theta;     /* [weft_gauss_size] logarithms of the lengths, of the signal's
+                          variance, of the noise's variance; with curves of the shape, the
+                          scale, own, common; and tie */
     double *narrow;    /* [dim] 1 / length^2 */
     int64_t n;         /* points */
     int64_t room, rootroom;
-    double *x;      /* [room][dim] */
+    double *x; /* [room][width] */
+    int nkind;
+    int64_t roomkind, roomof;
+    double *kind;   /* [nkind] resources, each once */
+    int *of;        /* [roomof] which of them a point has */
     double *root;   /* n (n + 1) / 2 numbers: the rows of the Cholesky factor of the
                        covariances with noise, one after the other */
     double *weight; /* [n] inverse of the covariances times values */
     weft_arena *mem;
 } weft_gauss;
 
+/* The number of elements of theta. */
+static inline int weft_gauss_size(int dim, int curves)
+{
+    return dim + 2 + 5 * curves;
+}
 /* A process without points; theta is all 0. What comes is owned by mem, which has no other
  * user that resets it. levels is borrowed. */
-void weft_gauss_setup(weft_gauss *gauss, int dim, const int *levels, weft_arena *mem);
-/* Sets theta[dim + 2], and removes all points. */
+void weft_gauss_setup(weft_gauss *gauss, int dim, int curves, const int *levels,
+                      weft_arena *mem);
+/* Sets theta[weft_gauss_size], and removes all points. */
 void weft_gauss_set(weft_gauss *gauss, const double *theta);
 /* Keeps the first n points. */
 void weft_gauss_keep(weft_gauss *gauss, int64_t n);
-/* Adds a point x[dim]; the factor has the bits of one that is made anew. Cost O(n^2 + n
+/* Adds a point x[width]; the factor has the bits of one that is made anew. Cost O(n^2 + n
  * dim). */
 void weft_gauss_add(weft_gauss *gauss, const double *x);
 /* Values y[n]. The first `known` are given. For the others the process believes what it
  * predicts from these, which changes no mean, and is written into y (kriging believer:
  * Ginsbourger, Le Riche, Carraro, 2010). Cost O(n^2). */
 void weft_gauss_learn(weft_gauss *gauss, int64_t known, double *y, weft_arena *tmp);
-/* Mean and variance, without noise, at m <= WEFT_GAUSS_BATCH points x[m][dim]. The variance
- * is at least 1e-12 of the signal's. Cost O(m n^2). */
+/* Mean and variance, without noise, at m <= WEFT_GAUSS_BATCH points x[m][width]. The
+ * variance is at least 1e-12 of the signal's. Cost O(m n^2). */
 void weft_gauss_ask(const weft_gauss *gauss, int m, const double *x, double *mean,
                     double *variance, weft_arena *tmp);
 /* The same at one point, with the derivatives by the positions of its numbers, 0 for
@@ -101,34 +125,43 @@ void weft_gauss_root(double *root, int64_t i);
 /* gap[n] of values x[0], x[stride] ... of one axis to the value `at`. */
 void weft_gauss_gaps(int levels, int64_t n, const double *x, int64_t stride, double at,
                      double *gap);
+/* What two resources have in common, by theta[5] of curves (shape, scale, own, common,
+ * tie): the factor of the covariance, and what is added to it. */
+void weft_gauss_share(const double *theta, double one, double two, double *factor,
+                      double *common);
+/* The number of a resource in kind[*n], where it is appended unless it is there. */
+int weft_gauss_kind(double resource, int *n, double *kind);
 /* From square[n] = sum_a gap_a / length_a^2: covariances k[n] of a process of signal 1, and
  * (1 + u) exp(-u), minus 6 / 5 times their derivative by the square, into fall[n]. */
 void weft_gauss_matern(int64_t n, const double *square, double *k, double *fall);
 
 /* ---- lengths and noise ---- */
 
-/* Values y[n] at points x[n][dim]; all borrowed. */
+/* Values y[n] at points x[n][dim + curves]; all borrowed. */
 typedef struct weft_gauss_data {
-    int dim;
+    int dim, curves;
     const int *levels; /* [dim] as in weft_gauss */
     int64_t n;
     const double *x, *y;
 } weft_gauss_data;
 
 /* -log p(y | theta) - log p(theta), without the prior's constant, and its derivatives into
- * slope[dim + 2]. Independent priors, normal ones of the logarithms:
+ * slope[weft_gauss_size]. Independent priors, normal ones of the logarithms:
  *     length     N(-0.7, 1): about half an axis. With BoTorch's, N(sqrt 2 + log(dim) / 2,
  *                3) of Hvarfner, Hellsten, Nardi, ICML 2024, searches converged too early
  *     signal     N(0, 2.25), of the variance, for values of variance 1
  *     noise      N(-9, 9), of the variance
+ *     shape      N(0, 1); scale N(-2.3, 2.25), the largest resource being 1; own N(-1.4,
+ *                2.25); common N(0, 2.25); tie, itself, N(0, 0.25)
  * Cost O(n^3 + n^2 dim). */
 double weft_gauss_evidence(const weft_gauss_data *data, const double *theta, double *slope,
                            weft_arena *tmp);
-/* theta[dim + 2] that is the best of the local minima of weft_gauss_evidence reached from
- * the means of the priors and, for up to 100 points, from a draw by the seed around that.
- * Logarithms of lengths and of the signal are within -4 .. 6, of the noise within -25 .. 0:
- * with more noise a search that is near a minimum stays there for nothing.
- * Cost of up to 100 steps, each one value of the evidence or a few. */
+/* theta[weft_gauss_size] that is the best of the local minima of weft_gauss_evidence
+ * reached from the means of the priors and, for up to 100 points, from a draw by the seed
+ * around that. Logarithms of lengths, of the signal and of curves are within -4 .. 6, of
+ * the noise within -25 .. 0: with more noise a search that is near a minimum stays there
+ * for nothing; tie is within -1 .. 1. Cost of up to 100 steps, each one value of the
+ * evidence or a few. */
 void weft_gauss_fit(const weft_gauss_data *data, uint64_t seed, double *theta,
                     weft_arena *tmp);
 

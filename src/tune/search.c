@@ -16,8 +16,8 @@ static weft_status check_sampler(const weft_search *search, const weft_space *sp
     if (!search->sampler->told && space->nknown > 0)
         return weft_fail(WEFT_ECONF,
                          "space.prior tells trials to the sampler, and run.sampler = %s "
-                         "does not learn; use run.sampler = tpe, kde, forest or gp, or "
-                         "space.first for configurations to begin with",
+                         "does not learn; use run.sampler = tpe, kde, forest, gp or "
+                         "mobster, or space.first for configurations to begin with",
                          sampler);
     for (int a = 0; a < space->dim; a++)
         if (space->axis[a].has_near && search->tuner->shared != WEFT_SHARES_NOTHING)
@@ -108,8 +108,9 @@ static void begin_finite(weft_search *search, const weft_extent *extent)
 static void check_trials(const weft_search *search, const weft_extent *extent)
 {
     const char *option, *of_one = "";
-    int64_t trials = extent->trials, results = extent->results ? extent->results : trials;
+    int64_t trials = extent->trials, results = trials;
     if (!search->sampler->enough || trials == 0 || search->space->dim == 0) return;
+    if (extent->results && !search->sampler->curves) results = extent->results;
     int64_t enough = search->sampler->enough(search->sampler_self, &option);
     if (results + search->space->nknown > enough) return;
     if (results < trials)

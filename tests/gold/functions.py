@@ -1,5 +1,5 @@
-"""The functions of tests/functions.h and tests/functions_more.h in Python, less their least
-values, for tests/gold/samplers.py."""
+"""The functions of tests/functions.h, tests/functions_more.h and tests/functions_curves.h in Python,
+less their least values, for tests/gold/samplers.py."""
 import math
 
 import numpy as np
@@ -164,6 +164,40 @@ def forrester1(v):
     return (6 * v[0] - 2) ** 2 * math.sin(12 * v[0] - 4) + 6.020740055767083
 
 
+LONGEST = 81
+
+
+def left_of(r):
+    return 1 - (r - 1) / (LONGEST - 1)
+
+
+def mfh(v, r, bias):
+    a, p, f = (A3, P3, hartmann3) if len(v) == 3 else (A6, P6, hartmann6)
+    return f(v) + bias * left_of(r) ** 2 * float(np.exp(-(a * (np.array(v) - p) ** 2).sum(1)).sum())
+
+
+def power3(v, r):
+    u, x, w = math.log10(v[0]) / 4 + 1, v[1], math.log2(v[2]) / 6 - .5
+    if u > .9:
+        return math.inf
+    a = .5 * (u - .4) ** 2 + .3 * (x - .6) ** 2 + .1 * (u - .4) * (x - .6) + .2 * (w - .7) ** 2
+    c = .15 + .9 * u
+    return a + .6 * (r ** -c - LONGEST ** -c)
+
+
+def falling(a, speed, r):
+    end = math.exp(-speed)
+    return a + (.8 - a) * (math.exp(-speed * r / LONGEST) - end) / (1 - end) - .1
+
+
+def slow3(v, r):
+    return falling(.1 + (v[0] - .2) ** 2 + .5 * (v[1] - .7) ** 2 + .2 * math.sin(3 * (v[2] - .5)) ** 2, 1 + 20 * v[0], r)
+
+
+def chance8(v, r):
+    return falling(.1 + .7 * (1 - math.exp(-mixed8(v))), 3 + 9 * v[1], r)
+
+
 # (low, high, kind): real, log, int; or the number of levels; then (axis, its level) where the
 # axis exists only there.
 U = (0., 1., "real")
@@ -199,4 +233,13 @@ FUNCTIONS = {
     "styblinski4": (styblinski4, [(-5., 5., "real")] * 4, 0),
     "mixed8": (mixed8, [U, U, (1e-6, 1., "log"), (1e-4, 10., "log"), (1, 100, "int"), (1, 12, "int"), 2, 4], 0),
     "noisy": (branin, [(-5., 10., "real"), (0., 15., "real")], 5),
+}
+# Learning curves: function of the values and the resource, axes, deviation of noise, 1 if it fades.
+CURVES = {
+    "mfh3": (lambda v, r: mfh(v, r, 1), [U] * 3, .2, 1),
+    "mfh6": (lambda v, r: mfh(v, r, 1), [U] * 6, .2, 1),
+    "mfh6bad": (lambda v, r: mfh(v, r, 2), [U] * 6, .4, 1),
+    "power3": (power3, [(1e-4, 1., "log"), U, (8, 512, "logint")], .01, 0),
+    "slow3": (slow3, [U] * 3, .01, 0),
+    "chance8": (chance8, FUNCTIONS["mixed8"][1], .01, 0),
 }

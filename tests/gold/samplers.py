@@ -11,10 +11,15 @@ V/mipego/bin/python mipego (bayes-optim, the package that followed MIP-EGO's own
 1000 where it is not given. WORKERS trials are asked for, then all of them are told; Optuna has its
 constant liar for those in flight, mipego proposes a whole batch by as many cooled criteria, the others
 are told nothing of them. A line a run: sampler, version, function, workers, seed, regret of what looked
-best after 25, 50, 100 trials, and milliseconds of processor time of a proposal. What is in the file
-already is not done again: FILE in the environment names it.
+best after 25, 50, 100 trials, and milliseconds of processor time of a proposal. On the learning curves
+of tests/functions_curves.h (dehb by V/dehb/bin/python and mobster, Syne Tune's, by
+V/mobster/bin/python) the regrets are those after a quarter, a half and all of the resource of FULL full
+trainings, else 6, in virtual time with WORKERS at a time, and what would win is the best of the most
+resource; DEHB begins every evaluation anew and pays for all of it, MOBSTER continues trials and pays
+for what is added. What is in the file already is not done again: FILE in the environment names it.
 These programs are no part of weft, which needs none of them.
 """
+import contextlib
 import importlib.metadata
 import logging
 import math
@@ -28,7 +33,7 @@ warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
 import numpy as np
 
-from functions import FUNCTIONS
+from functions import CURVES, FUNCTIONS, LONGEST, left_of
 
 TRIALS = 100
 
@@ -345,6 +350,78 @@ class Botorch:
         self.y.append(loss)
 
 
+class Dehb:
+    """Its asynchronous brackets by its defaults, eta 3."""
+
+    def __init__(self, axes, seed, workers):
+        import dehb
+        self.version, self.axes = importlib.metadata.version("dehb"), axes
+        where = "/tmp/weft-dehb-%d" % os.getpid()
+        self.model = dehb.DEHB(f=None, cs=config_space(axes, seed), min_fidelity=1, max_fidelity=LONGEST, eta=3,
+                               seed=seed, n_workers=1, output_path=where, save_freq="end", log_level="ERROR")
+
+    def ask(self):
+        info = self.model.ask()
+        return info, values_of(info["config"], self.axes), int(round(info["fidelity"])), int(round(info["fidelity"]))
+
+    def tell(self, info, v, r, loss):
+        self.model.tell(info, {"fitness": min(loss, 1e3), "cost": float(r)})
+
+
+class Mobster:
+    """Syne Tune's MOBSTER by its defaults, with rungs of promotion, eta 3."""
+
+    def __init__(self, axes, seed, workers):
+        with contextlib.redirect_stdout(sys.stderr):  # it prints what is not installed
+            import syne_tune.config_space as c
+            from syne_tune.backend.trial_status import Trial
+            from syne_tune.optimizer.baselines import MOBSTER
+        self.version, self.axes, self.trial = importlib.metadata.version("syne-tune"), axes, Trial
+        space = {"x%d" % j: self.axis(c, a) for j, a in enumerate(axes)}
+        self.model = MOBSTER(dict(space, epochs=LONGEST), metric="loss", mode="min", resource_attr="epoch",
+                             max_resource_attr="epochs", grace_period=1, reduction_factor=3, type="promotion",
+                             random_seed=seed, search_options={"debug_log": False})
+        self.begun, self.at, self.count = {}, {}, 0
+
+    @staticmethod
+    def axis(c, a):
+        if levels(a):
+            return c.choice([str(i) for i in range(levels(a))])
+        if a[2] in ("int", "logint"):
+            return (c.lograndint if a[2] == "logint" else c.randint)(a[0], a[1])
+        return (c.loguniform if a[2] == "log" else c.uniform)(a[0], a[1])
+
+    def ask(self):
+        import datetime
+        got = self.model.suggest(self.count)
+        if got.spawn_new_trial_id:
+            trial = self.trial(self.count, got.config, datetime.datetime.now())
+            self.begun[self.count], self.at[self.count] = trial, 0
+            self.count += 1
+            self.model.on_trial_add(trial)
+        else:
+            trial = self.begun[got.checkpoint_trial_id]
+            if got.config is not None:
+                trial.config = got.config
+        until = 1  # the next rung
+        while until <= self.at[trial.trial_id]:
+            until *= 3
+        v = typed([float(trial.config["x%d" % j]) for j in range(len(self.axes))], self.axes)
+        return trial, v, until, until - self.at[trial.trial_id]
+
+    def tell(self, trial, v, r, loss):
+        result = {"loss": min(loss, 1e3), "epoch": r}
+        for e in range(self.at[trial.trial_id] + 1, r + 1):  # it wants every epoch; the rung's decides
+            said = self.model.on_trial_result(trial, dict(result, epoch=e))
+            if said != "CONTINUE":
+                break
+        self.at[trial.trial_id] = r
+        if r >= LONGEST:
+            self.model.on_trial_complete(trial, result)
+        elif said == "STOP":
+            self.model.on_trial_remove(trial)
+
+
 SAMPLERS = {
     "optuna": Optuna,
     "optuna-joint": lambda a, s, w: Optuna(a, s, w, True),
@@ -356,6 +433,8 @@ SAMPLERS = {
     "botorch": Botorch,
     "smac-gp": lambda a, s, w: Smac(a, s, w, False),
     "mipego": Mipego,
+    "dehb": Dehb,
+    "mobster": Mobster,
 }
 
 
@@ -381,6 +460,34 @@ def play(sampler, name, workers, seed):
     return s.version, curve, seconds
 
 
+def play_curve(sampler, name, workers, seed):
+    f, axes, noise, fades = CURVES[name]
+    random.seed(seed)
+    rng = np.random.default_rng(seed + 7)
+    s = SAMPLERS[sampler](axes, seed, workers)
+    full, regrets, flying, spent, now, most, asked, seconds = LONGEST * int(os.environ.get("FULL", 6)), [], [], 0, 0, 0, 0, 0
+    best = worth = math.inf
+    while len(regrets) < 4:
+        start = time.process_time()
+        while len(flying) < workers:
+            token, v, r, more = s.ask()
+            flying.append((now + more, asked, token, v, r, more))
+            asked += 1
+        seconds += time.process_time() - start
+        flying.sort(key=lambda job: job[:2])
+        now, _, token, v, r, more = flying.pop(0)
+        seen = f(v, r) + noise * (left_of(r) if fades else 1) * rng.standard_normal()
+        start = time.process_time()
+        s.tell(token, v, r, seen)
+        seconds += time.process_time() - start
+        spent += more
+        if r > most or (r == most and seen < best):
+            most, best, worth = r, seen, f(v, LONGEST)
+        while len(regrets) < 4 and spent >= full * (len(regrets) + 1) / 4:
+            regrets.append(worth)
+    return s.version, (regrets[0], regrets[1], regrets[3]), 1000 * seconds / asked
+
+
 def main():
     samplers, workers, names, seeds = sys.argv[1:5]
     first = int(sys.argv[5]) if len(sys.argv) > 5 else 1000
@@ -392,9 +499,13 @@ def main():
             for seed in range(first, first + int(seeds)):
                 if (sampler, name, workers, str(seed)) in done:
                     continue
-                version, c, seconds = play(sampler, name, int(workers), seed)
-                print(sampler, version, name, workers, seed, *("%.6g" % c[i] for i in (24, 49, 99)),
-                      "%.3f" % (1000 * seconds / TRIALS), sep="\t", flush=True)
+                if name in CURVES:
+                    version, regrets, ms = play_curve(sampler, name, int(workers), seed)
+                else:
+                    version, c, seconds = play(sampler, name, int(workers), seed)
+                    regrets, ms = [c[i] for i in (24, 49, 99)], 1000 * seconds / TRIALS
+                print(sampler, version, name, workers, seed, *("%.6g" % r for r in regrets), "%.3f" % ms, sep="\t",
+                      flush=True)
 
 
 if __name__ == "__main__":

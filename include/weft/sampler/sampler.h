@@ -46,6 +46,7 @@ typedef struct weft_sampler {
     /* The number of results of one resource from which on it learns, and the name of the
      * option that sets it. NULL: as for told. */
     int64_t (*enough)(const void *self, const char **option);
+    int curves; /* 1: it learns from all resources together */
     int fronts; /* 1: it learns from several objectives (front.h) */
 } weft_sampler;
 
