@@ -41,7 +41,7 @@ static void test_by_hand(void)
         ok(!(weft_trees_cut(node[0].cut) < x[i]) && !(weft_trees_cut(node[0].cut) > x[i]),
            "the number of a cut is %g", x[i]);
     }
-    weft_trees trees = {2, 1, levels, start, node, value};
+    weft_trees trees = {2, 1, levels, start, node, value, NULL};
     weft_anova anova;
     weft_anova_find(&anova, &trees, 1, mem);
     /* the mean is 4 on both sides of the cut, so that x0 is of no use alone */
@@ -94,7 +94,7 @@ static double by_cells(const weft_trees *trees, int tree, int a, int b)
     static double sum[CELLS * CELLS], part[CELLS * CELLS];
     double at[DIM][CELLS], width[DIM][CELLS], mean = 0, square = 0, rest;
     int n[DIM], start[2] = {trees->start[tree], trees->start[tree + 1]};
-    weft_trees one = {DIM, 1, trees->levels, start, trees->node, trees->value};
+    weft_trees one = {DIM, 1, trees->levels, start, trees->node, trees->value, NULL};
     for (int i = 0; i < DIM; i++) n[i] = cells_of(trees, tree, i, at[i], width[i]);
     memset(sum, 0, sizeof sum);
     memset(part, 0, sizeof part);
@@ -121,7 +121,7 @@ static void along(const weft_trees *trees, int tree, int axis, double found[2])
 {
     double at[CELLS], width[CELLS], curve[CELLS][3], square = 0;
     int start[2] = {trees->start[tree], trees->start[tree + 1]};
-    weft_trees one = {DIM, 1, trees->levels, start, trees->node, trees->value};
+    weft_trees one = {DIM, 1, trees->levels, start, trees->node, trees->value, NULL};
     int n = cells_of(trees, tree, axis, at, width);
     weft_anova_curve(&one, axis, n, at, curve, mem);
     found[0] = 0;

@@ -304,8 +304,7 @@ static void choose(weft_process *process, const weft_past_level *level, int64_t 
 void weft_process_learn(weft_process *process, const weft_past_level *level)
 {
     int64_t turns = weft_past_turns(&process->past);
-    if (turns == 1 || process->npoint == 0 ||
-        process->past.n - process->chosen >= turns ||
+    if (turns == 1 || process->npoint == 0 || process->past.n - process->chosen >= turns ||
         fabs(level->resource - process->fit_resource) > 0)
         choose(process, level, turns);
     while (process->begun < process->past.n)

@@ -34,8 +34,8 @@ typedef struct weft_process {
     double fit_resource;     /* what theta was learnt from: */
     int64_t fit_results;     /* the first results of that resource; of all with curves */
     /* what it learns from, chosen when there were `chosen` trials; those since are added */
-    int64_t chosen, begun; /* trials then, and those that it has seen */
-    int64_t known, npoint; /* results, and all: the others are believed */
+    int64_t chosen, begun;     /* trials then, and those that it has seen */
+    int64_t known, npoint;     /* results, and all: the others are believed */
     weft_process_point *point; /* [npoint] */
     double *y;                 /* [npoint] scaled losses, and what is believed */
     weft_arena *kept;
