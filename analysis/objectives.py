@@ -73,9 +73,11 @@ METHODS = {
     "weft random": lambda *p: by_weft(*p, trials=TRIALS, settings=one),
     "weft tpe": lambda *p: by_weft(*p, trials=TRIALS, sampler="tpe", settings=one),
     "weft tpe, joint": lambda *p: by_weft(*p, trials=TRIALS, sampler="tpe", settings=one | {"tpe.form": "joint"}),
+    "weft gp": lambda *p: by_weft(*p, trials=TRIALS, sampler="gp", settings=one),
     "weft asha": by_asha,
     "weft asha, tpe": lambda *p: by_asha(*p, sampler="tpe"),
     "Optuna TPESampler": lambda *p: by_optuna(*p, "TPESampler"),
+    "Optuna GPSampler": lambda *p: by_optuna(*p, "GPSampler"),
     "Optuna NSGAIISampler": lambda *p: by_optuna(*p, "NSGAIISampler"),
 }
 

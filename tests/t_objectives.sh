@@ -114,6 +114,13 @@ for of in p f; do
     result $? "$of: and goes on to the same"
 done
 
+for ranks in 1 2; do
+    tune "$tmp/p.ini" $ranks run.sampler=gp gp.design=4
+    front >"$tmp/gp.$ranks"
+done
+[ -s "$tmp/gp.1" ] && cmp -s "$tmp/gp.1" "$tmp/gp.2"
+result $? "sampler gp learns from several objectives, the same on 1 and 2 ranks"
+
 for tuner in random sha hyperband; do
     tune "$tmp/p.ini" 1 run.tuner=$tuner run.sampler=space \
         $([ $tuner = hyperband ] || echo space.configs=8) \

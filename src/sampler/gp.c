@@ -28,4 +28,5 @@ const weft_sampler weft_sampler_gp = {
     .told = weft_process_told,
     .pending = weft_past_pending,
     .enough = weft_process_enough,
+    .fronts = 1,
 };

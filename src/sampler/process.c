@@ -140,8 +140,63 @@ struct results {
                           resources come first */
 };
 
+/* Weights of m objectives, uniform on those whose sum is 1; in one of eight proposals one
+ * objective has all, so that the ends of the front are found. */
+static void draw_weights(const weft_process *process, int64_t number, int m, double *weight)
+{
+    enum { ALONE = 8 };
+    double sum = 0;
+    for (int j = 0; j < m; j++) {
+        weft_rng4 rng =
+            weft_rng_at(process->seed, WEFT_RNG_TUNER, (uint64_t)number, 2, (uint64_t)j);
+        sum += weight[j] = -log1p(-weft_rng_unit(rng.v[0]));
+    }
+    for (int j = 0; j < m; j++) weight[j] /= sum;
+    weft_rng4 rng = weft_rng_at(process->seed, WEFT_RNG_TUNER, (uint64_t)number, 3, 0);
+    int alone = (int)(weft_rng_unit(rng.v[0]) * ALONE * m);
+    for (int j = 0; j < m && alone < m; j++) weight[j] = j == alone;
+}
+
+/* With several objectives, one number of them for the proposal of trial `number`: of x,
+ * each scaled so that the front of the level is 0 .. 1, max_j w_j x_j + 0.05 sum_j w_j x_j.
+ * Knowles, "ParEGO: a hybrid algorithm with on-line landscape approximation for expensive
+ * multiobjective optimization problems", IEEE Trans. Evolutionary Computation 10, 2006. */
+static void weigh(const weft_process *process, const weft_past_level *level, int64_t number,
+                  double *loss)
+{
+    int m = process->past.space->objectives, *front;
+    double lo[WEFT_MAX_GOALS], hi[WEFT_MAX_GOALS], weight[WEFT_MAX_GOALS];
+    weft_point *point = WEFT_NEW(process->past.mem, weft_point, level->n);
+    int64_t n = 0;
+    for (int64_t i = 0; i < level->n; i++)
+        if (!(level->point[i].excess > 0)) point[n++] = level->point[i];
+    front = WEFT_NEW(process->past.mem, int, n);
+    weft_front_of(n, point, m, front);
+    draw_weights(process, number, m, weight);
+    for (int j = 0; j < m; j++) {
+        lo[j] = INFINITY;
+        hi[j] = -INFINITY;
+        for (int64_t i = 0; i < n; i++)
+            if (front[i] == 0) {
+                lo[j] = fmin(lo[j], point[i].x[j]);
+                hi[j] = fmax(hi[j], point[i].x[j]);
+            }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double most = -INFINITY, sum = 0;
+        for (int j = 0; j < m; j++) {
+            double width = hi[j] - lo[j];
+            double x = weight[j] * (point[i].x[j] - lo[j]) / (width > 0 ? width : 1);
+            most = fmax(most, x);
+            sum += x;
+        }
+        loss[point[i].id] = most + 0.05 * sum;
+    }
+}
+
 /* Trials beyond limits count as diverged ones. */
-static struct results results_of(const weft_process *process, double resource)
+static struct results results_of(const weft_process *process, double resource,
+                                 int64_t number)
 {
     weft_arena *mem = process->past.mem;
     struct results all = {.result = WEFT_NEW(mem, weft_rank, process->ntold)};
@@ -154,6 +209,7 @@ static struct results results_of(const weft_process *process, double resource)
             const weft_rank *result = &level->result[i];
             loss[result->id] = result->excess > 0 ? INFINITY : result->loss;
         }
+        if (process->past.space->objectives > 1) weigh(process, level, number, loss);
         for (int64_t i = 0; i < process->ntold; i++) {
             const weft_process_result *told = &process->told[i];
             if (fabs(told->resource - level->resource) > 0) continue;
@@ -223,7 +279,9 @@ static void fit(weft_process *process, const struct results *all, double resourc
     int dim = process->past.space->dim, width = process->gauss.width;
     weft_arena *tmp = process->past.mem;
     int64_t n = to_fit(all->n, more);
-    if (n == process->fit_results && !(fabs(resource - process->fit_resource) > 0)) return;
+    if (n == process->fit_results && !(fabs(resource - process->fit_resource) > 0) &&
+        process->past.space->objectives < 2)
+        return;
     weft_rank *pick = WEFT_NEW(tmp, weft_rank, n);
     int64_t m = choose_results(process, all, n, MOST_FIT, 1, pick);
     double *x = WEFT_NEW(tmp, double, m *width), *y = WEFT_NEW(tmp, double, m);
@@ -283,9 +341,10 @@ static void add_believed(weft_process *process, const struct results *all, int64
 
 /* Chooses what it learns from: less of it the more workers wait, as a try costs the square
  * of it. */
-static void choose(weft_process *process, const weft_past_level *level, int64_t turns)
+static void choose(weft_process *process, const weft_past_level *level, int64_t turns,
+                   int64_t number)
 {
-    struct results all = results_of(process, level->resource);
+    struct results all = results_of(process, level->resource, number);
     double share = turns > 1 ? sqrt(2 / (double)turns) : 1;
     int64_t most = (int64_t)(share * WEFT_PROCESS_RESULTS), part = turns > 1 ? 1 : PART;
     weft_rank *pick = WEFT_NEW(process->past.mem, weft_rank, all.n);
@@ -301,12 +360,12 @@ static void choose(weft_process *process, const weft_past_level *level, int64_t 
     process->chosen = process->begun = process->past.n;
 }
 
-void weft_process_learn(weft_process *process, const weft_past_level *level)
+void weft_process_learn(weft_process *process, const weft_past_level *level, int64_t number)
 {
     int64_t turns = weft_past_turns(&process->past);
     if (turns == 1 || process->npoint == 0 || process->past.n - process->chosen >= turns ||
         fabs(level->resource - process->fit_resource) > 0)
-        choose(process, level, turns);
+        choose(process, level, turns, number);
     while (process->begun < process->past.n)
         process->point[process->npoint++] = (weft_process_point){process->begun++, 1};
     set_rows(process, process->npoint, process->point);

@@ -64,11 +64,13 @@ void weft_process_propose(void *self, int64_t number, double *conf);
 
 /* ---- what both files need ---- */
 
-/* Learns from the results at the resource of `level`, with curves from those of all up to
- * it, and sets point, y, known and npoint. With many trials in flight results are chosen
- * for several proposals at a time (weft_past_turns), to which each of these is added, and
- * fewer of them. Cost O(n^2) for each new one of n, O(150^3) for each step of a fit. */
-void weft_process_learn(weft_process *process, const weft_past_level *level);
+/* Learns for the proposal of trial `number` from the results at the resource of `level`,
+ * with curves from those of all up to it, and sets point, y, known and npoint. With many
+ * trials in flight results are chosen for several proposals at a time (weft_past_turns), to
+ * which each of these is added, and fewer of them. Cost O(n^2) for each new one of n,
+ * O(150^3) for each step of a fit. */
+void weft_process_learn(weft_process *process, const weft_past_level *level,
+                        int64_t number);
 /* The point x[gauss.width] of a configuration at that share of the resource. */
 void weft_process_place(const weft_process *process, const double *conf, double share,
                         double *x);

@@ -346,7 +346,7 @@ static void find_best(struct search *search)
 static int propose_from(weft_process *process, const weft_past_level *level,
                         struct search *search)
 {
-    weft_process_learn(process, level);
+    weft_process_learn(process, level, search->number);
     find_best(search);
     maximise(search);
     return search->value > -INFINITY;
