@@ -97,8 +97,8 @@ static void test_scores(void)
     struct toy *toy = five_clients();
     struct stand *stand =
         trained(toy,
-                "[fed]\ncohort = 5\nscore_both = yes\nscore = loss\neval_clients = 0\n"
-                "eval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
+                "[fed]\ncohort = 5\nscore_both = yes\nscore = loss\nselect = eval\n"
+                "eval_clients = 0\neval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
                 1, 3);
     double w[W];
     wide(stand->state.x, w);

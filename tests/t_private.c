@@ -329,7 +329,9 @@ static void test_scores(void)
     double mean = 0;
     for (int r = 0; r < ROUNDS; r++) mean += x[0][r] / ROUNDS;
     is_near(stand->res.loss, mean, 1e-9, "the tuner is told the noised scores");
-    ok(isnan(stand->res.bound), "without an interval");
+    ok(stand->res.noised == 1, "which it knows");
+    is_near(stand->res.bound, 1.96 * 3 * sqrt(2) / 40 * 2 * log(C) / sqrt(ROUNDS), 1e-12,
+            "and half of the interval of the noise of their mean");
     weft_scores valid = scored(stand, WEFT_VALID), again = scored(stand, WEFT_VALID),
                 test = scored(stand, WEFT_TEST);
     is_near(score_of(fed, &valid, "loss"), loss, 5 * 3 * 2 / 40.0 * 2 * log(C),

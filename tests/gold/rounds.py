@@ -602,12 +602,9 @@ class Federation:
         pooled = sum(self.ring)
         v = [COUNT[c][VALID] for c in self.old]
         at_end, before = self.interval(seen, sum(v), sum(n * n for n in v)), self.interval(pooled, math.inf, 0)
-        half = at_end[1] if seen[0] else before[1]
-        if o["select"] == "bound":
-            loss = min(sum(before), self.worst)
-        else:
-            loss = {"pooled": before[0], "eval": at_end[0], "best": self.best,
-                    "last": self.interval(self.ring[-1], math.inf, 0)[0]}[o["select"]]
+        loss, half = {"pooled": before, "eval": at_end, "best": (self.best, before[1]),
+                      "bound": (min(sum(before), self.worst), before[1]),
+                      "last": self.interval(self.ring[-1], math.inf, 0)}[o["select"]]
         known = (True, o["score_weights"] == "personal") if seen[0] else self.stages()
         means = seen if seen[0] else pooled
         metric = [means[i] / means[5] if known[i % 2] else math.nan for i in (6, 8, 7, 9)]

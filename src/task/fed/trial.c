@@ -184,23 +184,23 @@ void fed_trial_enter(const fed_task *fed, fed_trial_state *trial,
 
 /* ---- result ---- */
 
-/* The score that the tuner is told. The worst score is used as the bound if an interval
- * cannot be estimated, as from a single client. */
-static double selected(const fed_task *fed, const fed_trial_state *trial,
-                       weft_interval pooled, weft_interval eval)
+/* The score that the tuner is told, and its interval. The worst score is used as the bound
+ * if an interval cannot be estimated, as from a single client. */
+static weft_interval selected(const fed_task *fed, const fed_trial_state *trial,
+                              weft_interval pooled, weft_interval eval)
 {
     int64_t rounds = (int64_t)trial->head->rounds;
     switch (fed->options.select) {
     case FED_BOUND:
-        return isnan(pooled.score) ? NAN
-                                   : fmin(pooled.score + pooled.half, worst_score(fed));
+        if (!isnan(pooled.score))
+            pooled.score = fmin(pooled.score + pooled.half, worst_score(fed));
+        return pooled;
     case FED_LAST:
-        if (rounds == 0) return NAN;
-        return fed_sums_score(&trial->ring[(rounds - 1) % fed->options.pool], unlimited)
-            .score;
-    case FED_BEST: return trial->head->best;
-    case FED_EVAL: return eval.score;
-    default: return pooled.score;
+        if (rounds == 0) return (weft_interval){NAN, NAN};
+        return fed_sums_score(&trial->ring[(rounds - 1) % fed->options.pool], unlimited);
+    case FED_BEST: return (weft_interval){trial->head->best, pooled.half};
+    case FED_EVAL: return eval;
+    default: return pooled;
     }
 }
 
@@ -216,7 +216,8 @@ static void fill_means(const fed_task *fed, const fed_score_sums *sums, int befo
     m[FED_VALID_ERROR] = m[personal ? FED_PERSONAL_ERROR : FED_GLOBAL_ERROR];
 }
 
-/* The bound of a score with noise: of an evaluation, or of the last rounds together. */
+/* The bound of a score with noise: of the evaluation where that is told, or of the last
+ * rounds together. */
 static void bound_noise(const fed_task *fed, const weft_job *job,
                         const fed_score_sums *rounds, const fed_score_sums *eval,
                         weft_result *res)
@@ -225,8 +226,9 @@ static void bound_noise(const fed_task *fed, const weft_job *job,
     const int stages = fed_scores(fed, job, FED_BEFORE) + fed_scores(fed, job, FED_AFTER);
     double cohort = (double)fed->options.cohort;
     res->noised = 1;
-    res->bound = eval->n > 0 ? fed_privacy_half(fed, eval->n, 1, 1 + personal)
-                             : fed_privacy_half(fed, rounds->n, rounds->n / cohort, stages);
+    res->bound = fed->options.select == FED_EVAL
+                     ? fed_privacy_half(fed, eval->n, 1, 1 + personal)
+                     : fed_privacy_half(fed, rounds->n, rounds->n / cohort, stages);
 }
 
 void fed_trial_result(const fed_task *fed, const weft_job *job,
@@ -237,13 +239,13 @@ void fed_trial_result(const fed_task *fed, const weft_job *job,
     for (int64_t i = 0; i < fed->options.pool; i++) merge(&sum, &trial->ring[i]);
     weft_interval pooled = fed_sums_score(&sum, unlimited),
                   last = fed_sums_score(eval, fed->size.all);
+    weft_interval told = selected(fed, trial, pooled, last);
+    double half = fed->options.score == FED_WORST ? INFINITY : told.half;
     int evaluated = eval->n > 0;
-    double half =
-        fed->options.score == FED_WORST ? INFINITY : (evaluated ? last : pooled).half;
     res->by_error = fed->options.score != FED_LOSS;
     for (int i = 0; i < res->k; i++) res->arm_score[i] /= res->arm_count[i];
     res->note = fed_worker_note(fed);
-    res->loss = selected(fed, trial, pooled, last);
+    res->loss = told.score;
     res->bound = isfinite(half) ? half : (double)NAN;
     if (fed_privacy_covers(fed)) bound_noise(fed, job, &sum, eval, res);
     if (evaluated)
