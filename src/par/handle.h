@@ -52,6 +52,12 @@ int weft_one_node(MPI_Comm comm);
 /* ECONF if the file, in the form of /proc/PID/maps, names libraries of two MPIs: a program
  * that has both ends by a signal in MPI_Init, or takes handles of one for the other's. */
 WEFT_CHECKED weft_status weft_mpis_refuse(const char *maps);
+/* Before MPI_Init (begun = 0) and after it (1). Ranks of which each is in a user namespace
+ * of its own, as Apptainer makes them, may not open each other's memory by /proc nor copy
+ * from it. Open MPI finds that out. UCX below MPICH does not and ends all; so it is told by
+ * its variables, unless the user has set them. Programs that weft starts do not inherit
+ * them. */
+void weft_mpis_apart(int begun);
 /* Collective over the world. From now on ranks that wait in calls of MPI sleep, up to 1 ms
  * at a time, if those on this host outnumber the cores that they may run on. Without effect
  * in Open MPI, whose mpirun lets such ranks yield. */

@@ -146,7 +146,9 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
     if (expected > 1 && !pmi) return refuse_singletons(expected);
     if (!pmi) stand_alone();
     int level;
+    weft_mpis_apart(0);
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
+    weft_mpis_apart(1);
     weft_check(level >= MPI_THREAD_FUNNELED, "this MPI has no MPI_THREAD_FUNNELED");
     *world = (weft_team){0};
     set_comm(world, MPI_COMM_WORLD);
