@@ -31,11 +31,11 @@ same() # STATUS STATEMENT: the run had this status, and ended with the digest of
 }
 
 # Stopped after its first unit it goes on on another number of ranks, is stopped after half of its
-# jobs, and so on.
+# jobs, at most 60, so that proposals follow where many are in flight, and so on.
 stopped() # OPTION...
 {
     half=$(sed -n 's/^task .* \([0-9]*\) jobs$/\1/p' "$tmp/first")
-    half=$((half / 2))
+    half=$((half < 120 ? half / 2 : 60))
     tune 2 "$@" run.time_limit=1e-9
     [ $? = 75 ]
     result $? "$name: stopped after a unit"
@@ -97,6 +97,9 @@ packed plays shakespeare "$tmp/plays.txt" length=20 stride=5
 
 # ---- searches ---------------------------------------------------------------------------
 
+# With so many trials in flight one choice of results serves several proposals.
+crowd='inputs/flow-workers.ini flow.p=10 flow.features=1|2|5|10 space.configs=760 run.workers=600'
+
 # NAME|DATA|GB OF MEMORY: FOR A PART OF WHAT IS KEPT, FOR NOTHING|SEARCH; without memory by other
 # loops only. 1,094 features leave 70 for a second block, whose rows BLAS would tell apart by
 # their company.
@@ -138,5 +141,8 @@ tpe||1|0.5|inputs/flow-workers.ini run.sampler=tpe run.tuner=asha asha.max_resou
 joint||1|0.5|inputs/flow-workers.ini run.sampler=tpe tpe.form=joint space.configs=40 run.workers=6
 kde||1|0.5|inputs/flow-workers.ini run.sampler=kde run.tuner=hyperband hyperband.max_resource=27 run.workers=6
 forest|documents|0.004|0.0025|inputs/demo.ini run.tuner=random run.sampler=forest forest.design=3 forest.trees=5 forest.generations=5 space.configs=6 run.workers=2
+crowd-forest||1|0.5|$crowd run.sampler=forest forest.trees=10 forest.generations=400
+crowd-gp||1|0.5|$crowd run.sampler=gp
+crowd-mobster||1|0.5|$crowd run.sampler=mobster run.tuner=asha asha.max_resource=4
 END
 echo "1..$count"
