@@ -42,7 +42,7 @@ def number(cell, how):
         x = float(cell.lower().replace("d", "e"))
     else:
         return np.nan
-    return x if abs(x) <= np.finfo(np.float32).max else np.nan
+    return x if abs(x) <= float(np.finfo(np.float32).max) else np.nan
 
 
 def opened(path, encoding=None):

@@ -22,7 +22,7 @@ search()
         >"$tmp/out" 2>"$tmp/log"
 }
 
-! MPICC=no-mpicc install && grep -q '^ *weft: missing: no-mpicc .*make deps' "$tmp/log" && ! grep -q Traceback "$tmp/log"
+! MPICC=no-mpicc install && grep -q '^ *weft: missing: no-mpicc.*make deps' "$tmp/log" && ! grep -q Traceback "$tmp/log"
 result $? "what is missing is a line with the remedy"
 install -C REAL=neither
 [ $? != 0 ] && grep -q 'REAL=neither: must be' "$tmp/log"
