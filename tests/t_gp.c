@@ -54,6 +54,27 @@ static void test_finite(void)
     ok(again == MORE - ALL, "then they do");
 }
 
+/* Draws seldom meet the last of so many values, and steps of 1, 2, 4, 8 in their list do
+ * not reach it. */
+static void test_last(void)
+{
+    enum { ALL = 400 };
+    char axes[8 * ALL] = "i0 = 0";
+    for (int i = 1; i < ALL; i++) snprintf(axes + strlen(axes), 8, " | %d", i * 77 % ALL);
+    strcat(axes, "\n");
+    for (int left = 0; left < ALL; left += 150) {
+        struct minimizer *minimizer = minimizer_new(axes, by_gp, ALL, 2);
+        double conf;
+        for (int i = 0; i < ALL - 1; i++) {
+            conf = (left + 1 + i) % ALL;
+            sampler_sees(minimizer, i, &conf, fabs(conf - 7));
+        }
+        sampler_proposes(minimizer, ALL - 1, &conf);
+        ok(fabs(conf - left) < .5, "of %d values in no order the last is found: %g is %d",
+           ALL, conf, left);
+    }
+}
+
 /* ---- what proposals depend on ---- */
 
 static double bowl(const double *v)
@@ -121,5 +142,6 @@ static void test_in_flight(void)
 int main(void)
 {
     tap_begin();
-    return TESTS(test_functions, test_finite, test_asked, test_sizes, test_in_flight);
+    return TESTS(test_functions, test_finite, test_last, test_asked, test_sizes,
+                 test_in_flight);
 }
