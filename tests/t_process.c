@@ -17,7 +17,7 @@ static weft_process *gp_of(int results, int flying)
 
 static void learn(weft_process *process)
 {
-    weft_process_learn(process, weft_past_highest(&process->past, 10));
+    weft_process_learn(process, weft_past_highest(&process->past, 10), 0);
 }
 
 /* How many of its points from `begin` to before `end` are of trials first .. last - 1. */

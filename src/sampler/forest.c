@@ -42,8 +42,7 @@ enum { PARENTS = 4, CHILDREN = 10, STALL = 50 };
  * rounded up, and the least number of results in a leaf. */
 static const double features = 5. / 6;
 enum { LEAF = 2 };
-/* Where a forest serves several proposals: most results that it learns from, and most of
- * the last trials that its leaves take up at first. */
+/* Where a forest serves several proposals: most results that it learns from. */
 enum { MOST = 500 };
 /* Standard deviation of the logarithm of the temperature over proposals, so that parallel
  * proposals differ. */
@@ -194,14 +193,15 @@ static void grow(forest_sampler *forest, const weft_past_level *level, int64_t n
                     forest->kept);
     forest->resource = level->resource;
     forest->grown = last;
-    forest->taken = turns > 1 && last > MOST ? last - MOST : 0;
+    forest->taken = last;
     if (turns > 1) return;
     int all = add_in_flight(forest, level, n, x);
     if (all > n)
         weft_trees_believe(&forest->model, &rule, n, all, x, y, seed, forest->kept);
 }
 
-/* Leaves take up the last trials, which are in flight. */
+/* Leaves take up the trials since it was grown, which are in flight; with those before
+ * them, too, trees agreed where many are, and a search found less. */
 static void take_up(forest_sampler *forest)
 {
     double *row = WEFT_NEW(forest->past.mem, double, forest->past.space->dim);
