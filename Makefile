@@ -131,6 +131,8 @@ LIB := $B/libweft.a
 BIN := $(if $(MAIN),$B/weft)
 TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
 SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
+TWICE := $(filter $(wildcard tests/t_*.c),$(patsubst %.sh,%.c,$(wildcard tests/t_*.sh)))
+$(if $(TWICE),$(error $(TWICE): a script has the same name, and would run in its place; rename one))
 PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
 SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] include/weft/*.h include/weft/*/*.h tests/*.[ch] tests/*/*.h tests/sim/*.c)

@@ -118,6 +118,9 @@ int rff_is_exact(const rff_shared *shared, int type);
 int rff_is_int(const rff_shared *shared, int type);
 /* Columns of the block of d features that begins at j0. */
 int rff_block_columns(const rff_shared *shared, int type, int64_t j0, int64_t d);
+/* First column of such a block that rank r of `size` generates for all; r = size: the
+ * number of columns. */
+int rff_share_from(int columns, int r, int size);
 /* A block that is kept, or else is generated now, in tmp. */
 const rff_block *rff_block_at(rff_shared *shared, int type, int64_t j0, int columns,
                               weft_arena *tmp);
@@ -141,6 +144,8 @@ void rff_cache_setup(rff_shared *shared, int products);
 void rff_cache_clear(rff_shared *shared);
 /* 1 if all products that a row needs are cached. */
 int rff_is_cached(const rff_matrix *matrix, int64_t row);
+/* Records that the products of rows [i0, i1) have been computed. */
+void rff_cache_set_filled(const rff_matrix *matrix, int64_t i0, int64_t i1);
 
 /* ---- rff_matrix.c: products with the features ---- */
 

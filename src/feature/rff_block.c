@@ -208,9 +208,7 @@ static rff_block *block_new(const struct draft *draft, size_t bytes, char **room
     return block;
 }
 
-/* First column of such a block that rank r of `size` generates for all; r = size: the
- * number of columns. */
-static int share_from(int columns, int r, int size)
+int rff_share_from(int columns, int r, int size)
 {
     int64_t units = (columns + SHARE - 1) / SHARE, from = units * r / size * SHARE;
     return from < columns ? (int)from : columns;
@@ -220,8 +218,8 @@ static int share_from(int columns, int r, int size)
 static void share_of(const struct draft *draft, int r, int *from, int *end)
 {
     int size = draft->shared->data->team->size;
-    *from = draft->keep ? share_from(draft->columns, r, size) : 0;
-    *end = draft->keep ? share_from(draft->columns, r + 1, size) : draft->columns;
+    *from = draft->keep ? rff_share_from(draft->columns, r, size) : 0;
+    *end = draft->keep ? rff_share_from(draft->columns, r + 1, size) : draft->columns;
 }
 
 /* x, of which each rank has the columns of its share, at[j] numbers of `width` bytes before

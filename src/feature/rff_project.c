@@ -83,8 +83,7 @@ int rff_is_cached(const rff_matrix *matrix, int64_t row)
     return kept->type[at] == matrix->type[row] && kept->filled[at] >= matrix->d;
 }
 
-/* Records that the products of rows [i0, i1) have been computed. */
-static void set_filled(const rff_matrix *matrix, int64_t i0, int64_t i1)
+void rff_cache_set_filled(const rff_matrix *matrix, int64_t i0, int64_t i1)
 {
     const rff_cache *kept = &matrix->shared->cache[matrix->part];
     for (int64_t i = i0; i < i1 && i < kept->rows; i++) {
@@ -303,5 +302,5 @@ void rff_make_bytes(const rff_matrix *matrix, int64_t i0, int64_t i1, uint8_t *q
     for (int type = 0; type < RFF_TYPES; type++)
         if (missing[type]) make_type(matrix, type, i0, i1, q, tmp);
     weft_arena_free(tmp);
-    set_filled(matrix, i0, i1);
+    rff_cache_set_filled(matrix, i0, i1);
 }

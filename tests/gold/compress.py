@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes compress.txt: numbers rounded at random, the largest, and count sketches, by NumPy from the papers that
-src/task/fed/compress.h cites, with the random numbers of include/weft/base/random.h, for tests/t_compress.c.
+src/task/fed/compress.h cites, with the random numbers of include/weft/base/random.h, for tests/t_compress_rounds.c.
 A line has what it is, two options, and the numbers. Run in the top directory; needs numpy."""
 import math
 
