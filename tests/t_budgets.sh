@@ -14,7 +14,7 @@ fi
 plays >"$tmp/plays.txt"
 "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/log" 2>&1
 result $? "plays are packed"
-mkdir "$tmp/bin" "$tmp/tables" && ln -s "$(command -v "$python")" "$tmp/bin/python3"
+mkdir "$tmp/tables" && python_first
 budgets() # SEEDS
 {
     SEEDS=$1 TABLES=$tmp/tables WEFT=$weft LAUNCH=env OUTPUT=$tmp/runs ROUNDS=9 \

@@ -78,7 +78,7 @@ claims() # SEEDS TABLES
         ROUNDS=2 PATH=$tmp/bin:$PATH bash jobs/claims.sh run.data="$tmp/plays.h5" \
         >"$tmp/out" 2>"$tmp/log"
 }
-mkdir "$tmp/bin" "$tmp/tables" && ln -s "$(command -v "$python")" "$tmp/bin/python3"
+mkdir "$tmp/tables" && python_first
 claims 1 "$tmp/tables"
 result $? "jobs/claims.sh runs a seed and writes its tables"
 claims "1 2" ''

@@ -61,7 +61,7 @@ result $? "picks have the sweep's fit, to the bit, and the test accuracy of that
     >"$tmp/out" 2>"$tmp/log" && cut -f1-16 "$tmp/table.tsv" | cmp -s - <(cut -f1-16 "$tmp/again.tsv")
 result $? "runs are added to a table in the place of their lines"
 
-mkdir "$tmp/bin" && ln -s "$(command -v "$python")" "$tmp/bin/python3"
+python_first
 for i in 1 2 3 4 5 6 7 8 9; do echo "$((i % 2))	text $i"; done >"$tmp/texts.txt"
 PATH=$tmp/bin:$PATH jobs/fraction.py "$tmp/texts.txt" 2 "$tmp/part.txt" &&
     [ "$(sort "$tmp/part.txt" | cut -f1 | tr -d '\n')" = 0011 ] &&

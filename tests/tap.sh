@@ -33,6 +33,11 @@ find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty
     done
     python=
 }
+python_first() # $python is the python3 in $tmp/bin; a link would not have the modules of a virtual environment
+{
+    mkdir "$tmp/bin" && printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v "$python")" >"$tmp/bin/python3" &&
+        chmod +x "$tmp/bin/python3"
+}
 programs() # prints the processes that run a program in Python of this test's directory
 {
     grep -la "$tmp/[a-z]*\.py" /proc/[0-9]*/cmdline 2>/dev/null | grep .
