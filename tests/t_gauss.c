@@ -205,50 +205,53 @@ static void test_evidence_slopes(void)
     is_near(slopes_off(&data, THETA, slow), 0, 1e-7, "with curves");
 }
 
+/* The largest difference of slope[2][DIM] at a point and differences of mean and variance.
+ */
+static double position_slopes_off(const weft_gauss *gauss, const double *at,
+                                  const double *slope)
+{
+    double near[2 * WIDE], m[2], v[2], off = 0, h = 1e-6;
+    size_t width = (size_t)gauss->width;
+    for (int a = 0; a < 3 && !isnan(at[a]); a++) {
+        memcpy(near, at, width * sizeof *at);
+        memcpy(near + width, at, width * sizeof *at);
+        near[a] += h;
+        near[width + (size_t)a] -= h;
+        weft_gauss_ask(gauss, 2, near, m, v, mem);
+        off = worse(off, fabs((m[0] - m[1]) / (2 * h) - slope[a]));
+        off = worse(off, fabs((v[0] - v[1]) / (2 * h) - slope[DIM + a]));
+    }
+    return off;
+}
+
 /* Positions move a curve's mean and variance as its derivatives say, at any resource. */
 static void test_curve_slopes(void)
 {
-    double x[N * WIDE], y[N], mean, variance, slope[2 * DIM], m[2], v[2], off = 0, h = 1e-6;
+    double x[N * WIDE], y[N], mean, variance, slope[2 * DIM], off = 0;
     weft_gauss *gauss = curves_of(slow, x, y);
     for (int i = 0; i < ASKED; i++) {
-        double at[WIDE], near[2 * WIDE];
+        double at[WIDE];
         curve_point(i, at);
         weft_gauss_slopes(gauss, at, &mean, &variance, slope, mem);
-        for (int a = 0; a < 3 && !isnan(at[a]); a++) {
-            memcpy(near, at, sizeof at);
-            memcpy(near + WIDE, at, sizeof at);
-            near[a] += h;
-            near[WIDE + a] -= h;
-            weft_gauss_ask(gauss, 2, near, m, v, mem);
-            off = worse(off, fabs((m[0] - m[1]) / (2 * h) - slope[a]));
-            off = worse(off, fabs((v[0] - v[1]) / (2 * h) - slope[DIM + a]));
-        }
+        off = worse(off, position_slopes_off(gauss, at, slope));
     }
     is_near(off, 0, 1e-7, "derivatives of means and variances of curves");
 }
 
 static void test_slopes(void)
 {
-    double x[N * DIM], y[N], mean, variance, slope[2 * DIM], m[2], v[2], off = 0, h = 1e-6;
+    double x[N * DIM], y[N], mean, variance, slope[2 * DIM], m[2], v[2], off = 0;
     weft_gauss *gauss = process_of(usual, x, y);
     int still = 1;
     for (int i = 0; i < 8; i++) {
-        double at[DIM], near[2 * DIM];
+        double at[DIM];
         gauss_point(50 + i, at);
         weft_gauss_slopes(gauss, at, &mean, &variance, slope, mem);
         weft_gauss_ask(gauss, 1, at, m, v, mem);
         off = worse(off, fabs(mean - m[0]) + fabs(variance - v[0]));
         still &= !(fabs(slope[3]) > 0) && !(fabs(slope[DIM + 3]) > 0);
         still &= !isnan(at[2]) || !(fabs(slope[2]) > 0);
-        for (int a = 0; a < 3 && !isnan(at[a]); a++) {
-            memcpy(near, at, sizeof at);
-            memcpy(near + DIM, at, sizeof at);
-            near[a] += h;
-            near[DIM + a] -= h;
-            weft_gauss_ask(gauss, 2, near, m, v, mem);
-            off = worse(off, fabs((m[0] - m[1]) / (2 * h) - slope[a]));
-            off = worse(off, fabs((v[0] - v[1]) / (2 * h) - slope[DIM + a]));
-        }
+        off = worse(off, position_slopes_off(gauss, at, slope));
     }
     is_near(off, 0, 1e-7, "derivatives of means and variances");
     ok(still, "categories and axes that are not there have none");
