@@ -288,10 +288,12 @@ bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 	@for b in $(BENCHES); do tests/run $$b || exit 1; done
 
 DEMO := outputs/demo
-# $(call demo_tune,RANKS,INPUT,SETTINGS,NAME of the run)
-demo_tune = $(MPIRUN) -n $1 $(BIN) tune inputs/$2.ini $(strip $3) -o $(DEMO)-$4.h5 >/dev/null
-# $(call demo_seeds,INPUT,SETTINGS,NAME): the same for each of ten seeds
-demo_seeds = for seed in 1 2 3 4 5 6 7 8 9 10; do $(call demo_tune,2,$1,run.seed=$$seed $2,$3-$$seed) || exit; done
+# $(call demo_tune,RANKS,INPUT,SETTINGS,NAME of the run): what it says goes to a file
+demo_tune = { $(MPIRUN) -n $1 $(BIN) tune inputs/$2.ini $(strip $3) -o $(DEMO)-$4.h5 >$(DEMO).log 2>&1 || \
+    { cat $(DEMO).log; false; }; }
+# $(call demo_seeds,TEXT,INPUT,SETTINGS,NAME): the same for each of ten seeds; prints them
+demo_seeds = @printf '%-58s' '$1'; for seed in 1 2 3 4 5 6 7 8 9 10; do \
+    $(call demo_tune,2,$2,run.seed=$$seed $3,$4-$$seed) || exit; printf ' %s' $$seed; done; echo
 SHARED := ws_sha.switch=1
 # 200 rounds
 CLIENTS := run.data=$(DEMO)-clients.h5
@@ -306,16 +308,17 @@ demo: ## builds; on built-in data weft beside simple searches and the defaults, 
 	$(BIN) pack synthetic documents rows=20000 -o $(DEMO)-documents.h5
 	$(BIN) pack synthetic images rows=10000 -o $(DEMO)-images.h5
 	$(BIN) pack synthetic images rows=10000 clients=100 partition=dirichlet alpha=0.3 -o $(DEMO)-clients.h5
-	$(call demo_tune,1,demo,$(SHARED),documents-rank)
-	$(call demo_seeds,demo,$(SHARED),documents-shared)
-	$(call demo_seeds,demo,run.tuner=random,documents-sweep)
-	$(call demo_seeds,demo-images,$(SHARED),images-shared)
-	$(call demo_seeds,demo-images,run.tuner=random,images-sweep)
-	$(call demo_seeds,one,$(SINGLE) $(LAST),defaults)
-	$(call demo_seeds,one,$(SINGLE),average)
-	$(call demo_seeds,one,$(CLIENTS) $(ALONE) $(WIDE),random)
-	$(call demo_seeds,one,$(CLIENTS) $(HALVED) $(WIDE),fedex)
-	$(call demo_seeds,one,$(CLIENTS) one.resource=200 one.each=4,one)
+	@$(call demo_tune,1,demo,$(SHARED),documents-rank)
+	@printf '\n%-58s seeds\n' 'searches on two ranks'
+	$(call demo_seeds,documents: shared fits of 64 maps,demo,$(SHARED),documents-shared)
+	$(call demo_seeds,documents: each map by itself,demo,run.tuner=random,documents-sweep)
+	$(call demo_seeds,images: shared fits of 64 maps,demo-images,$(SHARED),images-shared)
+	$(call demo_seeds,images: each map by itself,demo-images,run.tuner=random,images-sweep)
+	$(call demo_seeds,200 rounds of a federation: the defaults,one,$(SINGLE) $(LAST),defaults)
+	$(call demo_seeds,... with momentum and average of the server,one,$(SINGLE),average)
+	$(call demo_seeds,... random search,one,$(CLIENTS) $(ALONE) $(WIDE),random)
+	$(call demo_seeds,... FedEx in successive halving,one,$(CLIENTS) $(HALVED) $(WIDE),fedex)
+	$(call demo_seeds,... one training that finds its rate,one,$(CLIENTS) one.resource=200 one.each=4,one)
 	@echo
 	@$(PYTHON) analysis/demo.py $(DEMO)
 
