@@ -223,6 +223,58 @@ static void test_equal(void)
     ok(one.passes == two.passes, "and cost no more steps: %d, %d", two.passes, one.passes);
 }
 
+/* |gradient at w| / |gradient at 0| of the first output. Collective. */
+static double slope_of(const struct problem *problem, double c, const real *w)
+{
+    int64_t n = problem->f.n, d = problem->f.d;
+    int outputs = problem->classes == 2 ? 1 : problem->classes, one = outputs == 1;
+    real *z = WEFT_NEW(mem, real, 2 * n);
+    double *g = WEFT_NEW(mem, double, 2 * d), at = 0, before = 0;
+    rows_times(&problem->f, 1, w, z);
+    for (int64_t i = 0; i < n; i++) {
+        double y = problem->label[i] == one ? 1 : -1,
+               m = y * (double)(z[i] + w[outputs * d]);
+        z[i] = (real)(-c * y / (1 + exp(m)));
+        z[n + i] = (real)(-c * y / 2);
+    }
+    rows_trans(&problem->f, 2, z, g);
+    for (int64_t j = 0; j < d; j++) {
+        at += pow(g[j] + (double)w[j], 2);
+        before += pow(g[d + j], 2);
+    }
+    return sqrt(at / before);
+}
+
+/* Newton steps, to which dual ascent leaves rows that share most of their columns: columns
+ * that no row has have weights 0 and change no bit. */
+static void test_spread(int classes)
+{
+    enum { APART = 37 };
+    const weft_model *model = &weft_model_logistic;
+    const char *options = options_of("logistic", 1000, 1e-4);
+    struct problem *p = rows_new(FEW, classes), *q = rows_new(FEW, classes);
+    int64_t entries = p->x.first[p->x.n], d = p->f.d, outputs = model->outputs(classes);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, entries);
+    for (int64_t e = 0; e < entries; e++) column[e] = APART * p->x.column[e];
+    q->x.column = column;
+    q->f = rows_matrix(&q->x, ROWS, APART * d);
+    real *w = WEFT_NEW(mem, real, nweight(model, p)),
+         *v = WEFT_NEW(mem, real, nweight(model, q));
+    weft_fitted one = fit(model, options, p, SPARSE, w),
+                two = fit(model, options, q, SPARSE, v);
+    int64_t wrong = 0;
+    for (int64_t j = 0; j < outputs * APART * d; j++)
+        wrong += v[j] != (j % APART ? 0 : w[j / APART]);
+    for (int64_t k = 0; k < outputs; k++)
+        wrong += v[outputs * APART * d + k] != w[outputs * d + k];
+    ok(wrong == 0 && one.passes == two.passes,
+       "%d classes: columns that do not occur change no weight (%d differ)", classes,
+       (int)wrong);
+    double c = 1000, gradient = slope_of(p, c, w);
+    ok(gradient < 1e-3, "%d classes: the gradient is %.1e of that at 0", classes, gradient);
+    digest(bits(w, nweight(model, p)));
+}
+
 /* At the optimum of logistic loss the gradient vanishes: w = C sum y x / (1 + exp(m)). */
 static void test_gradient(void)
 {
@@ -294,6 +346,8 @@ int main(int argc, char **argv)
     test_equal();
     test_slack(&weft_model_logistic);
     if (world.size == 1) test_slack(&weft_model_svm);
+    test_spread(2);
+    test_spread(5);
     test_many(21);
     test_many(MAX_CLASSES);
     return TESTS(test_gradient, test_diverged, test_loss);

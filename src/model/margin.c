@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+enum { COLUMNS = 2 };
+/* Of the curvature: see too_shared. On sentences of SST both take about the same time. */
+#define OWN_SHARE 0.1
+
 int margin_outputs(int classes)
 {
     return classes == 2 ? 1 : classes;
@@ -83,34 +87,114 @@ static void fit_constant(const margin_output *output, int64_t d, real *w, real *
     out->residual = 0;
 }
 
-/* Newton steps for an output that dual ascent did not solve; they start from its result,
- * unless that is worse than the best constant. */
-static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
-                       const weft_answers *answers, const margin_output *output, real *w,
-                       real *intercept, weft_fitted *out, weft_arena *tmp)
+/* The outputs whose fits Newton steps complete; their weights are [all][d] numbers. */
+struct unsolved {
+    int n, which[DUAL_WIDE];
+    int64_t d;
+    real *w, *intercept;
+    weft_fitted *out;
+};
+
+/* Newton steps for n of them, from number `from` on, over the columns of a compact matrix.
+ * They start from zero where a result is worse than the best constant. Collective. */
+static void newton_some(const margin_problem *problem, const weft_matrix *compact,
+                        const uint32_t *column, const weft_answers *answers,
+                        const margin_output *output, const struct unsolved *unsolved,
+                        int from, int n, weft_arena *tmp)
 {
+    size_t mark = weft_arena_mark(tmp);
+    const int *which = unsolved->which + from;
     margin_problem remaining = *problem;
-    if (out->residual > 1 || !isfinite(out->residual)) {
-        memset(w, 0, (size_t)matrix->d * sizeof *w);
-        *intercept = 0;
+    margin_output of[DUAL_WIDE];
+    weft_fitted out[DUAL_WIDE];
+    real *v = WEFT_NEW(tmp, real, n * (compact->d + 1)), *b = v + n * compact->d;
+    for (int k = 0; k < n; k++) {
+        const real *w = unsolved->w + which[k] * unsolved->d;
+        of[k] = output[which[k]];
+        out[k] = unsolved->out[which[k]];
+        int left = problem->limit - out[k].iterations;
+        remaining.limit = left < remaining.limit ? left : remaining.limit;
+        int starts = out[k].residual <= 1;
+        for (int64_t j = 0; j < compact->d && starts; j++)
+            v[k * compact->d + j] = w[column[j]];
+        b[k] = starts ? unsolved->intercept[which[k]] : 0;
+        out[k].objective = out[k].residual = 0;
     }
-    remaining.limit -= out->iterations;
-    if (remaining.limit <= 0) return;
-    out->objective = out->residual = 0;
-    newton_fit(&remaining, matrix, answers, 1, output, w, intercept, out, tmp);
+    newton_fit(&remaining, compact, answers, n, of, v, b, out, tmp);
+    for (int k = 0; k < n; k++) {
+        real *w = unsolved->w + which[k] * unsolved->d;
+        memset(w, 0, (size_t)unsolved->d * sizeof *w);
+        for (int64_t j = 0; j < compact->d; j++) w[column[j]] = v[k * compact->d + j];
+        unsolved->intercept[which[k]] = b[k];
+        unsolved->out[which[k]] = out[k];
+    }
+    weft_arena_reset(tmp, mark);
 }
 
-/* Completes an output after dual ascent. */
-static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
-                    const dual_rows *rows, const weft_answers *answers,
-                    const margin_output *output, real *w, real *intercept, weft_fitted *out,
-                    weft_arena *tmp)
+/* Newton steps for all of them over the columns that occur: the weights of all others are
+ * 0. Collective. */
+static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
+                       const weft_answers *answers, const margin_output *output,
+                       const struct unsolved *unsolved, weft_arena *tmp)
 {
-    if (rows->groups > 1 && problem->kind == MARGIN_HINGE &&
-        !(out->residual <= problem->tol))
-        fit_one_partition(problem, matrix, answers, output, w, intercept, out, tmp);
-    if (!(out->residual <= problem->tol))
-        fit_newton(problem, matrix, answers, output, w, intercept, out, tmp);
+    if (unsolved->n == 0) return;
+    size_t mark = weft_arena_mark(tmp);
+    uint32_t *column;
+    const weft_matrix compact = compact_new(matrix, unsolved->n, &column, tmp);
+    int wide = newton_wide(&compact);
+    for (int from = 0, n; from < unsolved->n; from += n) {
+        n = unsolved->n - from < wide ? unsolved->n - from : wide;
+        newton_some(problem, &compact, column, answers, output, unsolved, from, n, tmp);
+    }
+    weft_arena_reset(tmp, mark);
+}
+
+/* 1 if dual ascent of several outputs would take more time than Newton steps: it does where
+ * rows share few columns, at most COLUMNS a row in all, and where little of the dual
+ * objective's curvature is in single dual variables, so that it needs many epochs. That
+ * part is the squares of entries in columns that no other row has, and the curvature of the
+ * conjugate loss, at least 4 / C. Collective. */
+static int too_shared(const margin_problem *problem, const dual_rows *rows, weft_arena *tmp)
+{
+    if (problem->kind != MARGIN_LOGISTIC || !rows->single_norm2) return 0;
+    if (rows->d >= COLUMNS * rows->total) return 0;
+    size_t mark = weft_arena_mark(tmp);
+    double *norm2 = WEFT_NEW(tmp, double, rows->x.n);
+    for (int64_t i = 0; i < rows->x.n; i++) norm2[i] = weft_sparse_norm2(&rows->x, i);
+    double shared = weft_sum_exact(rows->team, norm2, rows->x.n, rows->total),
+           own = weft_sum_exact(rows->team, rows->single_norm2, rows->x.n, rows->total) +
+                 4 * (double)rows->total / problem->c;
+    weft_arena_reset(tmp, mark);
+    return own < OWN_SHARE * (own + shared);
+}
+
+/* Fits outputs to sparse rows: by dual ascent, then, where that did not solve them, by
+ * Newton steps. */
+static void fit_rows(const margin_problem *problem, const weft_matrix *matrix,
+                     const dual_rows *rows, const weft_answers *answers, int outputs,
+                     const margin_output *output, real *w, real *intercept,
+                     weft_fitted *each, weft_arena *tmp)
+{
+    int64_t d = matrix->d;
+    struct unsolved unsolved = {.d = d, .w = w, .intercept = intercept, .out = each};
+    if (too_shared(problem, rows, tmp))
+        for (int k = 0; k < outputs; k++) each[k].residual = INFINITY;
+    else
+        dual_fit(problem, rows, outputs, output, d, w, intercept, each, tmp);
+    int epochs = each[0].iterations, passes = each[0].passes;
+    for (int k = 0; k < outputs; k++) {
+        if (output[k].constant || each[k].residual <= problem->tol) continue;
+        if (rows->groups > 1 && problem->kind == MARGIN_HINGE)
+            fit_one_partition(problem, matrix, answers, &output[k], w + k * d,
+                              &intercept[k], &each[k], tmp);
+        if (!(each[k].residual <= problem->tol) && each[k].iterations < problem->limit)
+            unsolved.which[unsolved.n++] = k;
+    }
+    fit_newton(problem, matrix, answers, output, &unsolved, tmp);
+    for (int k = 1; k < outputs; k++) { /* what all share counts once */
+        each[k].iterations -= epochs;
+        each[k].passes -= passes;
+    }
 }
 
 /* Adds the fit of an output to that of all. */
@@ -122,8 +206,7 @@ static void add_fitted(weft_fitted *out, const weft_fitted *each)
     out->residual = fmax(out->residual, each->residual);
 }
 
-/* Fits `outputs` outputs at the same time (rows NULL: rows are not sparse). What they share
- * is counted once. */
+/* Fits `outputs` outputs at the same time (rows NULL: rows are not sparse). */
 static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix,
                         const dual_rows *rows, const weft_answers *answers, int outputs,
                         const margin_output *output, real *w, real *intercept,
@@ -132,20 +215,12 @@ static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix
     weft_fitted each[DUAL_WIDE] = {{0}};
     int64_t d = matrix->d;
     if (rows)
-        dual_fit(problem, rows, outputs, output, d, w, intercept, each, tmp);
+        fit_rows(problem, matrix, rows, answers, outputs, output, w, intercept, each, tmp);
     else
         newton_fit(problem, matrix, answers, outputs, output, w, intercept, each, tmp);
-    int epochs = rows ? each[0].iterations : 0, passes = rows ? each[0].passes : 0;
-    out->iterations += epochs;
-    out->passes += passes;
     for (int k = 0; k < outputs; k++) {
         if (output[k].constant)
             fit_constant(&output[k], d, w + k * d, &intercept[k], &each[k]);
-        else if (rows)
-            fit_one(problem, matrix, rows, answers, &output[k], w + k * d, &intercept[k],
-                    &each[k], tmp);
-        each[k].iterations -= epochs;
-        each[k].passes -= passes;
         add_fitted(out, &each[k]);
     }
 }

@@ -161,8 +161,17 @@ struct dual_rows {
     const double *weight; /* [x.n] of the losses of rows, beside C; NULL: 1 */
 };
 
+/* The columns of a matrix of sparse rows that occur in a row of some rank, as a matrix: its
+ * column j is (*column)[j] of the other, rising. Owned by mem; borrows values. Its
+ * products take up to `outputs` <= DUAL_WIDE vectors (trans: any number), and one at a
+ * time. Collective. Cost: a count for every column and every entry. */
+weft_matrix compact_new(const weft_matrix *matrix, int outputs, uint32_t **column,
+                        weft_arena *mem);
+/* As its member trans, of the squares of its entries. Collective. */
+void compact_squares(const weft_matrix *matrix, int c, const real *z, double *g);
 /* Outputs that newton_fit takes: as many as need little memory beside the matrix. */
 int newton_wide(const weft_matrix *matrix);
+/* A matrix of rows must be compact. */
 void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
                 const weft_answers *answers, int outputs, const margin_output *output,
                 real *w, real *intercept, weft_fitted *out, weft_arena *tmp);

@@ -20,8 +20,9 @@ enum {
                          rest poorly */
 };
 
-/* Vectors over columns: weights, gradient, step, residual, direction v, H v; F^T curve. */
-enum { W, G, S, R, V, HV, T, VECTORS };
+/* Vectors over columns: weights, gradient, step, residual, direction v, H v; F^T curve; P,
+ * by which residuals are scaled: one over H's diagonal where rows are known, else ones. */
+enum { W, G, S, R, V, HV, T, P, VECTORS };
 /* Vectors over rows: scores of the weights and of the step. */
 enum { SCORE, ALONG, ROWS };
 
@@ -34,7 +35,7 @@ struct output {
     double *row[ROWS];    /* [n] */
     real *curve;          /* [n] second derivatives of the losses at the weights */
     struct descent done;  /* by the iterations of a step */
-    double rr, remaining; /* |residual|^2; what the step still lacks */
+    double rr, remaining; /* residual . P residual; what the step still lacks */
     double value, lost;   /* smooth objective; of the hinge's what is beyond it */
     int steps;            /* at this width */
     weft_fitted *fitted;
@@ -172,6 +173,22 @@ static void gradients(struct newton *newton, const struct set *set, weft_arena *
     weft_arena_reset(tmp, mark);
 }
 
+/* P of the outputs, given their curves. Collective. */
+static void scale_columns(struct newton *newton, const struct set *set)
+{
+    int64_t n = newton->matrix->n, d = newton->matrix->d;
+    if (!newton->matrix->rows) return;
+    for (int k = 0; k < set->n; k++)
+        memcpy(newton->rows + k * n, set->of[k]->curve, (size_t)n * sizeof *newton->rows);
+    compact_squares(newton->matrix, set->n, newton->rows, newton->products);
+    newton->passes++;
+    for (int k = 0; k < set->n; k++) {
+        double *const *x = set->of[k]->x;
+        for (int64_t j = 0; j < d; j++) x[P][j] = 1 / (1 + newton->products[k * d + j]);
+        x[P][d] = 1 / (1 + x[T][d]);
+    }
+}
+
 /* HV = v + F^T (curve * (F v + v_d)), likewise for the intercept. Collective. */
 static void hessians(struct newton *newton, const struct set *set)
 {
@@ -196,11 +213,12 @@ static void step_begin(struct output *output, int64_t d)
     double *const *x = output->x;
     for (int64_t j = 0; j < d; j++) {
         x[S][j] = 0;
-        x[V][j] = x[R][j] = -x[G][j];
+        x[R][j] = -x[G][j];
+        x[V][j] = x[R][j] * x[P][j];
     }
     output->done = (struct descent){0};
-    output->rr = dot(d, x[R], x[R]);
-    output->remaining = 0.5 * output->rr;
+    output->rr = dot(d, x[R], x[V]);
+    output->remaining = 0.5 * dot(d, x[R], x[R]);
 }
 
 /* An iteration of conjugate gradients, HV being there. */
@@ -208,14 +226,18 @@ static void step_iterate(struct output *output, int64_t d)
 {
     double *const *x = output->x;
     double a = output->rr / dot(d, x[V], x[HV]), old = output->rr;
+    double size = 0;
     descent_add(&output->done, 0.5 * a * old);
+    output->rr = 0;
     for (int64_t j = 0; j < d; j++) {
         x[S][j] += a * x[V][j];
         x[R][j] -= a * x[HV][j];
+        size += x[R][j] * x[R][j];
+        output->rr += x[R][j] * x[R][j] * x[P][j];
     }
-    output->rr = dot(d, x[R], x[R]);
-    for (int64_t j = 0; j < d; j++) x[V][j] = x[R][j] + output->rr / old * x[V][j];
-    output->remaining = fmin(0.5 * output->rr, descent_remaining(&output->done));
+    for (int64_t j = 0; j < d; j++)
+        x[V][j] = x[R][j] * x[P][j] + output->rr / old * x[V][j];
+    output->remaining = fmin(0.5 * size, descent_remaining(&output->done));
 }
 
 /* S = about -H^-1 g, such that at most a tenth of the gain of the quadratic model is
@@ -271,6 +293,7 @@ static void minimise(struct newton *newton, const struct set *set, weft_arena *t
 {
     scores(newton, set, W, SCORE);
     gradients(newton, set, tmp);
+    scale_columns(newton, set);
     newton_steps(newton, set);
     scores(newton, set, S, ALONG);
     for (int k = 0; k < set->n; k++) {
@@ -332,6 +355,7 @@ static void output_new(const struct newton *newton, const weft_answers *answers,
     for (int i = 0; i < ROWS; i++) output->row[i] = WEFT_NEW(tmp, double, n);
     margin_signs(n, answers->label, of->one, output->y);
     for (int64_t j = 0; j < d; j++) output->x[W][j] = (double)w[j];
+    for (int64_t j = 0; j <= d; j++) output->x[P][j] = 1;
     output->x[W][d] = (double)intercept;
 }
 
@@ -348,7 +372,7 @@ static void setup(struct newton *newton, const weft_answers *answers, int output
 
 int newton_wide(const weft_matrix *matrix)
 {
-    int64_t most = LARGE / matrix->d;
+    int64_t most = LARGE / (matrix->d > 0 ? matrix->d : 1);
     return most < 1 ? 1 : most > DUAL_WIDE ? DUAL_WIDE : (int)most;
 }
 
