@@ -156,7 +156,7 @@ endif
 export WEFT := $(BIN)
 export MPICC MPIRUN
 
-.PHONY: hooks all demo check check-kills valgrind check-slurm check-mpich fuzz bench deps data vectors dist format tidy install uninstall help \
+.PHONY: hooks all demo check check-kills valgrind check-slurm check-mpich check-aarch64 fuzz bench deps data vectors dist format tidy install uninstall help \
     clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -170,7 +170,7 @@ $(error still missing after `make deps`: $(MISSING))
 endif
 lacking = @echo '$(if $(NO_CC),CC=$(CC): there is no $(NO_CC) here,$(strip \
     missing: $(MISSING); `make deps` installs it or says how))' >&2; exit 1
-all bench check-slurm check-mpich fuzz data install $(if $(NO_CC),demo check):
+all bench check-slurm check-mpich check-aarch64 fuzz data install $(if $(NO_CC),demo check):
 	$(lacking)
 $B/%:
 	$(lacking)
@@ -263,6 +263,12 @@ check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts her
 
 check-mpich: all ## builds with MPICH, too: the same digests as with Open MPI, refusals, waiting; 3 minutes
 	@prove -v --exec tests/run tests/mpich
+
+CROSS := aarch64-linux-gnu-gcc qemu-aarch64 apt-get
+check-aarch64: ## builds for 64-bit ARM and runs it under qemu: the digests of x86-64; Debian, 600 MB in build
+	@for t in $(CROSS); do command -v $$t >/dev/null || \
+	    { echo "missing: $$t (on Debian: apt-get install gcc-aarch64-linux-gnu qemu-user)" >&2; exit 1; }; done
+	@prove -v --exec tests/run tests/aarch64
 
 # A crash is left as build/fuzz/NAME.crash-...: mend it, and keep the input in tests/fuzz/corpus/NAME.
 # Inputs that reached new code stay in build/fuzz/corpus, with a line of each start in counts: a

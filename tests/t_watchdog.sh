@@ -63,17 +63,19 @@ result $? "a rank that computes for long is named, too"
 kill -KILL "$(rank 0)" "$(rank 1)"
 wait $run
 
-# died RANK: mpirun tells once which rank was killed; the other ranks, which see only that they
-# are ended, add nothing but progress.
+# died RANK: mpirun tells once which rank was killed (that of MPICH names the first, as it ends the
+# others by the same signal); the other ranks, which see only that they are ended, add nothing but
+# progress.
 died()
 {
-    [ "$(tr '\n' ' ' <"$tmp/log" | grep -o "process rank $1 with [^.]* signal 9" | wc -l)" = 1 ] &&
+    [ "$(cat "$tmp/out" "$tmp/log" | tr '\n' ' ' | grep -Eo "process rank $1 with [^.]* signal 9|PID [0-9]+ RUNNING AT [^.]* EXIT CODE: 9" | wc -l)" = 1 ] &&
         ! tail -n "+$((before + 1))" "$tmp/log" | grep '^weft' | grep -v ' job [0-9]* of '
 }
 for rank in 0 1; do
     rm -rf "$tmp/dies.d"
     launch 3 $rank "job 1 of" "$weft" tune "$tmp/fed.ini" "run.teams=$((rank == 0 ? 3 : 1))" run.watchdog=0 -o "$tmp/dies.h5"
     held "$(rank $rank)"
+    until grep -q ' task fed' "$tmp/log" || ! kill -0 $run; do sleep 0.1; done # the last line of its start
     before=$(wc -l <"$tmp/log")
     kill -KILL "$(rank $rank)"
     wait $run
