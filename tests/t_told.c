@@ -22,19 +22,20 @@ static const weft_space *space_of(const char *axes, const char *list, const char
 
 static void test_results(void)
 {
-    static const int64_t trial[6] = {0, 0, 1, 2, 3, 4};
-    static const double x[6] = {.1, .1, .1, .2, .3, .3};
-    static const double loss[6] = {.5, .4, .3, INFINITY, .2, .1};
+    static const int64_t trial[7] = {0, 0, 1, 2, 3, 4, 5};
+    static const double x[7] = {.1, .1, .1, .2, .3, .3, .4};
+    static const double loss[7] = {.5, .4, .3, INFINITY, .2, .1, .6};
     const weft_space *space = space_of(
         three,
         "f.x0=.1 f.b=p loss=.5 resource=1 aim1=7, f.x0=.1 f.b=p loss=.4 resource=2, "
         "f.x0=.1 f.b=p loss=.3 resource=2, f.x0=.2 f.b=q f.x1=.5 loss=- resource=1, "
         "f.x0=7 f.b=p loss=0 resource=9, f.x0=.3 f.b=p loss=.2 resource=2 other=1, "
-        "f.x0=.3 f.b=p loss=.1 resource=3 other=2 excess=.5",
+        "f.x0=.3 f.b=p loss=.1 resource=3 other=2 excess=.5, "
+        "f.x0=.4 f.b=p loss=.6 resource=4 other=2",
         "");
-    int good = space->nknown == 6;
+    int good = space->nknown == 7;
     ok(good, "a value beyond its range is left out");
-    for (int i = 0; i < 6 && good; i++) {
+    for (int i = 0; i < 7 && good; i++) {
         const weft_known *known = &space->known[i];
         ok(known->trial == trial[i], "result %d is of trial %d", i, (int)trial[i]);
         ok(fabs(known->conf[X0] - x[i]) < 1e-15 && !(fabs(known->loss - loss[i]) > 0) &&
@@ -59,7 +60,8 @@ static double first(const char *list, const char *more)
 static void test_first(void)
 {
     ok(fabs(first("f.x0=.1 loss=.1 resource=1, f.x0=.2 loss=.5 resource=4, f.x0=.3 loss=.4 "
-                  "resource=4, f.x0=.4 loss=- resource=9, f.x0=.5 loss=.01 resource=3",
+                  "resource=4, f.x0=.4 loss=- resource=9, f.x0=.5 loss=.01 resource=3, "
+                  "f.x0=.6 loss=.45 resource=4",
                   "") -
             .3) < 1e-15,
        "the best of the largest resource that has a loss comes first");
@@ -97,6 +99,7 @@ static void test_refused(void)
                                           {"f.x0=.1 f.x0=.2 loss=1", "twice"},
                                           {"f.x0=.1 loss", "section.key=value"},
                                           {"f.x0=.1 loss=", "section.key=value"},
+                                          {"f.x0=.1 =1", "section.key=value"},
                                           {"f.x0=.1 depth=3 loss=1", "names no option"}};
     for (int i = 0; i < (int)LEN(rows); i++) {
         struct minimizer minimizer;
