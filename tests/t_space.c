@@ -485,7 +485,8 @@ static void test_bad_lists(void)
     bad_list("\xff\xfe\0\n", "", "", "a list that is no text is refused");
     bad_list("C\n1\n", "[map]\nstop = no | yes\n", "no such column",
              "a range that the list lacks is refused");
-    bad_list("map\talpha\n0\t1\n", "", "\"model.alpha\"", "a name of two is refused");
+    bad_list("map\talpha\n0\t1\n", "", "\"map.alpha\" or \"model.alpha\"",
+             "a name of two is refused");
     ok(read_space(&space, "[space]\nsource = list\n", 1) == WEFT_ECONF &&
            says("space.file"),
        "a list without a file is refused");

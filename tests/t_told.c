@@ -1,6 +1,7 @@
 /* What a list of known trials becomes: results by trial, resources, other data, trials that
  * diverged, what is left out, and the configuration that a search begins with. RUN: np=1 */
 #include "functions.h"
+#include "sampler/learn.h"
 
 static const char *const three = "x0 = 0 .. 1\nx1 = 0 .. 1 when b = q\nb = p | q\n";
 enum { X0, X1, B };
@@ -147,9 +148,57 @@ static void test_apart(void)
        "then the same number of the next word");
 }
 
+/* An axis of one value, and without its condition none. */
+static void test_single(void)
+{
+    const weft_space *space =
+        space_of("i0 = 7 when b = q\nb = p | q\n", "f.b=p loss=1", "");
+    char used[2] = {0};
+    double conf[2] = {7, 1};
+    ok(weft_space_points(space) == 2, "a space of two points");
+    ok(weft_space_unused(space, used, conf, mem) && conf[0] == 7 &&
+           weft_space_unused(space, used, conf, mem) && isnan(conf[0]) && conf[1] == 0,
+       "has one with the value, and one without");
+    conf[1] = 0;
+    memset(used, 0, sizeof used);
+    used[0] = 1;
+    ok(weft_space_unused(space, used, conf, mem) && conf[0] == 7 && conf[1] == 1,
+       "from which the other is the nearest");
+}
+
+/* ---- losses of other data ---- */
+
+/* By ranks among the results of their data, (i + 1/2) / n; what diverged stays so. */
+static void test_ranked(void)
+{
+    enum { N = 5 };
+    static const double loss[N] = {3, INFINITY, 20, 10, 2};
+    static const int other[N] = {1, 1, 0, 0, 1};
+    static const double want[N] = {1. / 6, .25, .5, .75, INFINITY};
+    static const int64_t trial[N] = {4, 3, 0, 2, 1};
+    const weft_space *space = space_of("x0 = 0 .. 1\n", "f.x0=.1 loss=1", "");
+    weft_past past;
+    weft_past_setup(&past, space, mem);
+    for (int i = 0; i < N; i++) {
+        double x = i * .1;
+        weft_past_pending(&past, i, &x, 1);
+        weft_past_told(
+            &past, i,
+            &(weft_observation){
+                .conf = &x, .resource = 1, .loss = loss[i], .tie = NAN, .other = other[i]});
+    }
+    const weft_past_level *level = weft_past_highest(&past, 1);
+    int right = level && level->n == N;
+    for (int i = 0; right && i < N; i++)
+        right &= level->result[i].id == trial[i] &&
+                 (level->result[i].loss == want[i] ||
+                  fabs(level->result[i].loss - want[i]) < 1e-15);
+    ok(right, "losses of other data are merged by ranks, what diverged is last");
+}
+
 int main(void)
 {
     tap_begin();
     return TESTS(test_results, test_first, test_conditions, test_refused, test_misfit,
-                 test_apart);
+                 test_apart, test_single, test_ranked);
 }
