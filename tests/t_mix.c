@@ -214,6 +214,10 @@ static void test_result(void)
     res.noised = 1;
     is_near(weft_result_score(&res, 2), 5. / 8, 0, "or the mean loss");
 
+    for (int i = 0; i < 3; i++) {
+        res.arm_score[i] = 5 - i;
+        res.logp[i] = -1 - i;
+    }
     weft_mix mix = weft_mix_new(3, 1, mem);
     weft_job job = weft_job_new(2, 4, &mix);
     weft_job_record from = weft_job_record_new(&job, mem), read;
@@ -228,8 +232,10 @@ static void test_result(void)
        "a result comes back from its packed form");
     ok(memcmp(back.arm_loss, res.arm_loss, 3 * sizeof(double)) == 0 &&
            memcmp(back.arm_wrong, res.arm_wrong, 3 * sizeof(double)) == 0 &&
-           memcmp(back.arm_count, res.arm_count, 3 * sizeof(double)) == 0,
-       "and so do the sums of its configurations");
+           memcmp(back.arm_count, res.arm_count, 3 * sizeof(double)) == 0 &&
+           memcmp(back.arm_score, res.arm_score, 3 * sizeof(double)) == 0 &&
+           memcmp(back.logp, res.logp, 3 * sizeof(double)) == 0,
+       "and so do the sums of its configurations, their scores and probabilities");
 }
 
 /* An error rate is that of guesses if it is above guess - min(1.96 standard errors, 0.02).

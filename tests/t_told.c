@@ -68,6 +68,8 @@ static void test_first(void)
        "the best of the largest resource that has a loss comes first");
     ok(fabs(first("f.x0=.1 loss=.4 tie=2, f.x0=.2 loss=.4 tie=1", "") - .2) < 1e-15,
        "of equal losses that of the smaller tie");
+    ok(fabs(first("f.x0=.1 loss=.4, f.x0=.2 loss=.4 tie=1", "") - .2) < 1e-15,
+       "of which one that is not known comes last");
     ok(fabs(first("f.x0=.1 loss=.4, f.x0=.2 loss=.4", "") - .1) < 1e-15,
        "without ties the first");
     ok(fabs(first("f.x0=.1 loss=.1 excess=.1, f.x0=.2 loss=.5", "") - .2) < 1e-15,

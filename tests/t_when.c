@@ -295,6 +295,8 @@ static void test_mistakes(void)
             "no value of the axis", "one point of a continuum");
     refused("[map]\norder = 1 .. 3 when groups = 1\ngroups = 1 | 2 when order = 2\n",
             "depend on itself", "a circle");
+    refused("[map]\nwidth = 0 .. 1 when order = 2\norder = some\n",
+            "t.ini:3: ", "a wrong value of the option that is named, by its own line");
     refused("[map]\norder = 1 .. 3 when order = 1\n", "depend on itself",
             "an axis by itself");
     refused("[map]\nkind = bag | nb\nwidth = 0 .. 1 when kind = nb\n",
