@@ -28,7 +28,8 @@ static void test_results(void)
     static const double loss[7] = {.5, .4, .3, INFINITY, .2, .1, .6};
     const weft_space *space = space_of(
         three,
-        "f.x0=.1 f.b=p loss=.5 resource=1 aim1=7, f.x0=.1 f.b=p loss=.4 resource=2, "
+        "f.x0=.1 f.b=p loss=.5 resource=1 aim1=1 aim2=2 aim3=3 aim4=4 aim5=5 aim6=6 "
+        "aim7=7, f.x0=.1 f.b=p loss=.4 resource=2, "
         "f.x0=.1 f.b=p loss=.3 resource=2, f.x0=.2 f.b=q f.x1=.5 loss=- resource=1, "
         "f.x0=7 f.b=p loss=0 resource=9, f.x0=.3 f.b=p loss=.2 resource=2 other=1, "
         "f.x0=.3 f.b=p loss=.1 resource=3 other=2 excess=.5, "
@@ -44,8 +45,10 @@ static void test_results(void)
            "with its value and loss");
     }
     if (!good) return;
-    ok(space->known[0].aim[1] == 7 && isnan(space->known[1].aim[1]),
-       "an objective is known or not");
+    int aims = 1;
+    for (int g = 1; g < WEFT_MAX_GOALS; g++)
+        aims &= space->known[0].aim[g] == g && isnan(space->known[1].aim[g]);
+    ok(aims, "objectives are known or not");
     ok(space->known[5].other == 2 && space->known[5].excess == .5 &&
            space->known[0].excess == 0,
        "other data and the excess of limits are those of the list");
