@@ -458,6 +458,41 @@ static void test_list_sections(void)
        "values are added to those of a range");
 }
 
+/* What is warned of where a list is beyond a range; "" if nothing is. */
+static void warned(const char *rows, const char *more, const char *want)
+{
+    weft_space space;
+    static char line[512];
+    const char *path = at("said.txt");
+    fflush(stderr);
+    int kept = dup(STDERR_FILENO);
+    weft_check(kept >= 0 && freopen(path, "w", stderr) != NULL, "no %s", path);
+    weft_level level = weft_log_level();
+    weft_log_set(WEFT_WARN, 0);
+    weft_status st = read_list(&space, rows, more);
+    weft_log_set(level, 0);
+    fflush(stderr);
+    weft_check(dup2(kept, STDERR_FILENO) >= 0, "stderr is lost");
+    close(kept);
+    FILE *file = fopen(path, "r");
+    *line = '\0';
+    int lines = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    ok(st == WEFT_OK && lines == (*want != 0) && strstr(line, want), "warned of: %s",
+       *want ? want : "nothing");
+}
+
+static void test_warnings(void)
+{
+    warned("C\n4\n5\n", "[model]\nC = 4 .. 5\n", "");
+    warned("C\n4\n9\n", "[model]\nC = 4 .. 5\n",
+           ": configuration 1 has model.C = 9, which is not in 4 .. 5; ");
+    warned("C\n9\n4\n3\n", "[model]\nC = 4 .. 5\n",
+           ": configuration 0 has model.C = 9, which is not in 4 .. 5 (nor are 1 more); ");
+    warned("C\n9\n4\n3\n", "[model]\nC = 4 | 5\n",
+           ": configuration 0 has model.C = 9, which is not in 4 | 5 (nor are 1 more); ");
+}
+
 static void bad_list(const char *rows, const char *more, const char *word,
                      const char *about)
 {
@@ -560,5 +595,5 @@ int main(void)
     return TESTS(test_axes, test_used, test_random, test_defaults, test_log_integers,
                  test_fixed_axis, test_grid, test_crowded_grid, test_bad_grids,
                  test_bad_ranges, test_spellings, test_steps, test_many_values, test_list,
-                 test_list_sections, test_bad_lists, test_put);
+                 test_list_sections, test_warnings, test_bad_lists, test_put);
 }
