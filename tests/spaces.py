@@ -49,7 +49,8 @@ TEXT = {"i": "1 .. 9 step 4", "n": "log 1 .. 100", "m": "1 .. 9", "f": "0.0 .. 1
 TREE = {"hyperparameters": [
             {"type": "uniform_int", "name": "depth", "lower": 1, "upper": 9, "log": False},
             {"type": "constant", "name": "epochs", "value": "5 h"},
-            {"type": "categorical", "name": "kind", "choices": ["a", "b", "c d"], "weights": None},
+            {"type": "categorical", "name": "kind", "choices": ["a", "b", "c d"], "weights": [1, 1, 1]},
+            {"type": "uniform_int", "name": "even", "lower": 2, "upper": 9, "log": False, "q": 2},
             {"type": "uniform_float", "name": "lr", "lower": 0.0001, "upper": 1.0, "log": True},
             {"type": "ordinal", "name": "size", "sequence": ["small", "mid", "big"]},
             {"type": "uniform_float", "name": "mom", "lower": 0.0, "upper": 0.9, "log": False},
@@ -67,7 +68,7 @@ TREE = {"hyperparameters": [
                                         {"type": "EQUALS", "name": "epochs", "value": "5 h"},
                                         {"type": "IN", "name": "size", "values": ["mid", "big"]}]},
             {"type": "EQUALS", "name": "depth", "value": 7}]}
-OF_TREE = {"depth": "1 .. 9", "epochs": "'5 h'", "kind": "a | b | c d", "lr": "log 0.0001 .. 1.0",
+OF_TREE = {"depth": "1 .. 9", "epochs": "'5 h'", "kind": "a | b | c d", "even": "2 .. 8 step 2", "lr": "log 0.0001 .. 1.0",
            "size": "small | mid | big", "mom": "0.0 .. 0.9 when kind = a", "only": "<[1, 2]> when kind = c d",
            "width": "log 16 .. 256 when kind = a | b and depth = 3"}
 NEVER = "parameters.kind = b and parameters.size = mid | big or parameters.depth = 7"
@@ -133,7 +134,7 @@ def mistakes(run):
     some = TREE["hyperparameters"]
     refused(tree(hyperparameters=[{"type": "normal_float", "name": "z"}]), "parameters.z: a hyperparameter of type normal_float")
     refused(tree(hyperparameters=[some[2] | {"weights": [1, 2, 3]}]), "parameters.kind: choices with weights")
-    refused(tree(hyperparameters=[some[3] | {"q": 0.5}]), "parameters.lr: a step of 0.5")
+    refused(tree(hyperparameters=[some[4] | {"q": 0.5}]), "parameters.lr: a step of 0.5")
     refused(tree(conditions=[{"type": "GT", "child": "lr", "parent": "depth", "value": 3}]), "parameters.lr: a condition: of type GT")
     refused(tree(conditions=[{"type": "EQ", "child": "lr", "parent": "kind", "value": "q"}]), "parameters.kind: a condition has the value 'q'")
     refused(tree(forbiddens=[{"type": "LESS", "left": "a", "right": "b"}]), "a forbidden clause: of type LESS")
@@ -178,7 +179,7 @@ def real_ones(run):
     space.add(C.ForbiddenAndConjunction(C.ForbiddenEqualsClause(by["kind"], "b"),
                                         C.ForbiddenInClause(by["size"], ["mid", "big"])),
               C.ForbiddenEqualsClause(by["depth"], 7))
-    of_tree = {name: text for name, text in OF_TREE.items() if name != "only"}
+    of_tree = {name: text for name, text in OF_TREE.items() if name not in ("only", "even")}
     space.to_json(run + "-real.json")
     for one in (space, run + "-real.json"):
         assert text_of(one) == of_tree and weft_search.Space(one).forbid == NEVER, text_of(one)

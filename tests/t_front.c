@@ -152,12 +152,16 @@ static void names(weft_arena *arena)
     ok(refused("loss, -loss", "", "twice"), "a name stands once");
     ok(refused("loss, front", "", "another"), "and is no column of the run file");
     ok(refused("loss, , bytes", "", "name"), "and is none that is empty");
+    ok(refused("loss, bytes,", "", "name"), "or lacks behind a comma");
     ok(refused("loss, 3d", "", "name"), "or a number");
     ok(refused("", "bytes < 3", "<="), "a limit has <= or >=");
     ok(refused("", "bytes <= 3x", "number"), "and a number");
     ok(refused("", "bytes <= inf", "number"), "that is finite");
+    ok(refused("", "bytes <= 3,", "number"), "and another behind a comma");
     ok(refused("", "bytes <= 3, bytes >= 1", "twice"), "one limit for a name");
-    ok(refused("loss,a,b,c,d,e,f,g,h,i", "", "most"), "not any number of them");
+    ok(refused("loss,a,b,c,d,e,f,g,h", "", "most"), "not any number of them");
+    ok(weft_goals_read(&goals, "loss,a,b,c,d,e,f,g", "a <= 1", arena) == WEFT_OK,
+       "but eight, of which each may have a limit");
 }
 
 static const weft_metric metrics[] = {
@@ -291,6 +295,8 @@ static void ranks(weft_arena *arena)
        "what is within the limits is ahead of what is not");
     ok(weft_rank_before(weft_result_rank(&bad), weft_result_rank(&lost)),
        "which is ahead of what diverged");
+    ok(!weft_rank_before(weft_result_rank(&lost), weft_result_rank(&bad)),
+       "that has no excess, and is not ahead of it");
     ok(weft_result_point(&bad, 0, 2).excess == 0.5 &&
            isinf(weft_result_point(&lost, 0, 2).excess),
        "as a point, too");

@@ -177,6 +177,19 @@ static void test_pack(void)
     copy.id[K - 1]++;
     differs &= memcmp(a, packed(&copy, &ncopy), n) != 0;
     ok(differs, "the packed form shows each change of z, conf and id");
+
+    const int off[] = {0, 3, K}, axis[] = {1, 0};
+    weft_mix_divide(&mix, 2, off, axis);
+    weft_job job = weft_job_new(4, 1, &mix);
+    weft_job_record from = weft_job_record_new(&job, mem), to;
+    from.began = 3;
+    from.seconds = 2.5;
+    const void *record = weft_job_record_pack(&from, &n, mem);
+    ok(weft_job_record_read(&to, record, mem) && to.job.mix.nblock == 2 &&
+           memcmp(to.job.mix.off, off, sizeof off) == 0 &&
+           memcmp(to.job.mix.axis, axis, sizeof axis) == 0,
+       "blocks come back from a record");
+    is_near(weft_job_record_ended(record), 5.5, 0, "which says when its job ended");
 }
 
 static void test_result(void)
@@ -201,6 +214,10 @@ static void test_result(void)
     res.noised = 1;
     is_near(weft_result_score(&res, 2), 5. / 8, 0, "or the mean loss");
 
+    for (int i = 0; i < 3; i++) {
+        res.arm_score[i] = 5 - i;
+        res.logp[i] = -1 - i;
+    }
     weft_mix mix = weft_mix_new(3, 1, mem);
     weft_job job = weft_job_new(2, 4, &mix);
     weft_job_record from = weft_job_record_new(&job, mem), read;
@@ -215,13 +232,38 @@ static void test_result(void)
        "a result comes back from its packed form");
     ok(memcmp(back.arm_loss, res.arm_loss, 3 * sizeof(double)) == 0 &&
            memcmp(back.arm_wrong, res.arm_wrong, 3 * sizeof(double)) == 0 &&
-           memcmp(back.arm_count, res.arm_count, 3 * sizeof(double)) == 0,
-       "and so do the sums of its configurations");
+           memcmp(back.arm_count, res.arm_count, 3 * sizeof(double)) == 0 &&
+           memcmp(back.arm_score, res.arm_score, 3 * sizeof(double)) == 0 &&
+           memcmp(back.logp, res.logp, 3 * sizeof(double)) == 0,
+       "and so do the sums of its configurations, their scores and probabilities");
+}
+
+/* An error rate is that of guesses if it is above guess - min(1.96 standard errors, 0.02).
+ */
+static void test_guesses(void)
+{
+    static const struct {
+        double n, loss, guess;
+        int by_error, guesses;
+    } rows[] = {{2500, .480402, .5, 1, 1}, {2500, .480398, .5, 1, 0},
+                {100, .4801, .5, 1, 1},    {100, .4799, .5, 1, 0},
+                {100, .6, .5, 0, 0},       {100, .6, 0, 1, 0},
+                {2500, .88825, .9, 1, 1},  {2500, .88823, .9, 1, 0}};
+    for (size_t i = 0; i < LEN(rows); i++) {
+        weft_result res = weft_result_new(2, 0, mem);
+        res.loss = rows[i].loss;
+        res.by_error = rows[i].by_error;
+        res.arm_count[0] = rows[i].n - 40;
+        res.arm_count[1] = 40;
+        ok(weft_result_guesses(&res, rows[i].guess) == rows[i].guesses,
+           "error %g of %g samples, guesses %g: %s", rows[i].loss, rows[i].n, rows[i].guess,
+           rows[i].guesses ? "guesses" : "learnt");
+    }
 }
 
 int main(void)
 {
     tap_begin();
     return TESTS(test_new, test_draw, test_draw_rounding, test_step, test_halve, test_pack,
-                 test_result);
+                 test_result, test_guesses);
 }

@@ -259,6 +259,10 @@ int main(int argc, char **argv)
         test_whole(both[i]);
         test_told(both[i]);
     }
+    weft_job one = job_of(&weft_mixing_none, mixing(&weft_mixing_none, "", usual), 9);
+    ok(one.mix.k == 1 && one.mix.id[0] == 9 &&
+           memcmp(one.mix.conf, centre, sizeof centre) == 0,
+       "none: a job has the configuration of its trial alone, with its number");
     test_refusals();
     return tap_end();
 }

@@ -120,6 +120,14 @@ static int tried(const struct sim *sim, int n, const int *step)
     return same && sim->asked[n].job.from >= 0;
 }
 
+/* Index of the first part. */
+static int first_part(const struct sim *sim)
+{
+    int i = 0;
+    while (sim->asked[i].job.from < 0) i++;
+    return i;
+}
+
 static double off(const struct asked *asked, double best)
 {
     return fabs(log2(asked->set.lr / best));
@@ -256,6 +264,12 @@ static double starts_badly(const struct asked *asked)
     return asked->set.lr > 0.05 ? INFINITY : off(asked, 0.025) + 1 + progress(asked);
 }
 
+/* Larger rates are better by up to 0.3 %. */
+static double slight(const struct asked *asked)
+{
+    return 10 + off(asked, 0.8) / 100;
+}
+
 static void test_errors(void)
 {
     errors = chance;
@@ -274,6 +288,9 @@ static void test_errors(void)
     sim = run(rates, near);
     is_near(sim->asked[sim->n - 1].set.lr, 3.2, 1e-12,
             "what is better in both moves; the error orders them");
+    sim = run(rates, slight);
+    is_near(sim->asked[first_part(sim)].set.lr, 0.1, 1e-12,
+            "and a mean loss that is hardly better moves nothing");
     errors = wavering;
     sim = run(rates, near);
     is_near(sim->asked[sim->n - 1].set.lr, 3.2, 1e-12,
@@ -467,14 +484,6 @@ static int goes_straight(const struct sim *sim)
         straight &= before->from < 0 || sim->asked[i].job.from == before->trial;
     }
     return straight;
-}
-
-/* Index of the first part. */
-static int first_part(const struct sim *sim)
-{
-    int i = 0;
-    while (sim->asked[i].job.from < 0) i++;
-    return i;
 }
 
 static void test_taken_back(void)

@@ -130,7 +130,7 @@ result $? "and their best comes first"
 
 tune narrow space.prior="$tmp/older.h5" space.configs=3 "flow.step=log 1e-2 .. 1"
 n=$(configs older | awk -F '[= ]' '$2 >= 0.01 && $2 <= 1' | wc -l)
-grep -q "space.prior: $n trials with $n results are told, $((20 - n)) results are not" "$tmp/log"
+grep -q "space.prior: $n trials with $n results are told, $((20 - n)) results are not, .*, the first by flow.step = log 0.01 .. 1$" "$tmp/log"
 result $? "trials outside of narrower ranges are left out ($n are not)"
 ! grep -q ' had flow' "$tmp/log"
 result $? "and other ranges are no other values"

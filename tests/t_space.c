@@ -230,8 +230,10 @@ static void test_bad_ranges(void)
     refused("alpha = 0...5", "two dots", "and three dots, which may mean two things");
     refused("stop = no |", "", "an empty value is refused");
     const char *many = "alpha = 1";
-    for (int i = 2; i <= 4097; i++) many = printed("%s|%d", many, i);
-    refused(many, "at most 4096 values", "4097 values are refused");
+    for (int i = 2; i <= 4096; i++) many = printed("%s|%d", many, i);
+    weft_space space;
+    ok(read_space(&space, printed("[map]\n%s\n", many), 1) == WEFT_OK, "4096 are read");
+    refused(printed("%s|4097", many), "at most 4096 values", "4097 values are refused");
 }
 
 /* ---- as other programs write ranges ---- */
@@ -456,6 +458,41 @@ static void test_list_sections(void)
        "values are added to those of a range");
 }
 
+/* What is warned of where a list is beyond a range; "" if nothing is. */
+static void warned(const char *rows, const char *more, const char *want)
+{
+    weft_space space;
+    static char line[512];
+    const char *path = at("said.txt");
+    fflush(stderr);
+    int kept = dup(STDERR_FILENO);
+    weft_check(kept >= 0 && freopen(path, "w", stderr) != NULL, "no %s", path);
+    weft_level level = weft_log_level();
+    weft_log_set(WEFT_WARN, 0);
+    weft_status st = read_list(&space, rows, more);
+    weft_log_set(level, 0);
+    fflush(stderr);
+    weft_check(dup2(kept, STDERR_FILENO) >= 0, "stderr is lost");
+    close(kept);
+    FILE *file = fopen(path, "r");
+    *line = '\0';
+    int lines = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    ok(st == WEFT_OK && lines == (*want != 0) && strstr(line, want), "warned of: %s",
+       *want ? want : "nothing");
+}
+
+static void test_warnings(void)
+{
+    warned("C\n4\n5\n", "[model]\nC = 4 .. 5\n", "");
+    warned("C\n4\n9\n", "[model]\nC = 4 .. 5\n",
+           ": configuration 1 has model.C = 9, which is not in 4 .. 5; ");
+    warned("C\n9\n4\n3\n", "[model]\nC = 4 .. 5\n",
+           ": configuration 0 has model.C = 9, which is not in 4 .. 5 (nor are 1 more); ");
+    warned("C\n9\n4\n3\n", "[model]\nC = 4 | 5\n",
+           ": configuration 0 has model.C = 9, which is not in 4 | 5 (nor are 1 more); ");
+}
+
 static void bad_list(const char *rows, const char *more, const char *word,
                      const char *about)
 {
@@ -483,7 +520,8 @@ static void test_bad_lists(void)
     bad_list("\xff\xfe\0\n", "", "", "a list that is no text is refused");
     bad_list("C\n1\n", "[map]\nstop = no | yes\n", "no such column",
              "a range that the list lacks is refused");
-    bad_list("map\talpha\n0\t1\n", "", "\"model.alpha\"", "a name of two is refused");
+    bad_list("map\talpha\n0\t1\n", "", "\"map.alpha\" or \"model.alpha\"",
+             "a name of two is refused");
     ok(read_space(&space, "[space]\nsource = list\n", 1) == WEFT_ECONF &&
            says("space.file"),
        "a list without a file is refused");
@@ -557,5 +595,5 @@ int main(void)
     return TESTS(test_axes, test_used, test_random, test_defaults, test_log_integers,
                  test_fixed_axis, test_grid, test_crowded_grid, test_bad_grids,
                  test_bad_ranges, test_spellings, test_steps, test_many_values, test_list,
-                 test_list_sections, test_bad_lists, test_put);
+                 test_list_sections, test_warnings, test_bad_lists, test_put);
 }

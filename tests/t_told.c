@@ -1,6 +1,7 @@
 /* What a list of known trials becomes: results by trial, resources, other data, trials that
  * diverged, what is left out, and the configuration that a search begins with. RUN: np=1 */
 #include "functions.h"
+#include "sampler/learn.h"
 
 static const char *const three = "x0 = 0 .. 1\nx1 = 0 .. 1 when b = q\nb = p | q\n";
 enum { X0, X1, B };
@@ -22,19 +23,21 @@ static const weft_space *space_of(const char *axes, const char *list, const char
 
 static void test_results(void)
 {
-    static const int64_t trial[6] = {0, 0, 1, 2, 3, 4};
-    static const double x[6] = {.1, .1, .1, .2, .3, .3};
-    static const double loss[6] = {.5, .4, .3, INFINITY, .2, .1};
+    static const int64_t trial[7] = {0, 0, 1, 2, 3, 4, 5};
+    static const double x[7] = {.1, .1, .1, .2, .3, .3, .4};
+    static const double loss[7] = {.5, .4, .3, INFINITY, .2, .1, .6};
     const weft_space *space = space_of(
         three,
-        "f.x0=.1 f.b=p loss=.5 resource=1 aim1=7, f.x0=.1 f.b=p loss=.4 resource=2, "
+        "f.x0=.1 f.b=p loss=.5 resource=1 aim1=1 aim2=2 aim3=3 aim4=4 aim5=5 aim6=6 "
+        "aim7=7, f.x0=.1 f.b=p loss=.4 resource=2, "
         "f.x0=.1 f.b=p loss=.3 resource=2, f.x0=.2 f.b=q f.x1=.5 loss=- resource=1, "
         "f.x0=7 f.b=p loss=0 resource=9, f.x0=.3 f.b=p loss=.2 resource=2 other=1, "
-        "f.x0=.3 f.b=p loss=.1 resource=3 other=2 excess=.5",
+        "f.x0=.3 f.b=p loss=.1 resource=3 other=2 excess=.5, "
+        "f.x0=.4 f.b=p loss=.6 resource=4 other=2",
         "");
-    int good = space->nknown == 6;
+    int good = space->nknown == 7;
     ok(good, "a value beyond its range is left out");
-    for (int i = 0; i < 6 && good; i++) {
+    for (int i = 0; i < 7 && good; i++) {
         const weft_known *known = &space->known[i];
         ok(known->trial == trial[i], "result %d is of trial %d", i, (int)trial[i]);
         ok(fabs(known->conf[X0] - x[i]) < 1e-15 && !(fabs(known->loss - loss[i]) > 0) &&
@@ -42,8 +45,10 @@ static void test_results(void)
            "with its value and loss");
     }
     if (!good) return;
-    ok(space->known[0].aim[1] == 7 && isnan(space->known[1].aim[1]),
-       "an objective is known or not");
+    int aims = 1;
+    for (int g = 1; g < WEFT_MAX_GOALS; g++)
+        aims &= space->known[0].aim[g] == g && isnan(space->known[1].aim[g]);
+    ok(aims, "objectives are known or not");
     ok(space->known[5].other == 2 && space->known[5].excess == .5 &&
            space->known[0].excess == 0,
        "other data and the excess of limits are those of the list");
@@ -59,12 +64,15 @@ static double first(const char *list, const char *more)
 static void test_first(void)
 {
     ok(fabs(first("f.x0=.1 loss=.1 resource=1, f.x0=.2 loss=.5 resource=4, f.x0=.3 loss=.4 "
-                  "resource=4, f.x0=.4 loss=- resource=9, f.x0=.5 loss=.01 resource=3",
+                  "resource=4, f.x0=.4 loss=- resource=9, f.x0=.5 loss=.01 resource=3, "
+                  "f.x0=.6 loss=.45 resource=4",
                   "") -
             .3) < 1e-15,
        "the best of the largest resource that has a loss comes first");
     ok(fabs(first("f.x0=.1 loss=.4 tie=2, f.x0=.2 loss=.4 tie=1", "") - .2) < 1e-15,
        "of equal losses that of the smaller tie");
+    ok(fabs(first("f.x0=.1 loss=.4, f.x0=.2 loss=.4 tie=1", "") - .2) < 1e-15,
+       "of which one that is not known comes last");
     ok(fabs(first("f.x0=.1 loss=.4, f.x0=.2 loss=.4", "") - .1) < 1e-15,
        "without ties the first");
     ok(fabs(first("f.x0=.1 loss=.1 excess=.1, f.x0=.2 loss=.5", "") - .2) < 1e-15,
@@ -97,6 +105,7 @@ static void test_refused(void)
                                           {"f.x0=.1 f.x0=.2 loss=1", "twice"},
                                           {"f.x0=.1 loss", "section.key=value"},
                                           {"f.x0=.1 loss=", "section.key=value"},
+                                          {"f.x0=.1 =1", "section.key=value"},
                                           {"f.x0=.1 depth=3 loss=1", "names no option"}};
     for (int i = 0; i < (int)LEN(rows); i++) {
         struct minimizer minimizer;
@@ -144,9 +153,57 @@ static void test_apart(void)
        "then the same number of the next word");
 }
 
+/* An axis of one value, and without its condition none. */
+static void test_single(void)
+{
+    const weft_space *space =
+        space_of("i0 = 7 when b = q\nb = p | q\n", "f.b=p loss=1", "");
+    char used[2] = {0};
+    double conf[2] = {7, 1};
+    ok(weft_space_points(space) == 2, "a space of two points");
+    ok(weft_space_unused(space, used, conf, mem) && conf[0] == 7 &&
+           weft_space_unused(space, used, conf, mem) && isnan(conf[0]) && conf[1] == 0,
+       "has one with the value, and one without");
+    conf[1] = 0;
+    memset(used, 0, sizeof used);
+    used[0] = 1;
+    ok(weft_space_unused(space, used, conf, mem) && conf[0] == 7 && conf[1] == 1,
+       "from which the other is the nearest");
+}
+
+/* ---- losses of other data ---- */
+
+/* By ranks among the results of their data, (i + 1/2) / n; what diverged stays so. */
+static void test_ranked(void)
+{
+    enum { N = 5 };
+    static const double loss[N] = {3, INFINITY, 20, 10, 2};
+    static const int other[N] = {1, 1, 0, 0, 1};
+    static const double want[N] = {1. / 6, .25, .5, .75, INFINITY};
+    static const int64_t trial[N] = {4, 3, 0, 2, 1};
+    const weft_space *space = space_of("x0 = 0 .. 1\n", "f.x0=.1 loss=1", "");
+    weft_past past;
+    weft_past_setup(&past, space, mem);
+    for (int i = 0; i < N; i++) {
+        double x = i * .1;
+        weft_past_pending(&past, i, &x, 1);
+        weft_past_told(
+            &past, i,
+            &(weft_observation){
+                .conf = &x, .resource = 1, .loss = loss[i], .tie = NAN, .other = other[i]});
+    }
+    const weft_past_level *level = weft_past_highest(&past, 1);
+    int right = level && level->n == N;
+    for (int i = 0; right && i < N; i++)
+        right &= level->result[i].id == trial[i] &&
+                 (level->result[i].loss == want[i] ||
+                  fabs(level->result[i].loss - want[i]) < 1e-15);
+    ok(right, "losses of other data are merged by ranks, what diverged is last");
+}
+
 int main(void)
 {
     tap_begin();
     return TESTS(test_results, test_first, test_conditions, test_refused, test_misfit,
-                 test_apart);
+                 test_apart, test_single, test_ranked);
 }

@@ -256,6 +256,18 @@ static void test_fixed(void)
                WEFT_OK &&
            space.dim == 1,
        "texts are compared");
+    ok(read_space(&space, "[map]\nfile = ab\nwidth = 0 .. 1 when file = a | abc\n") ==
+               WEFT_OK &&
+           space.dim == 0,
+       "as a whole");
+    ok(read_space(&space, "[map]\nkind = sif\nwidth = 0 .. 1 when order = 2 and kind = "
+                          "nb\n") == WEFT_OK &&
+           space.dim == 0,
+       "all conditions must be met");
+    ok(read_space(&space, "[map]\ns2 = 1 .. 3 when stop = yes\norder = 1 .. 3\n"
+                          "groups = 1 | 2 when order = 2 .. 3\n") == WEFT_OK &&
+           space.dim == 2 && space.axis[1].when[0].axis == 0,
+       "those that are left hang on the same ones");
     ok(read_space(&space, "[map]\nkind = bag | nb\nalpha = 0.5 when kind = nb\n") ==
                WEFT_OK &&
            space.dim == 2 && space.axis[1].nvalue == 1,
@@ -283,6 +295,8 @@ static void test_mistakes(void)
             "no value of the axis", "one point of a continuum");
     refused("[map]\norder = 1 .. 3 when groups = 1\ngroups = 1 | 2 when order = 2\n",
             "depend on itself", "a circle");
+    refused("[map]\nwidth = 0 .. 1 when order = 2\norder = some\n",
+            "t.ini:3: ", "a wrong value of the option that is named, by its own line");
     refused("[map]\norder = 1 .. 3 when order = 1\n", "depend on itself",
             "an axis by itself");
     refused("[map]\nkind = bag | nb\nwidth = 0 .. 1 when kind = nb\n",
@@ -292,10 +306,33 @@ static void test_mistakes(void)
             "may change where this option must not", "a size by an option of a trial");
 }
 
+/* A condition that meets a range, "0.5 .. 1", in one point can be met. */
+static void test_edges(void)
+{
+    static const struct {
+        const char *axis, *when;
+        int met;
+    } rows[] = {{"order = 2 .. 4", "4 .. 9", 1},    {"order = 2 .. 4", "1 .. 2", 1},
+                {"order = 2 .. 4", "5 .. 9", 0},    {"order = 2 .. 4", "1 | 4", 1},
+                {"order = 2 .. 4", "1 | 2", 1},     {"order = 2 .. 4", "1 | 5", 0},
+                {"order = 2 | 4", "3 .. 9", 1},     {"order = 2 | 4", "3", 0},
+                {"alpha = 1 .. 2", "0.5 .. 1", 1},  {"alpha = 1 .. 2", "2 .. 3", 1},
+                {"alpha = 1 .. 2", "2.1 .. 3", 0},  {"alpha = 1 .. 1", "1", 1},
+                {"alpha = 1 .. 2", "0.5 .. 0.9", 0}};
+    for (size_t i = 0; i < LEN(rows); i++) {
+        weft_space space;
+        const char *name = rows[i].axis[0] == 'o' ? "order" : "alpha";
+        weft_status st = read_space(&space, printed("[map]\n%s\ns1 = 1 .. 3 when %s = %s\n",
+                                                    rows[i].axis, name, rows[i].when));
+        ok(st == (rows[i].met ? WEFT_OK : WEFT_ECONF), "%s may be %s: %s", rows[i].axis,
+           rows[i].when, rows[i].met ? "yes" : "no");
+    }
+}
+
 int main(void)
 {
     tap_begin();
     scratch_new();
     return TESTS(test_draws, test_order, test_grid, test_near, test_settle, test_list,
-                 test_put, test_fixed, test_mistakes);
+                 test_put, test_fixed, test_mistakes, test_edges);
 }

@@ -29,8 +29,7 @@ struct prior {
     struct ranged *ranged;
     FILE *out;
     const char *path; /* of the file that is read */
-    char **name;      /* [width] of the columns of a table */
-    int width;
+    char **name;      /* of the columns of a table */
     int64_t rows;
     weft_arena *mem;
 };
@@ -147,7 +146,6 @@ static weft_status take_row(void *self, const weft_lines *row)
     struct prior *prior = self;
     if (!prior->name) {
         prior->name = WEFT_NEW(prior->mem, char *, row->n);
-        prior->width = row->n;
         for (int c = 0; c < row->n; c++)
             prior->name[c] = weft_arena_text(prior->mem, "%s", row->field[c]);
         return WEFT_OK;

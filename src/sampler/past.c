@@ -256,16 +256,14 @@ void weft_sampler_believe(const weft_space *space, int64_t n, uint64_t seed, uin
     const double forget = 5, sd = 0.25;
     seed = weft_hash("near", 4, seed);
     double unit = weft_rng_unit(weft_rng_at(seed, WEFT_RNG_TUNER, key, 0, 0).v[0]);
-    int follows = 0;
     if (!(unit < forget / (forget + (double)n))) return;
     for (int a = 0; a < space->dim; a++) {
         const weft_axis *axis = &space->axis[a];
         if (!axis->has_near || isnan(conf[a])) continue;
-        follows = 1;
         weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TUNER, key, weft_axis_key(axis), 1);
         double at = weft_normal_between(weft_axis_unit(axis, axis->near), sd,
                                         weft_rng_unit(rng.v[0]));
         conf[a] = n == 0 ? axis->near : weft_axis_value(axis, at);
     }
-    if (follows) weft_space_settle(space, seed, key, conf);
+    weft_space_settle(space, seed, key, conf);
 }

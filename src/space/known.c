@@ -43,8 +43,7 @@ struct reader {
     weft_space list; /* as it was read */
     int *at;         /* [list.dim] axis of each column; -1: none */
     int64_t out;     /* results that are left out */
-    int64_t first;   /* of these, the first; -1: none */
-    int misfit;      /* its axis */
+    int misfit;      /* the axis of the first of these */
     weft_arena *mem;
 };
 
@@ -117,10 +116,7 @@ static void take_rows(struct reader *reader)
     for (int64_t i = 0; i < reader->list.count; i++) {
         weft_known *known = &space->known[space->nknown];
         int misfit = take_row(reader, i, known);
-        if (misfit >= 0 && reader->out++ == 0) {
-            reader->first = i;
-            reader->misfit = misfit;
-        }
+        if (misfit >= 0 && reader->out++ == 0) reader->misfit = misfit;
         if (misfit >= 0) continue;
         if (space->nknown > 0)
             known->trial = known[-1].trial + !goes_on(space, known, known - 1);
@@ -175,7 +171,7 @@ static void begin_with_best(weft_space *space)
 weft_status weft_space_known(weft_space *space, const weft_conf *conf,
                              const weft_kind *const *kinds, int nkind, weft_arena *mem)
 {
-    struct reader reader = {.space = space, .first = -1, .mem = mem};
+    struct reader reader = {.space = space, .mem = mem};
     const weft_kind **all = WEFT_NEW(mem, const weft_kind *, nkind + 1);
     for (int j = 0; j < nkind; j++) all[j] = kinds[j];
     all[nkind] = &known_kind;

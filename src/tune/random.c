@@ -28,7 +28,6 @@ static weft_status sweep_setup(void *self, const weft_space *space, uint64_t see
                          "expected less, or -1 for all",
                          (long long)sweep->only, (long long)space->count);
     sweep->jobs.n = sweep->only < 0 ? space->count : 1;
-    sweep->jobs.next = 0;
     if (sweep->jobs.resource == 0) sweep->jobs.resource = 1;
     return WEFT_OK;
 }
