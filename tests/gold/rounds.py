@@ -730,6 +730,7 @@ CASES = [
     case("columns", (3,), "cpg", client=within(0.6),
          more="[cpg]\ngenerate = fc1.weight,fc2.bias\nsize = 3\nbias = no\nspread = 0.4"),
     case("one_hot", (3,), "cpg", NEW, more="[cpg]\ngenerate = all\nsize = 3\nbias = no\nembedding = one_hot"),
+    case("constant", (2,), "cpg", more="[cpg]\nsize = 3\nembedding = constant"),
     case("knn", (3,), "knn", NEW, more="[knn]\nk = 3\nsigma = 0.5"),
     case("near", (3,), "knn", "cohort = 6\neval_clients = 0", within(0.3), "[knn]\nk = 1 .. 9\nlambda = 0.8",
          arms=(1, 9), update=(9, 1)),
