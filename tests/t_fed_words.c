@@ -270,6 +270,38 @@ static void test_one_client(const char *channels, struct steps steps)
     ok(farthest(w, first, alone->n) > 0.01, "which changes the weights");
 }
 
+/* ---- the server ---- */
+
+/* The weights after a round of all clients. */
+static const real *after_round(const char *more)
+{
+    struct toy toy = {.data = words};
+    open_data(&toy.data, "words.h5", "clients=6 partition=dirichlet alpha=0.3", &world);
+    struct stand *stand =
+        trained(&toy,
+                printed("[fed]\nmodel = txtcnn\ndim = 8\ncohort = 6\n[client]\nlr = 0.02\n"
+                        "batch = 64\nmax_change = 1e3\n%s%s",
+                        network_of("nonstatic"), more),
+                1, 1);
+    weft_data_close(&toy.data);
+    return stand->state.x;
+}
+
+/* Changes twenty times as large, of vectors of words too, are a step twenty times as long,
+ * whose end has the norms that the network allows. */
+static void test_server(void)
+{
+    struct alone *alone = network(network_of("nonstatic"));
+    const real *x = after_round("[server]\nlr = 20\n");
+    real *w = WEFT_NEW(mem, real, alone->n);
+    memcpy(w, x, (size_t)alone->n * sizeof *w);
+    net->project(alone->self, w);
+    is_near(farthest(w, x, alone->n), 0, 1e-6, "a step of the server keeps to max_norm");
+    const real *scaled = after_round("[attack]\nkind = scale\nshare = 1\nstrength = 20\n");
+    is_near(farthest(scaled, x, alone->n), 0, 1e-4,
+            "changes on their way to the server have the vectors of all words");
+}
+
 /* ---- the same bits ---- */
 
 static void test_same_bits(const char *channels)
@@ -324,5 +356,6 @@ int main(int argc, char **argv)
     }
     test_alone("nonstatic", (struct steps){0.1, 0.9, 0, 0.1, 0.4, 16, 2});
     test_alone("multi", (struct steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
+    test_server();
     return tap_end();
 }

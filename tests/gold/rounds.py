@@ -697,6 +697,8 @@ CASES = [
     case("diverged", (4,), fed=SIX + "\nselect = bound", client=within(0.5)),
     case("mixture", (4,), client=RATES + "1\nmomentum = 0.5\nepochs = 2", more=late(18), arms=(0.05, 1.5),
          update=(1, 1)),
+    case("charged", (3,), fed="cohort = 6", client=RATES + "1\nepochs = 2", more=late(18), arms=(0.05, 1.5),
+         update=(1, 1)),
     case("wrong", (3, 1), fed="cohort = 7\nselect = eval\neval_clients = 5\nscore_weights = global",
          client=RATES + "1", arms=(0.05, 1.5), update=(0.5, 0)),
     case("scaffold", (4,), "scaffold", NEW, ALL),
