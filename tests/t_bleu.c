@@ -167,6 +167,8 @@ int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
     test_gold();
+    ok(strcmp(weft_tokens_13a("9.5, 5.9 9-1 9.", mem), "9.5 , 5.9 9 - 1 9 .") == 0,
+       "stops within numbers stay, dashes behind them do not");
     ok(strcmp(weft_tokens_13a("&amp;quot;b", mem), "& quot ; b") == 0,
        "what an ampersand is written by is replaced after quotation marks");
     return TESTS(test_counts, test_ranks, test_closed);

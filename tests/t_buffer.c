@@ -300,6 +300,22 @@ static void test_rules(struct toy *toy)
     beside(kept, "clients that keep numbers");
 }
 
+/* Nobody is in time: until the deadline each computes, and sends a half or less. */
+static void test_late(struct toy *toy)
+{
+    struct stand *stand =
+        standing(toy,
+                 "[fed]\naggregation = buffered\ncohort = 3\n[device]\nsample_seconds = 1\n"
+                 "power = 2\nbyte_energy = 0.5\ndeadline = 0.5\n",
+                 1);
+    units(stand, 1, 0, 1);
+    double late = in_row(fed, stand->row[0], "dropped"),
+           bytes = in_row(fed, stand->row[0], "bytes");
+    ok(late > 0 && bytes > 0 && bytes <= late * W * sizeof(float), "all are late");
+    is_near(in_row(fed, stand->row[0], "energy"), late + 0.5 * bytes, 1e-9 * late,
+            "a late client has cost what it did until the deadline");
+}
+
 /* ---- synchronous rounds ---- */
 
 static const weft_mix_update moving = {
@@ -515,6 +531,7 @@ int main(int argc, char **argv)
     test_mixtures(toy);
     test_old_scores(toy);
     test_options(toy);
+    test_late(clients_of());
     test_synchronous();
     return tap_end();
 }

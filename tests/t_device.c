@@ -159,6 +159,9 @@ static void test_closing(void)
            six[5].status == WEFT_SURPLUS,
        "late is who would have missed the deadline, whenever the round ends");
     is_near(closing.seconds, 5, 0, "which is before it, with enough answers");
+    closing = closed(device("deadline = 5", 10), 3);
+    ok(closing.late == 1 && six[0].status == WEFT_AVERAGED,
+       "who answers at the deadline is in time");
     closing = weft_device_close(hurried, 2, 0, six, mem);
     ok(!(closing.seconds > 0), "a round of no devices ends at once");
 }
@@ -226,6 +229,8 @@ static void test_round_times(void)
     }
     const weft_device *d = device("over = 3", 20);
     ok(weft_device_started(d, 10, 20) == 20, "no more are started than there are");
+    ok(weft_device_started(device("over = 1.1", 1000), 100, 1000) == 110,
+       "110 of 100, whose product with 1.1 is more in binary");
 }
 
 /* ---- traces ---- */

@@ -270,6 +270,38 @@ static void test_one_client(const char *channels, struct steps steps)
     ok(farthest(w, first, alone->n) > 0.01, "which changes the weights");
 }
 
+/* ---- the server ---- */
+
+/* The weights after a round. */
+static const real *after_round(int cohort, const char *more)
+{
+    struct toy toy = {0};
+    open_data(&toy.data, "words.h5", "clients=6 partition=dirichlet alpha=0.3", &world);
+    struct stand *stand =
+        trained(&toy,
+                printed("[fed]\nmodel = txtcnn\ndim = 8\ncohort = %d\n[client]\nlr = 0.02\n"
+                        "batch = 64\nmax_change = 1e3\n%s%s",
+                        cohort, network_of("nonstatic"), more),
+                1, 1);
+    weft_data_close(&toy.data);
+    return stand->state.x;
+}
+
+static void test_server(void)
+{
+    struct alone *alone = network(network_of("nonstatic"));
+    real *w = WEFT_NEW(mem, real, alone->n);
+    const real *x = after_round(6, "[server]\nlr = 20000\n");
+    memcpy(w, x, (size_t)alone->n * sizeof *w);
+    net->project(alone->self, w);
+    is_near(farthest(w, x, alone->n), 0, 1e-6, "a step of the server keeps to max_norm");
+    x = after_round(1, "[attack]\nkind = noise\nshare = 1\n");
+    net->init(alone->self, SEED, w);
+    int64_t still = 0;
+    for (int64_t i = 0; i < alone->n; i++) still += !(fabs((double)(w[i] - x[i])) > 0);
+    is_near((double)still, 0, 2, "an attacker's noise moves the vectors of all words");
+}
+
 /* ---- the same bits ---- */
 
 static void test_same_bits(const char *channels)
@@ -324,5 +356,6 @@ int main(int argc, char **argv)
     }
     test_alone("nonstatic", (struct steps){0.1, 0.9, 0, 0.1, 0.4, 16, 2});
     test_alone("multi", (struct steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
+    test_server();
     return tap_end();
 }

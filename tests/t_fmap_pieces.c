@@ -99,6 +99,20 @@ static void test_copied(void)
             "weights of another map lead to the map's own fit");
 }
 
+/* Weights of nearly the same map are where a fit goes on from. */
+static void test_near(void)
+{
+    struct stand *stand = alone(PIECES, 0), *fresh = alone(PIECES, 0);
+    go_on(stand, 5);
+    stand->job.mix.conf[1] *= 1.001;
+    fresh->job.mix.conf[1] = stand->job.mix.conf[1];
+    go_on(stand, 1);
+    go_on(fresh, 1);
+    double ahead = measured(task, &fresh->res, "train_loss") -
+                   measured(task, &stand->res, "train_loss");
+    ok(ahead > 0, "a copy of nearly the same map's weights is ahead by %g", ahead);
+}
+
 static void refuses(const char *options, const char *word)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
@@ -112,6 +126,7 @@ static void test_pieces(void)
     test_split();
     test_path();
     test_copied();
+    test_near();
     refuses(PIECES "fmap.model=logistic", "fmap.model = ridge");
     refuses(PIECES "ridge.solver=cholesky", "ridge.solver = cg");
 }

@@ -217,6 +217,9 @@ static void test_folds(void)
     is_near(some->res.arm_count[0], ROWS + VALID, 0, "folds score what each holds out");
     ok(fit_of(some) != fit_of(whole), "with 60 rows of each");
     digest(fit_of(some));
+    struct stand *half = stand_up(0, ROWS, SOME " fmap.folds=3");
+    go_on(half, 59.5);
+    ok(fit_of(half) == fit_of(some), "as 59.5 rows are");
     go_on(some, ROWS);
     ok(fit_of(some) == fit_of(whole), "or, if more are asked for, with all of each");
 }

@@ -172,7 +172,8 @@ static void test_copies(void)
 }
 
 /* Two training samples stand at one place, a third at that of the test sample: with it the
- * first of the two counts. */
+ * first of the two counts. The validation sample is where the two are, whose classes are
+ * equally likely. */
 static void test_ties(void)
 {
     int64_t count[1][WEFT_NPART] = {{3, 1, 1}};
@@ -183,13 +184,49 @@ static void test_ties(void)
         toy->label[0][i] = i;
     }
     toy->x[0][2 * D] = toy->x[0][4 * D] = 1;
-    toy->label[0][4] = 0;
+    memcpy(toy->x[0] + 3 * D, toy->x[0], D * sizeof(double));
+    toy->label[0][3] = toy->label[0][4] = 0;
     toy_open(toy);
     struct stand *stand = trained(
         toy, "[fed]\nalgorithm = knn\ncohort = 1\n[knn]\nk = 2\nlambda = 1\n", 1, 1);
     weft_scores told = scored(stand, WEFT_TEST);
     is_near(score_of(fed, &told, "personal_loss"), log(1 + exp(1)), 1e-6,
             "of two equally near the first is a neighbour");
+    told = scored(stand, WEFT_VALID);
+    is_near(score_of(fed, &told, "personal_error"), 0, 0,
+            "of two equally likely classes the first is the answer");
+}
+
+/* Samples so far from zero that products of floats do not tell how far they are apart. */
+static void test_far(void)
+{
+    int64_t count[1][WEFT_NPART] = {{150, 1, 90}};
+    struct toy *toy = toy_made(1, count);
+    for (int i = 0; i < 241 * D; i++) toy->x[0][i] = (float)(toy->x[0][i] + 2000);
+    toy_open(toy);
+    struct stand *stand = trained(
+        toy,
+        "[fed]\nalgorithm = knn\ncohort = 1\n[client]\nlr = 0\n[knn]\nk = 5\nlambda = 1\n",
+        1, 1);
+    const double w[W] = {0};
+    struct sums want = all_mixed(toy, w, 5, 1, 1);
+    weft_scores told = scored(stand, WEFT_TEST);
+    is_near(score_of(fed, &told, "personal_error"), want.wrong / want.n, 1e-12,
+            "the nearest of samples that are far away are those in doubles");
+}
+
+/* A network whose answer to the test sample is no number, of the first class. */
+static void test_no_number(void)
+{
+    int64_t count[1][WEFT_NPART] = {{8, 1, 1}};
+    struct toy *toy = toy_made(1, count);
+    for (int d = 0; d < D; d++) toy->x[0][9 * D + d] = d % 2 ? 3e38 : -3e38;
+    toy->label[0][9] = 0;
+    toy_open(toy);
+    struct stand *stand = trained(toy, "[fed]\nalgorithm = knn\ncohort = 1\n", 1, 1);
+    for (int i = 0; i < W; i++) stand->state.x[i] *= 1e6f;
+    weft_scores told = scored(stand, WEFT_TEST);
+    is_near(score_of(fed, &told, "personal_error"), 1, 0, "no number is a wrong answer");
 }
 
 static void test_new(struct toy *toy)
@@ -210,6 +247,8 @@ int main(int argc, char **argv)
     test_none(toy);
     test_copies();
     test_ties();
+    test_far();
+    test_no_number();
     test_new(toy);
     stand_refused(toy, options("k = 0\n", ""), "knn.k");
     stand_refused(toy, options("lambda = -0.1\n", ""), "knn.lambda");

@@ -1,7 +1,7 @@
 /* Fixed points of federated algorithms on quadratics of unequal clients,
  * F_i(x) = (x - b_i)' A_i (x - b_i) / 2, by K exact steps of every client in every round.
  * FedAvg ends at (sum P_i)^-1 sum P_i b_i with P_i = I - (I - h A_i)^K; scaffold and feddyn
- * at the optimum of the sum, (sum A_i)^-1 sum A_i b_i.
+ * at the optimum of the sum, (sum A_i)^-1 sum A_i b_i. Further sums keep to their bounds.
  * RUN: np=1 */
 #include "weft/algorithm/algorithm.h"
 #include "weft/math/linear.h"
@@ -95,6 +95,22 @@ static void train(int client, const weft_course *course)
 }
 
 static real kept[N][MOST], shared[MOST], spare[MOST], weights[D];
+static int beyond; /* 1: a further number was larger than the algorithm's bound */
+
+/* Adds the further numbers of a turn whose largest change is the largest allowed. */
+static void add_further(const weft_algorithm *algorithm, const weft_visit *visit, int scale,
+                        double *sums)
+{
+    double most = 0, part[MOST] = {0};
+    if (!algorithm->add) return;
+    for (int i = 0; i < D; i++) most = fmax(most, fabs((double)visit->change[i]));
+    double bound = ldexp(algorithm->bound(visit, most), scale);
+    algorithm->add(visit, 1, scale, part);
+    for (int i = 0; i < MOST; i++) {
+        beyond |= !(fabs(part[i]) <= bound * (1 + 1e-6));
+        sums[i] += part[i];
+    }
+}
 
 /* One turn of a client: adds to the mean change and to the sums. */
 static void visit_one(const weft_algorithm *algorithm, void *options, int c, int scale,
@@ -112,13 +128,15 @@ static void visit_one(const weft_algorithm *algorithm, void *options, int c, int
                         .kept = kept[c],
                         .w = w,
                         .change = moved,
-                        .spare = spare};
+                        .spare = spare,
+                        .loss = 1.6,
+                        .max_change = 1e6};
     weft_course course[WEFT_COURSES];
     if (algorithm->own) algorithm->own(&visit);
     int n = algorithm->courses(&visit, course);
     for (int i = 0; i < n; i++) train(c, &course[i]);
     algorithm->end(&visit);
-    if (algorithm->add) algorithm->add(&visit, 1, scale, sums);
+    add_further(algorithm, &visit, scale, sums);
     for (int i = 0; i < D; i++) change[i] += (double)moved[i] / N;
 }
 
@@ -186,6 +204,18 @@ static void test_exact(const weft_algorithm *algorithm, void *options, const dou
             "%s ends at the optimum of all clients", algorithm->kind.name);
 }
 
+/* A turn of each client from far away, where q-FedAvg's second term is at its limit. */
+static void test_bounds(const weft_algorithm *algorithm)
+{
+    double option = 16, change[D], sums[MOST];
+    memset(kept, 0, sizeof kept);
+    for (int i = 0; i < MOST; i++) shared[i] = 1;
+    for (int i = 0; i < D; i++) weights[i] = 9;
+    beyond = 0;
+    for (int c = 0; c < N; c++) visit_one(algorithm, &option, c, 20, change, sums);
+    ok(!beyond, "no number that %s adds is beyond its bound", algorithm->kind.name);
+}
+
 int main(void)
 {
     tap_begin();
@@ -195,5 +225,8 @@ int main(void)
     test_fedavg(best);
     test_exact(&weft_algorithm_scaffold, NULL, best);
     test_exact(&weft_algorithm_feddyn, &alpha, best);
+    test_bounds(&weft_algorithm_scaffold);
+    test_bounds(&weft_algorithm_fedexp);
+    test_bounds(&weft_algorithm_qffl);
     return tap_end();
 }

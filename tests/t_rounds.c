@@ -1,11 +1,12 @@
 /* Jobs of several rounds: stopped after any round, killed between checkpoints, with a
  * damaged checkpoint, or done by several teams at the same time, they end with the same
  * digest. The task is a toy whose state depends on all its rounds and whose mixture
- * changes.
+ * changes. A unit may still end for a while after a stop.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "parts.h"
 #include "sched_runs.h"
 #include "scratch.h"
+#include "task/parts.h"
 #include "toy_axis.h"
 
 #include <signal.h>
@@ -320,11 +321,38 @@ static void test_target(void)
     ok(same, "with several teams at the same job");
 }
 
+/* ---- a unit that is under way ---- */
+
+static int is_stopped(void)
+{
+    return 1;
+}
+
+/* Of five seconds since it was first seen that an end is asked for, the rest is left. */
+static void test_grace(void)
+{
+    const struct {
+        double since; /* 0: it was not seen before */
+        weft_env env;
+        int due;
+    } row[] = {{0, {.stopped = is_stopped}, 0},       {3, {.stopped = is_stopped}, 0},
+               {6, {.stopped = is_stopped}, 1},       {6, {0}, 0},
+               {6, {.deadline = weft_now() - 1}, 1},  {1, {.deadline = weft_now() - 1}, 0},
+               {6, {.deadline = weft_now() + 99}, 0}, {0, {.deadline = weft_now() - 9}, 0}};
+    for (int i = 0; i < (int)LEN(row); i++) {
+        double asked = row[i].since > 0 ? weft_now() - row[i].since : 0, was = asked;
+        int due = halt_is_due(&row[i].env, &asked);
+        ok(due == row[i].due && (was > 0 ? !(fabs(asked - was) > 0) : asked > 0),
+           "a unit ends by itself if it can within 5 s, row %d", i);
+    }
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_rows();
     test_target();
+    test_grace();
     static const weft_tuner *const tuners[] = {&weft_tuner_random, &weft_tuner_ws_sha,
                                                &weft_tuner_ws_eg};
     for (int i = 0; i < 3; i++) {

@@ -151,6 +151,9 @@ static void test_groups(void)
     ok(are_whole(other.at) && other.at->dev.n + other.at->train.n == TRAIN &&
            labs(other.at->dev.n - TRAIN / 4) <= 4,
        "without folds, too, a part for development has whole groups");
+    other.opts.dev = 0.001;
+    must(sgd_divide(&other));
+    ok(other.at->dev.n == 1, "a small share is of the smallest group");
     few.opts.folds = n + 1;
     ok(sgd_divide(&few) == WEFT_ECONF && says("one a group"),
        "more folds than groups are refused: %s", weft_error());

@@ -5,6 +5,21 @@
 
 /* ---- folds ---- */
 
+/* Probabilities of rows sum to 1, of weights as they are, and of some whose logits are too
+ * large for an exponential. */
+static void check_answers(struct training *all)
+{
+    weft_predictions said;
+    double off = 0;
+    for (int way = 0; way < 2; way++) {
+        must(sgd->winner.predict(all->self, &all->job, &all->state, WEFT_TEST, &said, mem));
+        for (int64_t i = 0; i < said.n; i++)
+            off = worse(off, fabs(said.score[2 * i] + said.score[2 * i + 1] - 1));
+        for (int64_t i = 0; i < all->state.nx; i++) all->state.x[i] *= 1e5f;
+    }
+    is_near(off, 0, 1e-12, "folds answer by the mean of their probabilities");
+}
+
 static void test_pooled(void)
 {
     enum { FOLDS = 4, KINDS = 4 };
@@ -47,6 +62,7 @@ static void test_pooled(void)
     is_near(of(&all, "fold_half"), 1.959964 * sqrt(p * (1 - p) / (TRAIN + VALID)), 1e-8,
             "its interval is of all samples");
     digest(weft_state_hash(&all.state));
+    check_answers(&all);
 }
 
 /* ---- weights of classes ---- */

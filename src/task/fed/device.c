@@ -262,7 +262,7 @@ int weft_device_timed(const weft_device *device)
 
 int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients)
 {
-    /* In binary, 10 x 1.3 is slightly more than 13. */
+    /* In binary, 100 x 1.1 is slightly more than 110. */
     double n = ceil((double)m * device->over * (1 - 1e-12));
     return n < (double)clients ? (int64_t)n : clients;
 }

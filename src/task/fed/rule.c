@@ -521,7 +521,6 @@ static struct placed *order_clients(const fed_changes *changes, const double *sq
     int64_t n = changes->n, near = n - f - 2;
     struct placed *order = WEFT_NEW(changes->tmp, struct placed, n),
                   *other = WEFT_NEW(changes->tmp, struct placed, n);
-    if (near < 1) near = 1;
     for (int64_t i = 0; i < n; i++) {
         int64_t m = 0;
         order[i].at = i;
