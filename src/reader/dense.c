@@ -427,6 +427,17 @@ static weft_status open_source(const struct dense *dense,
                   : WEFT_OK;
 }
 
+/* EDATA: rows without a label are left out, and there are not two classes in the others. */
+static weft_status check_left(const char *source, const weft_dense_rows *rows)
+{
+    if (rows->labels.n != 1 || rows->left == 0) return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA,
+        "%s has 1 class, '%s', where two or more are needed; %lld rows are left "
+        "out, of '%s' or the like: unlabelled = class makes a class of these",
+        source, rows->labels.name[0], (long long)rows->left, rows->lacking);
+}
+
 static weft_status pack_source(const struct dense *dense, const char *source,
                                weft_dense_rows *rows, weft_pack *pack)
 {
@@ -449,11 +460,7 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     if (rows->targets == 0) {
         TRY(check_first(dense, source, rows));
         rows->labels.any = 1;
-        if (rows->labels.n < 2 && rows->left > 0)
-            return weft_fail(WEFT_EDATA,
-                             "%s has %d class, as %lld rows are left out, of '%s' or the "
-                             "like; unlabelled = class makes a class of these",
-                             source, rows->labels.n, (long long)rows->left, rows->lacking);
+        TRY(check_left(source, rows));
         TRY(weft_labels_close(&rows->labels, source, rows->label, rows->n, pack));
     }
     tell(dense, source, rows, pack);
