@@ -202,7 +202,8 @@ def maps(w, o, rows):
             s = rff(w, o, stat, rows) @ weights.T + b
         s = np.hstack([-s, s]) if last < classes and not numbers else s
         if o["fmap.model"] == "logistic":
-            s = 1 / (1 + np.exp(-s))
+            with np.errstate(over="ignore"):  # far rows: 1 / (1 + inf) is 0
+                s = 1 / (1 + np.exp(-s))
             s /= s.sum(1, keepdims=True)
         total = total + s / len(folds)
     return total

@@ -4,6 +4,7 @@ a federation by the server's weights) and rows of a CSV file with names, or text
 Use: python3 analysis/predict.py WINNER.h5 ROWS >CLASSES.csv"""
 import csv
 import io
+import os
 import re
 import sys
 
@@ -13,7 +14,7 @@ import numpy as np
 import models
 import written
 
-MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " "}
+MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " ", "quote": "'"}
 GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "nil", "nat", "\\n"]
 WORDS = ["missing", "unknown", "unk", "n.a.", "n.a", "n/d", "nd", "n.d.", "no data", "nodata", "not available", "not known",
          "unbekannt", "not applicable", "k.a.", "<na>", "(null)", "undefined", "--", "---", "..", "...", "*", "**", ":", "??",
@@ -160,6 +161,9 @@ def table(w, path):
         if new:
             print(f"{path}: column '{name}' has levels that training rows have not, such as '{new[0]:.40}', in {len(new)} of {len(rows)} "
                   "rows; they count as none", file=sys.stderr)
+        if any(gap) and not marks:
+            print(f"{path}: column '{name}' is missing in {sum(gap)} of {len(rows)} rows, in training rows never; "
+                  + ("they count as none of its levels" if kind == 1 else "their median stands for it"), file=sys.stderr)
         x += [values] if kind == 0 else []
         for own in level[:levels]:
             x += [[cell == own and not g for cell, g in zip(column, gap)] if kind == 1 else
@@ -188,9 +192,25 @@ def predict(w, path):
     return s, "score" if maps and o["fmap.model"] != "logistic" else "p"
 
 
+def opened_winner(path):
+    """The file of a winner that `weft export` wrote."""
+    try:
+        winner = h5py.File(path)
+    except OSError as e:
+        sys.exit(f"{path}: {os.strerror(e.errno) if e.errno else 'no HDF5 file; expected a winner that `weft export` wrote'}")
+    if "winner" not in winner or "options" not in winner["winner"].attrs:
+        sys.exit(f"{path} is no winner that `weft export` wrote" + "; `weft export` makes one of a run file" * ("winner" in winner))
+    return winner
+
+
 if __name__ == "__main__":
-    with h5py.File(sys.argv[1]) as winner:
-        names, (scores, what) = list(winner["winner/class"].asstr()), predict(winner["winner"], sys.argv[2])
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        with opened_winner(sys.argv[1]) as winner:
+            names, (scores, what) = list(winner["winner/class"].asstr()), predict(winner["winner"], sys.argv[2])
+    except OSError as e:
+        sys.exit(f"{sys.argv[2]}: {e.strerror or e}")
     to = csv.writer(sys.stdout, lineterminator="\n")
     to.writerow(["row"] + ["class"] * (what != "value") + [f"{what} {name}" for name in names])
     for row, score in enumerate(scores, 1):

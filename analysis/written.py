@@ -63,10 +63,11 @@ def read(cell, form, number):
     if form.split(" ")[0] in DATES:
         return seconds(cell, form.split(" ")[0], int(form.split(" ")[1]))
     decimal, thousands, unit = form.split(" ", 2)
-    cell, how = re.sub("[\u00a0\u202f\u2009]", " ", cell).replace("\u2212", "-"), {"decimal": decimal, "thousands": thousands}
+    told, how = cell, {"decimal": decimal, "thousands": thousands}
+    cell = re.sub("[\u00a0\u202f\u2009]", " ", cell).replace("\u2212", "-").replace("\u2019", "'")
     account = cell.startswith("(") and cell.endswith(")")
     found = UNITED.fullmatch(cell[1:-1] if account else cell)
-    if not found or not found[2] + found[5]:
-        return number(cell, how)
+    if not found or not (found[2] + found[5] or account or cell != told or "'" in cell):
+        return number(told, how)
     minus = "-" if account or "-" in (found[1], found[3]) else ""
-    return number(minus + found[4], how) if " ".join(filter(None, (found[2], found[5]))) == unit else math.nan
+    return number(minus + found[4], how) if " ".join(filter(None, (found[2], found[5]))) in ("", unit) else math.nan

@@ -4,9 +4,11 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import re
+import reprlib
 import signal
 import time
 import traceback
+from numbers import Real
 
 from weft_search import Error, Search, Space, Trial, number
 from weft_space import configspace
@@ -42,9 +44,10 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     prior = " ".join(map(str, prior)) if isinstance(prior, (list, tuple)) else prior
     given = dict(zip(ARGUMENTS, (tuner, sampler, seed, prior and str(prior))))
     given = {key: value for key, value in given.items() if value is not None}
+    objectives, limits = ([x] if isinstance(x, str) else x for x in (objectives, limits))
     given |= {f"run.{key}": ", ".join(x) for key, x in (("objectives", objectives), ("limits", limits)) if x}
     for name, number_of in (("trials", trials), ("workers", workers)):
-        if number_of is not None and (number_of < 1 or number_of != int(number_of)):
+        if number_of is not None and not (isinstance(number_of, Real) and number_of >= 1 and number_of == int(number_of)):
             raise Error(f"{name} = {number_of!r}: expected a whole number of 1 at least")
     if trials is not None:
         given["space.configs"] = int(trials)
@@ -81,11 +84,14 @@ def begun(named, *arguments):
 
 def outcome(f, t, objectives=None):
     """What f returns, as {"loss": number, ...}."""
-    returned = f(t)
-    if objectives and not isinstance(returned, dict):
-        returned = dict(zip((name.strip(" -") for name in objectives), returned, strict=True))
-    numbers = returned if isinstance(returned, dict) else {"loss": returned}
-    return {"loss": numbers["loss"]} | {name: None if x is None else float(x) for name, x in numbers.items()}
+    returned = numbers = f(t)
+    try:
+        if not isinstance(numbers, dict):
+            numbers = dict(zip([name.strip(" -") for name in objectives or ["loss"]], numbers if objectives else [numbers], strict=True))
+        return {"loss": numbers["loss"]} | {name: None if x is None else float(x) for name, x in numbers.items()}
+    except (KeyError, OverflowError, TypeError, ValueError):
+        expected = f"a tuple of {', '.join(objectives)}" if objectives else "a number, the loss"
+        raise Error(f"{t!r}: f returned {reprlib.repr(returned)}: expected {expected}, or a dict of numbers with 'loss'") from None
 
 
 def report(s, t, result, soon):
@@ -182,6 +188,8 @@ def work(f, space, pipe, others):
         begun = time.perf_counter()
         try:
             result = f(t)
+        except Error as e:
+            result = e
         except Exception:
             result = Error(f"job {t.job}, {t!r}:\n{traceback.format_exc()}")
         pipe.send((result, time.perf_counter() - begun))

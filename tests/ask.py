@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import reprlib
 import signal
 import sys
 import tempfile
@@ -196,6 +197,10 @@ def errors(run):
         pass
     refused(s.ask, "is closed")
     refused(lambda: weft.minimize(lambda t: math.nan, space, trials=3), "no winner", 6)
+    for value in "wide", [0.5], {"error": 1}, {"loss": 1, "name": "a"}, 10**400:
+        refused(lambda: weft.minimize(lambda t: value, space, trials=3), f"f returned {reprlib.repr(value)}: expected ")
+    refused(lambda: weft.minimize(lambda t: (1, 2, 3), space, objectives=["loss", "b"]), "expected a tuple of loss, b")
+    refused(lambda: weft.minimize(evaluate, space, trials="3"), "trials = '3': expected")
     with weft.Search({"parameters": space}, {"space.configs": 2, "run.target": 0.5}) as s:
         a, b = s.ask(), s.ask()
         s.tell(a, 0.25)
@@ -241,8 +246,17 @@ def objects(run):
     for choices in SPACES:
         for value in of_space(choices, run):
             assert index(choices, value) == 0, (choices, value)
+    reals(run)
     with contextlib.suppress(ImportError):
         arrays(run)
+
+
+def reals(run):
+    """A whole number of a real axis is no int."""
+    for given in (1.0, 1.0), "0.5 .. 1.0 near 1", (2.0, 2.0, "log"):
+        seen = []
+        best = weft.minimize(lambda t: seen.append(t.values["x"]) or 1.0, {"x": given, "n": (3, 3)}, trials=2)
+        assert all(type(x) is float and x == int(x) for x in seen[:1]) and best.values["n"] == 3 and type(best.values["n"]) is int, seen
 
 
 def arrays(run):

@@ -136,7 +136,26 @@ def vectors():
     write("many.vec", "2 4\n" + body)
 
 
+def spellings():
+    """As programs and people of other habits write a table, and what is none."""
+    table("minus.csv", ([r[0].replace("-", "\u2212")] + r[1:] for r in rows(second="7%.0s")))
+    table("brackets.csv", ([f"({r[0][1:]})" if r[0][0] == "-" else r[0]] + r[1:] for r in rows(second="7%.0s")))
+    table("swiss.csv", (["1'%s.5" % (500 + int(200 * float(r[0])))] + r[1:] for r in rows()))
+    table("french.csv", ("1\u202f%s,5;%s;%s" % (500 + int(200 * float(r[0])), r[1].replace(".", ","), r[2]) for r in rows()), "a;b;y")
+    table("rownames.csv", ([f'"r{i}"'] + r for i, r in enumerate(rows())), '"a","b","y"')
+    table("hole.csv", ([r[2], r[0], "" if i < 1 else r[1]] for i, r in enumerate(rows())), "")
+    table("percent.csv", changed(([r[0] + "%"] + r[1:] for r in rows()), 41, 0, "0.5"))
+    table("namibia.csv", rows(classes=("DE", "NA")))
+    write("page.csv", "<!DOCTYPE html>\n<html><body>Not, found</body></html>\n")
+    write("lines.csv", "".join('{"a": %s, "b": %s, "y": "%s"}\n' % tuple(r) for r in rows()))
+    write("lfs.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n")
+    table("utf32.csv", rows(), encoding="utf-32")
+    table("slashes.csv", ([r[0], '"say \\"hi\\", no"', r[2]] for r in rows()))
+    table("phones.csv", ([r[0], "+49 89 %d" % i, r[2]] for i, r in enumerate(rows())))
+
+
 tables()
 libsvm()
 texts()
 vectors()
+spellings()

@@ -87,6 +87,13 @@ knows dense comment.csv label=y comment='#'
 knows dense decimal.csv label=y decimal=comma
 knows dense thousands.csv label=y thousands=comma
 knows dense blanks.csv label=y
+for file in minus brackets swiss rownames; do
+    knows dense $file.csv label=y
+done
+knows dense french.csv label=y decimal=comma
+knows dense hole.csv label=first
+knows dense namibia.csv label=y unlabelled=class
+refuses dense namibia.csv "40 rows are left out, of 'NA'.*unlabelled = class" label=y
 knows dense fortran.csv label=y
 refuses dense comment.csv "line 1 begins with '#'; comment = #" label=y
 refuses dense decimal.csv "line 2, column 1, 'a', is '-1,[0-9]*'.*decimal = comma" label=y
@@ -99,15 +106,23 @@ refuses dense text.csv "line 43, column 2, 'b', is 'red'" label=y
 for file in day huge inf; do
     refuses dense $file.csv "line 43, column 2, 'b', is .*; .*(drop|mend)" label=y
 done
+knows dense inf.csv label=y gaps=inf
+refuses dense phones.csv "line 2, column 2, 'b', is .*; .*drop = " label=y
+refuses dense slashes.csv "line 2 has a quotation mark out of place; double one" label=y
 knows dense nolabel.csv label=y
 refuses dense nolabel.csv "line 43, column 3, 'y', has no label" label=y unlabelled=refuse
 refuses dense ragged.csv "line 43 has 5 columns where 3" label=y
 refuses dense utf16.csv "UTF-16.*iconv" label=y
+refuses dense utf32.csv "UTF-32.*iconv" label=y
+refuses dense lfs.csv "Git LFS.*git lfs pull" label=y
+refuses dense page.csv "HTML.*fetch" label=y
+refuses dense lines.csv "JSON.*to_csv" label=y
 refuses dense twice.csv "columns 1 and 3 are both named 'y'" label=y
 predicts continuous.csv label=y
 refuses dense nul.csv "line 43.*NUL" label=y
 refuses dense news.csv "weft pack text"
 warns dense codes.csv "'01'" label=y
+warns dense percent.csv "'a' has 79 numbers with % and 1 without" label=y
 knows dense numbered.csv label=2
 
 # (0 + 2) / (8 + 4) wrong answers: sqrt(1/6 5/6 / 12) = 0.108

@@ -84,6 +84,10 @@ result $? "values that differ late in their digits"
 sed '2s/red/pink/' "$tmp/new.csv" >"$tmp/pink.csv" && "$python" analysis/predict.py "$tmp/w.h5" "$tmp/pink.csv" >"$tmp/out" 2>"$tmp/log" &&
     grep -q "pink.csv: column 'colour' has levels that training rows have not, such as 'pink', in 1 of 60 rows; they count as none" "$tmp/log"
 result $? "a level that training rows have not is told"
+for file in none.h5 pink.csv w.h5; do
+    ! "$python" analysis/predict.py "$tmp/$file" "$tmp/none.csv" >"$tmp/out" 2>"$tmp/log" && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -Eq "^$tmp/(none\.(h5|csv): No such file|pink.csv: no HDF5)" "$tmp/log"
+    result $? "$file and no rows are one line"
+done
 sed '2s/red/r\xe9d/; 3s/red/r\xc3\xa9d/' "$tmp/new.csv" >"$tmp/latin.csv" && same "$tmp/latin.csv" && grep -q '[0-9] lines are not UTF-8' "$tmp/log"
 result $? "lines that are not UTF-8 are Windows-1252"
 # A linear part goes on beyond the rows that were learnt from.

@@ -182,6 +182,10 @@ printf 'parameters.y,a,x,loss\n0.1,q,0.2,\n0.3,q,0.4,0.8\n0.6,p,,0.9\n' >"$tmp/g
 some told space.configs=2 space.prior="$tmp/gaps.csv" && grep -q 'space.prior: 3 trials with 3 results are told$' "$tmp/log" &&
     "$weft" report "$tmp/told.h5" | grep -q '^winner *0: parameters.x=0.4 parameters.y=0.3 parameters.a=q$'
 result $? "an empty cell is no value, and as a loss of a trial that diverged"
+printf ',loss,x,parameters.y,a\n0,nan,0.2,0.1,q\n1,0.8,0.4,0.3,q\n2,inf,0.6,0.5,p\n' >"$tmp/of pandas.csv"
+some told space.configs=2 space.prior="$tmp/of pandas.csv" && grep -q 'space.prior: 3 trials with 3 results are told$' "$tmp/log" &&
+    "$weft" report "$tmp/told.h5" | grep -q '^winner *0: parameters.x=0.4 parameters.y=0.3 parameters.a=q$'
+result $? "a table as pandas writes it: numbered rows, losses that are nan or inf, and a name with a blank"
 
 # ---- other data, and several configurations a job -------------------------------------------
 

@@ -338,6 +338,9 @@ static const struct {
     {"SQLite format 3", 16, 0, "a data base of SQLite", "write its table as text"},
     {"%PDF-", 5, 0, "a PDF document", "write its text to a file"},
     {"\xba\x16\x4f\x2f", 4, 0, "a model of fastText (.bin)", "give its vectors, the .vec"},
+    {"\xff\xfe\0\0", 4, 0, "text in UTF-32", "convert it by iconv -f UTF-32 -t UTF-8"},
+    {"version https://git-lfs", 23, 0, "a pointer of Git LFS",
+     "fetch the file by git lfs pull"},
     {"\xff\xfe", 2, 0, "text in UTF-16", "convert it by iconv -f UTF-16 -t UTF-8"},
     {"\xfe\xff", 2, 0, "text in UTF-16", "convert it by iconv -f UTF-16 -t UTF-8"}};
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct dense {
     int separator, zero_based, alike;
@@ -217,12 +218,31 @@ static void decode_lines(table_file *file, weft_arena *mem)
     file->n = made;
 }
 
+/* EDATA: a page or data of a program, where a table is expected. */
+static weft_status check_table(const char *path, const char *text)
+{
+    static const struct {
+        const char *first, *kind;
+    } other[] = {{"<!doctype", "HTML"}, {"<html", "HTML"}, {"<?xml", "XML"},
+                 {"{\"", "JSON"},       {"[{", "JSON"},    {"[[", "JSON"}};
+    text += strspn(text, " \t\r\n");
+    for (size_t k = 0; k < sizeof other / sizeof *other; k++)
+        if (strncasecmp(text, other[k].first, strlen(other[k].first)) == 0)
+            return weft_fail(
+                WEFT_EDATA,
+                "%s is %s where a table is expected; pandas' to_csv writes one, "
+                "or fetch the file itself",
+                path, other[k].kind);
+    return WEFT_OK;
+}
+
 static weft_status open_file(const struct dense *dense, const char *path,
                              const weft_dense_like *like, weft_dense_rows *rows,
                              table_file *file)
 {
     *file = (table_file){.path = path};
     TRY(weft_read_text(path, rows->mem, &file->text, &file->n));
+    TRY(check_table(path, file->text));
     decode_lines(file, rows->mem);
     char named = take_sep_line(&file->text, &file->n, &file->line);
     fill_comments(dense->comment, file->text, file->n);
@@ -407,6 +427,17 @@ static weft_status open_source(const struct dense *dense,
                   : WEFT_OK;
 }
 
+/* EDATA: rows without a label are left out, and there are not two classes in the others. */
+static weft_status check_left(const char *source, const weft_dense_rows *rows)
+{
+    if (rows->labels.n != 1 || rows->left == 0) return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA,
+        "%s has 1 class, '%s', where two or more are needed; %lld rows are left "
+        "out, of '%s' or the like: unlabelled = class makes a class of these",
+        source, rows->labels.name[0], (long long)rows->left, rows->lacking);
+}
+
 static weft_status pack_source(const struct dense *dense, const char *source,
                                weft_dense_rows *rows, weft_pack *pack)
 {
@@ -429,6 +460,7 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     if (rows->targets == 0) {
         TRY(check_first(dense, source, rows));
         rows->labels.any = 1;
+        TRY(check_left(source, rows));
         TRY(weft_labels_close(&rows->labels, source, rows->label, rows->n, pack));
     }
     tell(dense, source, rows, pack);

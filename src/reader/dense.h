@@ -151,7 +151,7 @@ const char *weft_table_label(const char *text, weft_arena *mem);
  * cells have as many digits and nothing else. */
 void weft_dense_digits(weft_dense_column *column, const char *text, weft_arena *mem);
 /* Before decimals, or between groups of three digits. */
-enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
+enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK, WEFT_MARK_QUOTE };
 typedef struct weft_marks {
     int decimal, thousands;
 } weft_marks;
@@ -258,7 +258,7 @@ typedef struct weft_written {
 } weft_written;
 
 /* What the texts of a column up to now may be. */
-enum { WEFT_SPELLINGS = 6 };
+enum { WEFT_SPELLINGS = 7 };
 typedef struct weft_hints {
     int64_t date[WEFT_DATE_ORDERS]; /* texts that are dates of each order, */
     int64_t points, spans;          /* of these with days or years first by their marks;

@@ -82,7 +82,8 @@ const char *weft_table_label(const char *text, weft_arena *mem)
 static const char mark_of[] = {[WEFT_MARK_POINT] = '.',
                                [WEFT_MARK_COMMA] = ',',
                                [WEFT_MARK_NONE] = '\0',
-                               [WEFT_MARK_BLANK] = ' '};
+                               [WEFT_MARK_BLANK] = ' ',
+                               [WEFT_MARK_QUOTE] = '\''};
 
 /* Digits in groups of three after the first, as in 1,234,567.8; 0: they are not. */
 static int grouped(const char *text, char mark)
@@ -236,10 +237,14 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
         return "no number holds so many digits; is it an identifier? drop = ... leaves the "
                "column out";
     if (weft_table_number(text, &x))
-        return "floats of 32 bits end at 3.4e38: mend or remove the line";
+        return weft_arena_text(mem,
+                               "floats of 32 bits end at 3.4e38: gaps = %s makes it a "
+                               "missing value; or mend or remove the line",
+                               text);
     const char *digits = text + (*text == '-' || *text == '+');
     if (strspn(digits, "0123456789., ") == strlen(digits) && !is_outline(digits, mem))
-        return "its digits are no number in this spelling: mend or remove the line";
+        return "its digits are no number in this spelling: drop = ... leaves the column "
+               "out; or mend or remove the line";
     return NULL;
 }
 
@@ -251,17 +256,18 @@ struct parts {
     int close; /* 1: the unit is letters right behind the number, as in 100a */
 };
 
-/* Blanks that are no ASCII become such, and the minus of typography a hyphen. */
+/* Blanks that are no ASCII become such; the minus and the apostrophe of typography, too. */
 static char *plain_blanks(const char *text, weft_arena *mem)
 {
-    static const char *const odd[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89",
-                                      "\xe2\x88\x92"};
+    enum { ODD = 5 };
+    static const char *const odd[ODD] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89",
+                                         "\xe2\x88\x92", "\xe2\x80\x99"};
     char *copy = weft_arena_text(mem, "%s", text), *to = copy;
     for (const char *at = text; *at != '\0';) {
         int k = 0;
-        while (k < 4 && strncmp(at, odd[k], strlen(odd[k])) != 0) k++;
-        *to++ = k == 3 ? '-' : k < 3 ? ' ' : *at;
-        at += k < 4 ? strlen(odd[k]) : 1;
+        while (k < ODD && strncmp(at, odd[k], strlen(odd[k])) != 0) k++;
+        *to++ = k < ODD ? "   -'"[k] : *at;
+        at += k < ODD ? strlen(odd[k]) : 1;
     }
     *to = '\0';
     return copy;
@@ -306,11 +312,13 @@ static int is_unit(const char *text)
            strlen(text) <= MOST;
 }
 
-/* Takes a text apart; 0: it is no number with a unit before or behind it. */
+/* Takes a text apart; 0: it is no number with a unit before or behind it, nor one in
+ * brackets, or with marks of typography or an apostrophe, whose unit is "". */
 static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
 {
     char *at = plain_blanks(text, mem), *end = at + strlen(at);
     int minus = *at == '(' && end > at && end[-1] == ')'; /* as accounts have them */
+    int odd = minus || strcmp(at, text) != 0 || strchr(text, '\'') != NULL;
     if (minus) *--end = '\0';
     at += minus;
     if (!minus && (*at == '-' || *at == '+')) minus = *at++ == '-';
@@ -324,7 +332,7 @@ static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
     if (n > 0 && *at == '-' && !minus) minus = *at++ == '-';
     size_t digits = length_of(at);
     const char *behind = at + digits + strspn(at + digits, " ");
-    if (digits == 0 || (n == 0 && *behind == '\0')) return 0;
+    if (digits == 0 || (n == 0 && *behind == '\0' && !odd)) return 0;
     if (*behind != '\0' && !is_unit(behind) && *behind != '/') return 0;
     parts->close = n == 0 && behind == at + digits && isalpha((unsigned char)*behind);
     parts->number = weft_arena_text(mem, "%s%.*s", minus ? "-" : "", (int)digits, at);
@@ -338,7 +346,8 @@ static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
 static const weft_marks spelling[WEFT_SPELLINGS] = {
     {WEFT_MARK_POINT, WEFT_MARK_NONE},  {WEFT_MARK_POINT, WEFT_MARK_COMMA},
     {WEFT_MARK_POINT, WEFT_MARK_BLANK}, {WEFT_MARK_COMMA, WEFT_MARK_NONE},
-    {WEFT_MARK_COMMA, WEFT_MARK_POINT}, {WEFT_MARK_COMMA, WEFT_MARK_BLANK}};
+    {WEFT_MARK_COMMA, WEFT_MARK_POINT}, {WEFT_MARK_COMMA, WEFT_MARK_BLANK},
+    {WEFT_MARK_POINT, WEFT_MARK_QUOTE}};
 enum { GROUPS_BY_COMMA = 1, DECIMAL_COMMA = 3 };
 
 /* 1: the options leave that spelling open. */
@@ -367,7 +376,7 @@ int weft_written_number(const weft_written *written, const char *text, double *x
     struct parts parts;
     if (written->order != WEFT_DATE_NONE) return date_number(written, text, x);
     if (take_apart(text, &parts, mem)) {
-        if (strcmp(parts.unit, written->unit) != 0) return 0;
+        if (*parts.unit && strcmp(parts.unit, written->unit) != 0) return 0;
         text = parts.number;
     }
     return weft_cell_number(&written->marks, text, x, mem);
@@ -403,8 +412,9 @@ void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *
     if (!column->seen.hints) column->seen.hints = WEFT_NEW(kept, weft_hints, 1);
     weft_hints *hints = column->seen.hints;
     if (add_date(hints, text) || !take_apart(text, &parts, mem)) return;
-    if (!hints->first) hints->first = weft_arena_text(kept, "%s", parts.unit);
-    if (strcmp(parts.unit, hints->first) != 0) {
+    if (!hints->first || !*hints->first)
+        hints->first = weft_arena_text(kept, "%s", parts.unit);
+    if (*parts.unit && strcmp(parts.unit, hints->first) != 0) {
         if (!hints->other) hints->other = weft_arena_text(kept, "%s", parts.unit);
         hints->others++;
         return;
@@ -510,7 +520,8 @@ int weft_written_days(const weft_dense_rows *rows, int64_t j)
 static const char *const mark_name[] = {[WEFT_MARK_POINT] = "point",
                                         [WEFT_MARK_COMMA] = "comma",
                                         [WEFT_MARK_NONE] = "none",
-                                        [WEFT_MARK_BLANK] = "blank"};
+                                        [WEFT_MARK_BLANK] = "blank",
+                                        [WEFT_MARK_QUOTE] = "quote"};
 
 const char *weft_written_text(const weft_written *written, weft_arena *mem)
 {

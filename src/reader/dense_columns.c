@@ -469,6 +469,22 @@ static void forget_gaps(const weft_dense_like *like, weft_labels *labels)
     }
 }
 
+/* Warns that some rows lack the value of column j, which all training rows had. */
+static void tell_gaps(const weft_dense_rows *rows, int64_t j, const weft_column *column)
+{
+    int64_t gaps = 0;
+    if (column->marks || column->features == 0) return;
+    for (int64_t i = 0; i < rows->n; i++) gaps += isnan(*weft_dense_cell(rows, i, j));
+    if (gaps > 0)
+        weft_log(
+            WEFT_WARN,
+            "%s: column '%s' is missing in %lld of %lld rows, in training rows never; %s",
+            rows->labels.path, weft_dense_name(rows, j), (long long)gaps,
+            (long long)rows->n,
+            column->kind == WEFT_COLUMN_CATEGORY ? "they count as none of its levels"
+                                                 : "their median stands for it");
+}
+
 weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *rows)
 {
     for (int64_t j = 0; like->columns && j < rows->d; j++) {
@@ -482,6 +498,8 @@ weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *ro
             *cell = -1;
         }
         tell_unknown(rows, j, text, unknown, rows->n);
+        if (column->kind == WEFT_COLUMN_CATEGORY || weft_is_number(column->kind))
+            tell_gaps(rows, j, column);
     }
     if (rows->targets > 0) return WEFT_OK;
     forget_gaps(like, &rows->labels);

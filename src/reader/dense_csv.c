@@ -139,14 +139,36 @@ static weft_status find_places(struct csv *csv)
     return check_once(csv);
 }
 
+/* Puts a column without name before those of a first line of names that is one shorter than
+ * the second: R leaves out the name of the names of rows. */
+static void add_nameless(struct csv *csv, const weft_csv_row *second)
+{
+    double x;
+    if (csv->how->header == WEFT_HEADER_NO || second->n != csv->nfirst + 1 ||
+        *second->field[second->n - 1] == '\0')
+        return;
+    const char **name = WEFT_NEW(csv->table->mem, const char *, second->n);
+    name[0] = "";
+    for (int64_t i = 0; i < csv->nfirst; i++) {
+        name[i + 1] = csv->first[i];
+        if (*name[i + 1] == '\0' ||
+            weft_cell_number(&csv->how->marks, name[i + 1], &x, csv->source.row))
+            return;
+    }
+    csv->first = name;
+    csv->nfirst = second->n;
+}
+
 /* The first line is there, and the second, if it is not NULL. */
 static weft_status begin(struct csv *csv, const weft_csv_row *second)
 {
+    if (second) add_nameless(csv, second);
     if (*csv->first[0] == '#' && csv->nfirst == 1)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld begins with '#'; comment = # skips such lines",
                          csv->source.path, (long long)csv->head.line);
-    csv->ends = has_text(csv) && *csv->first[csv->nfirst - 1] == '\0';
+    int filled = second && second->n == csv->nfirst && *second->field[second->n - 1];
+    csv->ends = has_text(csv) && *csv->first[csv->nfirst - 1] == '\0' && !filled;
     csv->head.columns = csv->nfirst - csv->ends;
     if (csv->how->unlabelled) {
         csv->head.sought = csv->table->head.columns;
@@ -464,7 +486,6 @@ weft_status weft_read_csv(const char *path, const char *text, size_t n, const we
                    .separator = how->separator,
                    .line = how->line,
                    .unclosed = "double one that is part of a text, or remove it",
-                   .misplaced = "",
                    .row = weft_arena_new(),
                    .ctx = &csv,
                    .look = look_at,

@@ -54,7 +54,8 @@ static const char *written_remedy(const weft_dense_column *column, const char **
     if (!written) return NULL;
     *expected =
         written->order == WEFT_DATE_NONE
-            ? weft_arena_text(mem, "number with %s or without", written->unit)
+            ? weft_arena_text(mem, "number%s%s%s", *written->unit ? " with " : "",
+                              written->unit, *written->unit ? " or without" : "")
             : weft_arena_text(mem, "date such as %s", weft_date_example[written->order]);
     if (strchr(column->odd.text, ',')) return "mend or remove the line";
     return weft_arena_text(mem, "gaps = %s makes it a missing value; or mend the line",
@@ -178,6 +179,18 @@ static void tell_units(const weft_dense_rows *rows, int64_t j)
                  column->odd.path, weft_dense_name(rows, j), hints->first, other);
 }
 
+/* Warns of a column of numbers of which only some have a percent sign. */
+static void tell_percent(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    if (*column->written->unit == '%' && column->seen.numbers > 0)
+        weft_log(WEFT_WARN,
+                 "%s: column '%s' has %lld numbers with %% and %lld without; all count as "
+                 "hundredths",
+                 column->odd.path, weft_dense_name(rows, j), (long long)column->seen.texts,
+                 (long long)column->seen.numbers);
+}
+
 /* Finds columns of dates, and of numbers with a unit; *again 1: there are such. EDATA: it
  * cannot be told how they are to be read. */
 static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int *again)
@@ -207,6 +220,7 @@ static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int 
             continue;
         }
         int date = column->written->order != WEFT_DATE_NONE;
+        if (!date) tell_percent(rows, j);
         if (column->written->order == WEFT_DATE_DMY ||
             column->written->order == WEFT_DATE_MDY)
             known = column->written->order;
@@ -571,7 +585,9 @@ static void tell_written(const weft_csv *how, const weft_dense_rows *rows, int64
     static const char *const groups[] = {[WEFT_MARK_POINT] = ", points between thousands",
                                          [WEFT_MARK_COMMA] = ", commas between thousands",
                                          [WEFT_MARK_NONE] = "",
-                                         [WEFT_MARK_BLANK] = ", blanks between thousands"};
+                                         [WEFT_MARK_BLANK] = ", blanks between thousands",
+                                         [WEFT_MARK_QUOTE] =
+                                             ", apostrophes between thousands"};
     static const char *const other[WEFT_DATE_ORDERS] = {
         [WEFT_DATE_DMY] = "; dates = mdy reads months first",
         [WEFT_DATE_MDY] = "; dates = dmy reads days first"};
@@ -579,8 +595,9 @@ static void tell_written(const weft_csv *how, const weft_dense_rows *rows, int64
     const char *name = weft_dense_name(rows, j);
     if (!written || rows->at[j].kind == WEFT_COLUMN_LABEL) return;
     if (written->order == WEFT_DATE_NONE) {
-        weft_pack_decided(pack, "column '%s': %s is taken off; a decimal %s%s", name,
-                          written->unit,
+        weft_pack_decided(pack, "column '%s': %s%s; a decimal %s%s", name, written->unit,
+                          *written->unit ? " is taken off"
+                                         : "typographic marks are read, and (1) as -1",
                           written->marks.decimal == WEFT_MARK_COMMA ? "comma" : "point",
                           groups[written->marks.thousands]);
         return;

@@ -241,8 +241,10 @@ static weft_status bad_quote(const weft_csv_source *source)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has a quotation mark that nothing closes; %s",
                          source->path, (long long)source->opened, source->unclosed);
-    return weft_fail(WEFT_EDATA, "%s: line %lld has a quotation mark out of place%s",
-                     source->path, (long long)source->line, source->misplaced);
+    return weft_fail(WEFT_EDATA,
+                     "%s: line %lld has a quotation mark out of place; double one that is "
+                     "part of a text",
+                     source->path, (long long)source->line);
 }
 
 static void count_quotes(weft_csv_source *source, const char *at, size_t n)

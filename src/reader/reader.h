@@ -236,11 +236,11 @@ typedef enum weft_csv_line {
 typedef struct weft_csv_source {
     const char *path;
     char separator;
-    int64_t line;    /* that is read; in: those before the text */
-    int64_t opened;  /* line of the open quotation mark; 0: none is */
-    int odd, quotes; /* 1: an odd number of marks is in it; there are any */
-    const char *unclosed, *misplaced; /* what messages say to do about such a mark */
-    weft_arena *row;                  /* of the texts of a row */
+    int64_t line;         /* that is read; in: those before the text */
+    int64_t opened;       /* line of the open quotation mark; 0: none is */
+    int odd, quotes;      /* 1: an odd number of marks is in it; there are any */
+    const char *unclosed; /* what a message says to do about such a mark */
+    weft_arena *row;      /* of the texts of a row */
     void *ctx;
     weft_status (*look)(void *ctx, const char *at, size_t n, weft_csv_line *what);
     weft_status (*take)(void *ctx, const weft_csv_row *row);

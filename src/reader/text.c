@@ -515,7 +515,6 @@ static weft_status read_csv(struct reading *reading, const char *text, size_t n)
     reading->source = (weft_csv_source){.path = reading->path,
                                         .separator = separators[reading->how->separator],
                                         .unclosed = "double one that is part of a text",
-                                        .misplaced = "; double one that is part of a text",
                                         .row = weft_arena_new(),
                                         .ctx = reading,
                                         .look = look_at,

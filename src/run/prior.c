@@ -141,6 +141,14 @@ static void next_row(struct prior *prior)
 
 /* ---- tables ---- */
 
+/* 1: nan, inf or the like. */
+static int is_infinite(const char *text)
+{
+    char *end;
+    double x = strtod(text, &end);
+    return end != text && *end == '\0' && !isfinite(x);
+}
+
 static weft_status take_row(void *self, const weft_lines *row)
 {
     struct prior *prior = self;
@@ -152,8 +160,10 @@ static weft_status take_row(void *self, const weft_lines *row)
     }
     next_row(prior);
     for (int c = 0; c < row->n; c++) {
-        const char *value = *row->field[c] ? row->field[c] : "-";
-        TRY(put_word(prior, prior->name[c], value));
+        const char *name = prior->name[c], *value = row->field[c];
+        if (*name == '\0') continue; /* numbers of the rows, as pandas writes them */
+        int failed = strcmp(name, "loss") == 0 && is_infinite(value);
+        TRY(put_word(prior, name, *value && !failed ? value : "-"));
     }
     return WEFT_OK;
 }
@@ -507,8 +517,9 @@ static weft_status read_run(struct prior *prior)
 
 static weft_status read_files(struct prior *prior, const char *names)
 {
+    int whole = weft_file_is(names); /* one file, whose name may have blanks */
     for (const char *at = names; *at; at += strspn(at, " \t")) {
-        size_t n = strcspn(at, " \t");
+        size_t n = whole ? strlen(at) : strcspn(at, " \t");
         prior->path = weft_arena_text(prior->mem, "%.*s", (int)n, at);
         at += n;
         int run = n > 3 && strcmp(prior->path + n - 3, ".h5") == 0;

@@ -101,7 +101,9 @@ void weft_parameters(const weft_conf *input, const weft_space *space, const doub
             enum { MOST = 1024 };
             char *shown = WEFT_NEW(mem, char, MOST);
             weft_opt_show(space->axis[a].opt, conf[a], shown, MOST);
-            text = shown;
+            int whole = strspn(shown, "-0123456789") == strlen(shown);
+            whole = whole && space->axis[a].opt->type == WEFT_REAL;
+            text = weft_arena_text(mem, "%s%s", shown, whole ? ".0" : "");
         }
         (*name)[*n] = entry->key;
         (*value)[(*n)++] = text;

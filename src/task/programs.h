@@ -22,8 +22,9 @@ int weft_yajl_number(yajl_val value, double *out);
 extern const weft_kind weft_parameters_kind;
 extern const weft_kind *const weft_parameters_parts[]; /* as weft_task.parts */
 
-/* The parameters of a configuration: their names as written, and values; *n of them. Owned
- * by mem. */
+/* The parameters of a configuration: their names as written, and values; *n of them. A
+ * whole number of a real axis is "1.0", so that it is no integer to programs. Owned by mem.
+ */
 void weft_parameters(const weft_conf *input, const weft_space *space, const double *conf,
                      int *n, const char ***name, const char ***value, weft_arena *mem);
 /* As {"name":value,...}; values that are numbers, true or false as such. */
