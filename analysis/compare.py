@@ -10,7 +10,7 @@ in the sweep, not by the search's refit, which began from shared weights and may
 above or below. The table has for each search:
     data         name of the data file
     features     D, of random Fourier features only
-    scale        ngram.nb_scale, of n-grams only
+    scale        natural, of n-grams only; runs of older versions may have log2
     tuner, validation (auto, split or full), switch (maps fitted on their own), seed
     maps         how many the sweep has
     best, picked           validation accuracy (%) of the sweep's best map and of the pick

@@ -116,17 +116,17 @@ def kernel(o, stat, x):
 
 def weights_of(w, o, s, documents):
     """The weight of each column from its counts s[columns][classes] in training."""
-    alpha, of, total, log2 = float(o["ngram.alpha"]), s.sum(0), s.sum(1), o["ngram.nb_scale"] == "log2"
+    alpha, of, total = float(o["ngram.alpha"]), s.sum(0), s.sum(1)
     if o["ngram.weights"] == "sif":
         return alpha * of.sum() / (alpha * of.sum() + total)
     if o["ngram.weights"] == "tfidf":
         return np.log((1 + documents) / (1 + total)) + 1
     if o["ngram.weights"] != "nb":
         return np.ones(len(s))
-    mass = alpha * (len(s) if log2 else (total > 0).sum())
+    mass = alpha * (total > 0).sum()
     r = np.log((alpha + s) / (alpha + total[:, None] - s) * ((mass + of.sum() - of) / (mass + of)))
     r = r[:, 1] if s.shape[1] == 2 else r[np.arange(len(s)), np.abs(r).argmax(1)]
-    return np.where((total > 0) | log2, r * (1.44269504 if log2 else 1), 0)
+    return np.where(total > 0, r, 0)
 
 
 def ngram(w, o, stat, texts):

@@ -1,8 +1,7 @@
 # The runs of the two figures, and of the tables of how good the maps are that searches pick.
 # usage: [SEEDS="1 2"] [FEATURES="1250 5000"] [BINS="16384"] [LAUNCH="mpirun -n 2"] [OUTPUT=DIR] bash jobs/figures.sh [section.key=value ...]
-# The tables' further searches are at TABLE_FEATURES and TABLE_BINS; those of IMDB by log2, the
-# authors' scale of naive Bayes, at SCALE_BINS; empty: none. Complete runs are skipped and
-# interrupted ones resumed, so that other settings need another OUTPUT (outputs).
+# The tables' further searches are at TABLE_FEATURES and TABLE_BINS; empty: none. Complete runs are
+# skipped and interrupted ones resumed, so that other settings need another OUTPUT (outputs).
 . jobs/start.sh
 out=${OUTPUT:-outputs}
 mkdir -p "$out/figures" "$out/quality"
@@ -52,21 +51,6 @@ table()
     done
 }
 
-# scale NAME BINS SEED section.key=value ...: IMDB with another scale of naive Bayes: the sweep,
-# both searches, and their picks alone.
-scale()
-{
-    local scale=$1 bins=$2 seed=$3 name=imdb-$2-$1
-    shift 3
-    set -- imdb "$@" ngram.bins="$bins" ngram.nb_scale="$scale" run.seed="$seed"
-    for tuner in ws_eg ws_sha random; do
-        run "$out/quality/$name-$tuner-$seed.h5" "$@" run.tuner=$tuner
-    done
-    for tuner in ws_eg ws_sha; do
-        alone "$out/quality/$name-$tuner-$seed.h5" "$name" "$seed" "$@"
-    done
-}
-
 for seed in ${SEEDS:-$(seq 1 16)}; do
     for tuner in ws_sha ws_eg random; do
         for d in ${FEATURES-1250 2500 5000 10000}; do
@@ -78,5 +62,4 @@ for seed in ${SEEDS:-$(seq 1 16)}; do
     done
     for d in ${TABLE_FEATURES-5000 10000}; do table cifar10 rff.features "$d" "$seed" "$@"; done
     for b in ${TABLE_BINS-1048576}; do table imdb ngram.bins "$b" "$seed" "$@"; done
-    for b in ${SCALE_BINS-1048576}; do scale log2 "$b" "$seed" "$@"; done
 done

@@ -64,7 +64,7 @@ static void test_axis_steps(void)
     for (int i = 0; i < 100; i++) {
         weft_space_config(&space, i, conf);
         for (int a = 0; a < space.dim; a++) {
-            weft_rng4 rng = weft_rng_at((uint64_t)space.seed, WEFT_RNG_SPACE, (uint64_t)i,
+            weft_rng4 rng = weft_rng_at(space.seed, WEFT_RNG_SPACE, (uint64_t)i,
                                         weft_axis_key(&space.axis[a]), 0);
             same &= weft_space_resample(&space, a, weft_rng_unit(rng.v[0])) == conf[a];
         }

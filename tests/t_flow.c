@@ -57,7 +57,7 @@ static double sup_ratio(double a, double b, const char *more, double *at)
 static void test_bound(void)
 {
     double at;
-    double sup = sup_ratio(1, 3, "p = 1\nsignal = 0", &at);
+    double sup = sup_ratio(1, 3, "p = 1\nsigma = 1e8", &at);
     is_near(sup, 1.6859090583, 5.1e-11, "flow is at most 1.6859 times as risky as ridge");
     is_near(at, 1.7932821, 2e-7, "where t s = 1.7932821");
     double own = sup_ratio(10, 200, "", &at);

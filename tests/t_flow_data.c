@@ -129,17 +129,18 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
 /* Means of both losses over draws of the noise, of real descent on the rows. */
 enum { DRAWS = 1000, STEPS = 6 };
 
-/* The three losses of gradient descent on draw e of the response, x truth + noise. */
-static void draw_losses(int e, const double *x, const double *truth, double sigma,
-                        double *loss)
+/* The three losses of gradient descent on draw e of the response, x truth + noise, in the
+ * units of X / sqrt(unit). */
+static void draw_losses(int e, const double *x, const double *truth, double unit,
+                        double sigma, double *loss)
 {
     double *y = WEFT_NEW(mem, double, 200), b[5];
     for (int i = 0; i < 200; i++) {
         y[i] = sigma * normal_of(7, e, i, 0);
         for (int j = 0; j < 5; j++) y[i] += x[i * 5 + j] * truth[j];
     }
-    descend(x, y, 200, 5, 1, 0.4, 0, STEPS, b);
-    for (int j = 0; j < 5; j++) loss[0] += pow(b[j] - truth[j], 2);
+    descend(x, y, 200, 5, unit, 0.4, 0, STEPS, b);
+    for (int j = 0; j < 5; j++) loss[0] += unit * pow(b[j] - truth[j], 2);
     for (int i = 0; i < 200; i++) {
         double off = 0, left = y[i];
         for (int j = 0; j < 5; j++) {
@@ -157,7 +158,7 @@ static void test_draws(void)
     double sigma = 1.5;
     struct stand *stand[2];
     for (int k = 0; k < 2; k++) {
-        stand[k] = stand_up(printed("[flow]\nspectrum = data\nnormalize = no\nstep = 0.4\n"
+        stand[k] = stand_up(printed("[flow]\nspectrum = data\nstep = 0.4\n"
                                     "sigma = %g\nloss = %s\n",
                                     sigma, k ? "prediction" : "estimation"),
                             &data);
@@ -166,11 +167,12 @@ static void test_draws(void)
     double *x = WEFT_NEW(mem, double, 200 * 5), *y = WEFT_NEW(mem, double, 200);
     double truth[5], mean[3] = {0}, square[3] = {0};
     centred(200, 5, -1, x, y);
-    descend(x, y, 200, 5, 1, 0.4, 0, 20000, truth); /* the least squares fit */
+    double unit = power_method(x, 200, 5);
+    descend(x, y, 200, 5, unit, 0.4, 0, 20000, truth); /* the least squares fit */
     for (int e = 0; e < DRAWS; e++) {
         size_t mark = weft_arena_mark(mem);
         double loss[3] = {0};
-        draw_losses(e, x, truth, sigma, loss);
+        draw_losses(e, x, truth, unit, sigma, loss);
         for (int k = 0; k < 3; k++) {
             mean[k] += loss[k] / DRAWS;
             square[k] += loss[k] * loss[k] / DRAWS;
@@ -212,7 +214,7 @@ static void test_refusals(void)
 {
     weft_data data = make_data(FEW, WIDE, WEFT_REALS);
     refuses("spectrum = data", NULL, "run.data");
-    refuses("signal = -1", NULL, "flow.signal");
+    refuses("decay = -1", NULL, "flow.decay");
     refuses("p = 10 .. 20", NULL, "flow.p");
     refuses("spectrum = power", &data, "flow.spectrum = data");
     refuses("spectrum = data", &data, "flow.sigma");

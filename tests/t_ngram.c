@@ -186,12 +186,11 @@ static void test_bayes(void)
     made = make(&data, WEFT_TRAIN, "order = 1\nbinary = no\nalpha = 0.01");
     is_near(value(&made.f, 0, &alone.f, S_GOOD), 2 * bayes(0.01, 2, 7, 0, 2, 4), 1e-6,
             "counts that are not binary are pooled, and weighted, as they are");
-    made = make(&data, WEFT_TRAIN, "order = 1\nalpha = 1\nnb_scale = log2\nbins = 65536");
+    made = make(&data, WEFT_TRAIN, "order = 1\nalpha = 1\nbins = 65536");
     is_near(value(&made.f, 0, &alone.f, S_GOOD), 0, 0, "other bins, other columns");
-    struct made wide =
-        make(&data, WEFT_VALID, "order = 1\nalpha = 1\nnb_scale = log2\nbins = 65536");
-    is_near(value(&made.f, 0, &wide.f, S_GOOD), bayes(1, 1, 4, 0, 2, 65536) / log(2), 2e-7,
-            "log2 smooths over all bins");
+    struct made wide = make(&data, WEFT_VALID, "order = 1\nalpha = 1\nbins = 65536");
+    is_near(value(&made.f, 0, &wide.f, S_GOOD), bayes(1, 1, 4, 0, 2, 4), 2e-7,
+            "smoothing is over the bins seen in training, of however many");
     take_part(&data, WEFT_TRAIN, 2, train, train_label);
     made = make(&data, WEFT_VALID, options);
     is_near(value(&made.f, S_THE, &alone.f, S_THE), 0, 0, "a bin not seen in training: 0");

@@ -316,8 +316,8 @@ learn fmap.model=svm ngram.tokenizer=remove ngram.lower=false ngram.order=3 ngra
 six fmap.model=logistic ngram.tokenizer=kim ngram.weights=sif ngram.alpha=0.01 ngram.normalize=l2 ngram.binary=no
 six fmap.model=ridge ngram.weights=tfidf ngram.normalize=average ngram.grams=2-3
 six fmap.model=ridge ngram.normalize=average ngram.binary=no
-six fmap.model=logistic ngram.columns=vocabulary ngram.min_count=2 ngram.nb_scale=log2
-six fmap.model=logistic ngram.nb_scale=log2 fmap.folds=2
+six fmap.model=logistic ngram.columns=vocabulary ngram.min_count=2
+six fmap.model=logistic fmap.folds=2
 EOF
 awk -F '\t' 'BEGIN { print "id,review,grade,place" } { printf "%d,\"%s, or so\",%s,%s\n", NR, $2, $1, NR % 3 ? "Ulm" : "" }' "$tmp/learn.tsv" >"$tmp/columns.csv"
 "$weft" pack text "$tmp/columns.csv" separator=comma label=grade text=review,place -o "$tmp/columns.h5" >"$tmp/out" 2>"$tmp/log" &&

@@ -155,9 +155,9 @@ task = command
 tuner = random
 sampler = tpe
 workers = 1
+seed = 3
 [space]
 configs = 12
-seed = 3
 [command]
 run = echo loss=0.5
 [parameters]

@@ -192,11 +192,11 @@ static void add_nodes(uint64_t begun, uint64_t t, double *sum)
 
 static void test_tree(void)
 {
-    enum { EVERY = 7, ROUNDS = 18 };
+    enum { EVERY = 6, ROUNDS = 16 };
     struct toy *toy = forty_clients();
     struct stand *stand = standing(toy,
-                                   "[fed]\ncohort = 5\n[privacy]\nclip = 0.5\nnoise = 4\n"
-                                   "mechanism = tree\nrestart = 7\n" STILL,
+                                   "[fed]\ncohort = 6\n[privacy]\nclip = 0.5\nnoise = 4\n"
+                                   "mechanism = tree\n" STILL,
                                    1);
     double base[W] = {0}, most = 0;
     for (int r = 0; r < ROUNDS; r++) {
@@ -205,7 +205,7 @@ static void test_tree(void)
         add_nodes((uint64_t)(r - r % EVERY), (uint64_t)(r % EVERY + 1), n);
         wide(stand->state.x, x);
         for (int i = 0; i < W; i++)
-            most = fmax(most, fabs(x[i] - base[i] - 4 * 0.5 / 5 * n[i]));
+            most = fmax(most, fabs(x[i] - base[i] - 4 * 0.5 / 6 * n[i]));
         if (r % EVERY == EVERY - 1) memcpy(base, x, sizeof x);
     }
     is_near(most, 0, 2e-6, "sums since a restart have the noise of their nodes");
@@ -449,11 +449,12 @@ static void test_ledger(void)
             "where an evaluation decides, rounds have no scores");
     ledger = ledger_of(toy,
                        "[fed]\ncohort = 4\n[privacy]\nclip = 1\nnoise = 3\n"
-                       "score_noise = 4\nmechanism = tree\nrestart = 8\n",
+                       "score_noise = 4\nmechanism = tree\n",
                        4, job);
-    /* restarts: 3 of 20 rounds, 4 of 30, 2 of 10 and one that the copy is within */
-    weft_release tree[3] = {{WEFT_SAMPLED_TREE, 0, 3, 3 + 4 + 3, 8},
-                            {WEFT_SAMPLED_EACH, 1, 4, 3 + 4 + 3, 0},
+    /* restarts after 10 rounds: 2 of 20, 3 of 30, 1 of 10 and one that the copy is within
+     */
+    weft_release tree[3] = {{WEFT_SAMPLED_TREE, 0, 3, 2 + 3 + 2, 10},
+                            {WEFT_SAMPLED_EACH, 1, 4, 2 + 3 + 2, 0},
                             {WEFT_SAMPLED_EACH, 1, 4, 2, 0}};
     is_near(ledger.epsilon, by_hand(3, tree, delta), 1e-9, "a tree");
     is_near(ledger.weights, by_hand(1, tree, delta), 1e-9, "its weights");
@@ -524,8 +525,6 @@ static void test_refusals(void)
          "privacy.sampling"},
         {"[fed]\ncohort = 5\n[privacy]\nmechanism = tree\nquantile = 0.5\n",
          "privacy.quantile"},
-        {"[fed]\ncohort = 5\n[privacy]\nmechanism = tree\nrestart = 9\n", "clients"},
-        {"[fed]\ncohort = 5\n[privacy]\nrestart = 3\n", "privacy.mechanism"},
         {"[fed]\ncohort = 5\n[privacy]\nquantile_noise = 3\n", "privacy.quantile"},
         {"[fed]\ncohort = 5\n[privacy]\nquantile = 0.5\nnoise = 1\n", "fed.cohort"},
     };
@@ -549,7 +548,7 @@ static void test_same_bits(void)
     static const char *const how[] = {
         "sampling = poisson\nquantile = 0.5\nnoise = 0.2",
         "sampling = fixed\nquantile = 0.3\nquantile_noise = 8\nnoise = 1",
-        "mechanism = tree\nrestart = 5\nnoise = 2"};
+        "mechanism = tree\nnoise = 2"};
     struct toy *toy = forty_clients();
     const weft_mix_update none = {.schedule = WEFT_UPDATE_NONE};
     for (int e = 0; e < 3; e++)

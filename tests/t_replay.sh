@@ -59,7 +59,7 @@ END
 ends 40 0.5 "a curve to its end"
 ends 20 0.9 "between points: time in proportion, the loss before" random.resource=2
 ends 30 0.7 "the second curve" random.resource=1 replay.row=1
-ends 12 0.5 "seconds per unit" replay.time= replay.seconds=3
+ends 4 0.5 "a second per unit, where no column has them" replay.time=
 ends 40 0.5 "a curve beside one that diverged" replay.row=0..1 space.source=grid space.configs=0
 grep -q "score inf" "$tmp/log"
 result $? "one that ended as diverged stays so"

@@ -212,7 +212,7 @@ static void test_points(const struct made *made, const char *what)
         is_near(farthest(made->size, delta, gold), 0, 1e-6, "%s: multikrum, %g", what,
                 share);
     }
-    struct fed_rule rule = {.kind = FED_GEOMETRIC, .iterations = 3, .smoothing = 1e-6};
+    struct fed_rule rule = {.kind = FED_GEOMETRIC, .iterations = 3};
     real *delta = applied(made, &rule, NULL);
     geometric_by_hand(made, 3, gold);
     is_near(farthest(made->size, delta, gold), 0, 1e-6, "%s: the geometric median", what);
@@ -240,8 +240,7 @@ static void test_bits(void)
 {
     struct made made = made_of(33, 20011, 0, 1);
     for (int kind = FED_MEDIAN; kind <= FED_GEOMETRIC; kind++) {
-        struct fed_rule rule = {
-            .kind = kind, .harmful = 0.2, .iterations = 8, .smoothing = 1e-6};
+        struct fed_rule rule = {.kind = kind, .harmful = 0.2, .iterations = 8};
         const real *delta = applied(&made, &rule, NULL);
         digest(weft_hash(delta, (size_t)made.size * sizeof *delta, 0));
     }
@@ -267,8 +266,7 @@ static void test_breakdown(void)
     for (int64_t k = 0; k < 6; k++)
         for (int64_t i = 0; i < made.size; i++) made.row[3 * k][i] = 16;
     for (int kind = FED_MEDIAN; kind <= FED_GEOMETRIC; kind++) {
-        struct fed_rule rule = {
-            .kind = kind, .harmful = 0.29, .iterations = 50, .smoothing = 1e-6};
+        struct fed_rule rule = {.kind = kind, .harmful = 0.29, .iterations = 50};
         const real *delta = applied(&made, &rule, NULL);
         double most = 0;
         for (int64_t i = 0; i < made.size; i++) most = worse(most, fabs((double)delta[i]));

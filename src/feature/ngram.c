@@ -1,12 +1,7 @@
 /* Feature map: hashed bags of n-grams of documents, weighted and normalised. A request is
  * answered in four steps: bins and counts of each row by its own configuration; counts
  * pooled over all of them (training only); weights; the matrix. Used by task fmap.
- *
- * nb_scale: `natural` is the default: Wang and Manning's own weights, natural logarithm and
- * smoothing over the bins seen in training, which do not change with the number of bins;
- * `log2` smooths over all bins, so that with many bins |p| and |q| are mostly alpha times
- * their number, and its weights are 1.44 times as large, which at fixed C is a weaker
- * penalty. */
+ */
 #include "ngram.h"
 #include "weft/base/base.h"
 
@@ -53,8 +48,6 @@ static const weft_opt opts[] = {
         .role = WEFT_PER_TRIAL),
     WEFT_CHOICE_OPT("hash", ngram_map, hash, "per_map", "per_map|shared",
                     "each configuration hashes by its own seed, or all by one"),
-    WEFT_CHOICE_OPT("nb_scale", ngram_map, nb_scale, "natural", "natural|log2",
-                    "natural log over bins seen in training, or log2 over all bins"),
     {0},
 };
 

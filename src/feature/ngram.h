@@ -15,13 +15,12 @@ typedef enum ngram_weights {
 typedef enum ngram_norm { NGRAM_NONE, NGRAM_L2, NGRAM_AVERAGE } ngram_norm;
 typedef enum ngram_hash { NGRAM_PER_MAP, NGRAM_SHARED } ngram_hash;
 typedef enum ngram_columns { NGRAM_BINS, NGRAM_VOCABULARY } ngram_columns;
-typedef enum ngram_scale { NGRAM_NATURAL, NGRAM_LOG2 } ngram_scale;
 
 typedef struct ngram_map {
     int tokenizer, stop, lower, order, grams, binary, weights, normalize;
     double alpha;
     int64_t bins, min_count;
-    int columns, hash, nb_scale;
+    int columns, hash;
     const weft_source *data;  /* set by setup */
     double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
     int64_t maps;             /* configurations; set by setup */

@@ -176,8 +176,7 @@ static inline float ratio_once(const real *s, int classes, float alpha, const fl
  * and come before alpha is added, which may be far smaller. */
 static void mass_ratios(const struct basis *basis, const ngram_map *ngram)
 {
-    double mass =
-        ngram->alpha * (ngram->nb_scale == NGRAM_LOG2 ? (double)basis->bins : basis->seen);
+    double mass = ngram->alpha * basis->seen;
     for (int k = 0; k < basis->classes; k++)
         basis->norm[k] = (float)((mass + (basis->count - basis->of_class[k])) /
                                  (mass + basis->of_class[k]));
@@ -190,11 +189,11 @@ static void weigh_nb(const struct basis *basis, const ngram_map *ngram, const ui
     const float *norm = basis->norm;
     mass_ratios(basis, ngram);
     memset(basis->once, 0, (size_t)classes * sizeof *basis->once);
-    float alpha = (float)ngram->alpha, threshold = ngram->nb_scale == NGRAM_LOG2 ? -1 : 0;
+    float alpha = (float)ngram->alpha;
     for (int64_t e = 0; e < m; e++) {
         const real *s = basis->stat + (size_t)bin[e] * (size_t)classes;
         float all = count_of(s, classes);
-        int seen = all > threshold; /* else the weight is 0 */
+        int seen = all > 0; /* else the weight is 0 */
         int single = classes > 2 && all > 0 && all < 2;
         float x = 1;
         if (single)
@@ -203,8 +202,7 @@ static void weigh_nb(const struct basis *basis, const ngram_map *ngram, const ui
             x = ratio(s, classes, all, alpha, norm);
         r[e] = seen ? x : 1;
     }
-    float unit = ngram->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
-    for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) * unit;
+    for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]);
 }
 
 /* value <- value weight, then divided by the row's norm. */

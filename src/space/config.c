@@ -76,7 +76,7 @@ enum { RANDOM }; /* the first of the choices of space.source */
 void weft_space_draw(const weft_space *space, int64_t i, int attempt, double *conf)
 {
     for (int a = 0; a < space->dim; a++) {
-        weft_rng4 rng = weft_rng_at((uint64_t)space->seed, WEFT_RNG_SPACE, (uint64_t)i,
+        weft_rng4 rng = weft_rng_at(space->seed, WEFT_RNG_SPACE, (uint64_t)i,
                                     weft_axis_key(&space->axis[a]), 2 * (uint64_t)attempt);
         conf[a] = weft_axis_draw(&space->axis[a], weft_rng_unit(rng.v[0]));
     }
@@ -142,7 +142,7 @@ void weft_space_defaults(const weft_space *space, double *conf)
         conf[a] = axis->nvalue > 0 ? axis->value[weft_axis_index(axis, value)]
                                    : fmin(fmax(value, axis->lo), axis->hi);
     }
-    weft_space_settle(space, (uint64_t)space->seed, 0, conf);
+    weft_space_settle(space, space->seed, 0, conf);
     const char *forbidden = weft_space_forbids(space, conf);
     if (!forbidden) return;
     weft_log(WEFT_INFO, "the defaults are forbidden, by \"%s\"; random values instead",

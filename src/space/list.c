@@ -324,8 +324,7 @@ static weft_status complete_config(const weft_space *space, const char *file, in
         weft_space_draw(space, i, attempt, conf);
         for (int c = 0; c < n; c++)
             if (!isnan(v[c])) conf[at[c]] = v[c];
-        weft_space_settle(space, (uint64_t)space->seed + (uint64_t)attempt, (uint64_t)i,
-                          conf);
+        weft_space_settle(space, space->seed + (uint64_t)attempt, (uint64_t)i, conf);
         if (!weft_space_forbids(space, conf)) break;
     }
     int misfit = weft_space_misfit(space, conf);

@@ -33,8 +33,6 @@ static const weft_opt space_opts[] = {
                   "trials that the sampler is told before its first proposal: run files, "
                   "tables of axes, resource and loss, or a list as in file with these; the "
                   "best of them is tried first, unless first is given"),
-    WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
-                  "seed of random configurations; -1: run.seed"),
     WEFT_TEXT_OPT(
         "forbid", weft_space, forbid, "",
         "combinations that are never tried, \"client.batch = 64 and client.epochs = "
@@ -42,10 +40,11 @@ static const weft_opt space_opts[] = {
     {0},
 };
 
-static const weft_when space_when[] = {
-    {"levels", "source", "grid"},  {"file", "source", "list"},
-    {"first", "source", "random"}, {"prior", "source", "random"},
-    {"seed", "source", "random"},  {NULL, NULL, NULL}};
+static const weft_when space_when[] = {{"levels", "source", "grid"},
+                                       {"file", "source", "list"},
+                                       {"first", "source", "random"},
+                                       {"prior", "source", "random"},
+                                       {NULL, NULL, NULL}};
 
 const weft_kind weft_space_kind = {.name = "space",
                                    .about = "the configurations to choose from",
@@ -207,7 +206,7 @@ weft_status weft_space_read(weft_space *space, weft_conf *conf,
                             weft_arena *mem)
 {
     TRY(weft_conf_bind(conf, &weft_space_kind, space));
-    if (space->seed < 0) space->seed = (int64_t)seed;
+    space->seed = seed;
     space->dim = 0;
     space->list = NULL;
     space->listed = space->nknown = 0;

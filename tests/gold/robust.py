@@ -13,7 +13,7 @@ import rounds  # noqa: E402
 from rounds import COUNT, EVALUATION, N, SIX, TESTED, TRAIN, USUAL, VALID, WORST, Client, Federation, case  # noqa: E402
 
 ATTACK = 21
-rounds.DEFAULT.update(rule=dict(kind="mean", harmful=0.1, iterations=8, smoothing=1e-6),
+rounds.DEFAULT.update(rule=dict(kind="mean", harmful=0.1, iterations=8),
                       attack=dict(kind="none", share=0.1, strength=1), qffl=dict(q=1))
 
 
@@ -52,7 +52,7 @@ def aggregate(o, v, w):
         return w[best] @ v[best] / w[best].sum()
     z = w @ v / w.sum()
     for _ in range(o["iterations"]):
-        b = w / np.maximum(o["smoothing"], np.linalg.norm(v - z, axis=1))
+        b = w / np.maximum(1e-6, np.linalg.norm(v - z, axis=1))
         z = b @ v / b.sum()
     return z
 
@@ -178,7 +178,7 @@ CASES = [
     case("krum", (5,), fed=SEVEN, more=rule("krum")),
     case("multikrum", (4,), fed=SEVEN, more=rule("multikrum", "harmful = 0.2")),
     case("geometric", (3,), fed=EIGHT, more=rule("geometric")),
-    case("short_geometric", (3,), fed=SEVEN + PLAIN, more=rule("geometric", "iterations = 2\nsmoothing = 0.3")),
+    case("short_geometric", (3,), fed=SEVEN + PLAIN, more=rule("geometric", "iterations = 2")),
     case("lost_median", (6,), fed=SIX, more=rule("median") + "\n[device]\ndropout = 0.4"),
     case("lost_krum", (8,), fed=SIX, more=rule("krum") + "\n[device]\ndropout = 0.6"),
     case("diverged_trimmed", (4,), fed=SEVEN, client=USUAL + "\nmax_change = 0.5", more=rule("trimmed")),

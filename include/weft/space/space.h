@@ -60,11 +60,11 @@ typedef struct weft_space {
     int64_t levels;   /* grid points of a numeric axis */
     const char *file; /* list: TAB separated, first line names the options; or the list */
     const char
-        *first;   /* random: such a list, with which the search begins, or "defaults" */
-    int64_t seed; /* of the draw; -1: the run's seed */
+        *first; /* random: such a list, with which the search begins, or "defaults" */
     const char *forbid; /* "key = values and key = values or ...", or "" */
     const char *prior;  /* trials that samplers are told, as weft_space_list has them */
     /* set by weft_space_read */
+    uint64_t seed; /* of the draw */
     int dim;
     weft_axis *axis; /* [dim] */
     int *order;      /* [dim] all axes, each after those that its conditions name */

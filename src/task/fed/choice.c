@@ -17,7 +17,9 @@ enum { OF_CLIENT = 1 }; /* (round, client, OF_CLIENT) */
 enum { VALUE, ROUND, SECONDS, NUMBERS };
 
 static const double clipped = 0.95; /* utilities are cut off at this percentile */
-static const double close_to = 0.95, decay = 0.98, least_explored = 0.2, doubt = 0.1;
+static const double slow = 0.3; /* who takes longer than this percentile loses utility */
+static const double close_to = 0.95, doubt = 0.1;
+static const double explored = 0.9, decay = 0.98, least_explored = 0.2;
 
 static const char *const rule_name[] = {"uniform", "size", "loss", "oort", "available"};
 
@@ -38,24 +40,15 @@ static int64_t asked_of(const fed_task *fed)
     return weft_device_started(&fed->device, fed->options.cohort, fed->old.n);
 }
 
-/* ECONF: an option of the section is given, and another rule reads it. */
+/* ECONF: the option of the section is given, and another rule is chosen. */
 static weft_status check_read(const fed_task *fed)
 {
-    static const struct {
-        const char *name;
-        int rule;
-    } row[] = {{"candidates", FED_BY_LOSS},
-               {"explore", FED_BY_OORT},
-               {"penalty", FED_BY_OORT},
-               {"percentile", FED_BY_OORT}};
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        const weft_entry *entry = weft_conf_find(fed->env.conf, "choose", row[i].name);
-        if (entry && fed->options.choose != row[i].rule)
-            return weft_fail(WEFT_ECONF,
-                             "choose.%s = %s is read by fed.choose = %s alone; set that, "
-                             "or take it out",
-                             row[i].name, entry->value, rule_name[row[i].rule]);
-    }
+    const weft_entry *entry = weft_conf_find(fed->env.conf, "choose", "candidates");
+    if (entry && fed->options.choose != FED_BY_LOSS)
+        return weft_fail(WEFT_ECONF,
+                         "choose.candidates = %s is read by fed.choose = loss alone; set "
+                         "that, or take it out",
+                         entry->value);
     return WEFT_OK;
 }
 
@@ -340,17 +333,16 @@ static int64_t list_known(const fed_task *fed, const double *memory, struct rank
     return n;
 }
 
-static void score_known(const fed_task *fed, int64_t round, const double *memory, int64_t n,
+static void score_known(int64_t round, const double *memory, int64_t n,
                         struct ranked *known, weft_arena *tmp)
 {
-    const fed_choice *choice = fed->modes.choice;
     double most = percentile_of(n, known, memory, VALUE, clipped, tmp);
-    double usual = percentile_of(n, known, memory, SECONDS, choice->percentile / 100, tmp);
+    double usual = percentile_of(n, known, memory, SECONDS, slow, tmp);
     for (int64_t i = 0; i < n; i++) {
         const double *of = memory + known[i].client * NUMBERS;
         double score = most > 0 ? fmin(of[VALUE] / most, 1) : 1;
         score += sqrt(doubt * log((double)round + 1) / of[ROUND]);
-        if (of[SECONDS] > usual) score *= pow(usual / of[SECONDS], choice->penalty);
+        if (of[SECONDS] > usual) score *= pow(usual / of[SECONDS], 2);
         known[i].score = score;
     }
 }
@@ -377,8 +369,7 @@ static void draw_useful(const fed_task *fed, int64_t round, int64_t n, struct ra
 static int64_t ask_useful(const fed_task *fed, int64_t round, const double *memory,
                           int64_t m, int64_t *client, weft_arena *tmp)
 {
-    double explore = fed->modes.choice->explore;
-    double share = fmax(explore * pow(decay, (double)round), fmin(explore, least_explored));
+    double share = fmax(explored * pow(decay, (double)round), least_explored);
     struct ranked *known = WEFT_NEW(tmp, struct ranked, fed->old.n);
     int64_t n = list_known(fed, memory, known);
     int64_t old = (int64_t)floor((double)m * (1 - share) * (1 + 1e-12));
@@ -386,7 +377,7 @@ static int64_t ask_useful(const fed_task *fed, int64_t round, const double *memo
     int64_t fresh = draw_fitting(fed, round, memory, is_unknown, m - old, client, tmp);
     old = m - fresh < n ? m - fresh : n;
     if (old == 0) return fresh;
-    score_known(fed, round, memory, n, known, tmp);
+    score_known(round, memory, n, known, tmp);
     draw_useful(fed, round, n, known, old, client + fresh);
     return fresh + old;
 }

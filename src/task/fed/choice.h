@@ -24,21 +24,21 @@
  *            lost for being away; biased to clients that are often there.
  *
  * Utility of a client that answered last in round L, counted from 1, of the round R > L:
- *     (min(u / q, 1) + sqrt(0.1 ln R / L)) (T / t)^penalty,
+ *     (min(u / q, 1) + sqrt(0.1 ln R / L)) (T / t)^2,
  * u = s times the mean loss of its training then (the paper's root of the mean square needs
- * the loss of each sample, which clients do not send); q the 95th percentile of u, T that
- * of choose.percentile of the seconds t of the clients known, and the last factor 1 where
+ * the loss of each sample, which clients do not send); q the 95th percentile of u, T
+ * the 30th of the seconds t of the clients known, and the last factor 1 where
  * t <= T. floor(m (1 - e)) clients are drawn without replacement, with chances in
  * proportion to their utility, among those whose utility is at least 0.95 of that of rank
  * floor(m (1 - e)); the others uniformly among those with training samples that have not
- * answered yet, where e = max(0.2, explore 0.98^(R - 1)), explore below 0.2: explore. Where
+ * answered yet, where e = max(0.2, 0.9 0.98^(R - 1)). Where
  * there are too few of one kind, more of the other are drawn. The paper's pacer of T is
  * left out. */
 enum { FED_UNIFORM, FED_BY_SIZE, FED_BY_LOSS, FED_BY_OORT, FED_AVAILABLE };
 
 /* Section [choose]. */
 typedef struct fed_choice {
-    double candidates, explore, penalty, percentile;
+    double candidates;
     /* by size: of the clients that are not certain to be drawn */
     const int32_t *size; /* [old.n] training samples of all */
     int64_t drawn;       /* how many are drawn in all, */

@@ -33,9 +33,6 @@ static const weft_opt privacy_opts[] = {
                     "noise that is new in each round, or of a binary tree over rounds "
                     "(DP-FTRL), where clients take turns and no chance of being left out "
                     "is counted on"),
-    WEFT_LONG_OPT("restart", struct fed_privacy, restart, "0", 0, 1e9,
-                  "rounds between two restarts of the tree, in which a client takes part "
-                  "once at most; 0: clients / fed.cohort"),
     WEFT_REAL_OPT("score_noise", struct fed_privacy, score_noise, "10", 0.01, 1e6,
                   "multiplier of the noise of scores of rounds and evaluations"),
     {0},

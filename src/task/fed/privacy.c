@@ -75,14 +75,9 @@ static weft_status check_own(const fed_task *fed, const struct fed_privacy *priv
                           "privacy.sampling = poisson"},
         {tree && privacy->quantile > 0,
          "privacy.mechanism = tree needs a clip that stays; leave out privacy.quantile"},
-        {!tree && privacy->restart > 0,
-         "privacy.restart is of a tree; give privacy.mechanism = tree, or leave it out"},
         {!(privacy->quantile > 0) && is_set(fed, "privacy", "quantile_noise"),
          "privacy.quantile_noise is without effect; give privacy.quantile, or leave it "
          "out"},
-        {tree && privacy->restart > fed->old.n / fed->options.cohort,
-         "privacy.restart has more rounds than clients to take part once each; make it at "
-         "most clients / fed.cohort"},
         {0, NULL}};
     return refuse(refusal);
 }
@@ -225,7 +220,7 @@ static void derive(const fed_task *fed, struct fed_privacy *privacy)
     int fixed =
         privacy->mechanism == FED_GAUSSIAN && privacy->sampling == FED_SAMPLED_FIXED;
     if (!(privacy->delta > 0)) privacy->delta = pow(n, -1.1);
-    if (privacy->restart == 0) privacy->restart = (int64_t)(n / cohort);
+    privacy->restart = (int64_t)(n / cohort);
     privacy->share = cohort / n;
     privacy->reach = fixed ? 2 : 1;
     privacy->most = most_of(fed, privacy);

@@ -17,6 +17,8 @@ enum {
     LANES = 8              /* sums of squares beside one another */
 };
 
+static const double nearest = 1e-6; /* geometric: shorter distances count as this */
+
 /* ---- options ---- */
 
 static const weft_opt rule_opts[] = {
@@ -31,8 +33,6 @@ static const weft_opt rule_opts[] = {
                   "many out at each end, krum and multikrum as many of all"),
     WEFT_INT_OPT("iterations", struct fed_rule, iterations, "8", 1, 1000,
                  "steps to the geometric median, from the mean"),
-    WEFT_REAL_OPT("smoothing", struct fed_rule, smoothing, "1e-6", 1e-30, 1e6,
-                  "geometric: shorter distances count as this"),
     {0},
 };
 
@@ -98,7 +98,6 @@ weft_status fed_rule_setup(fed_task *fed)
         rule->kind == FED_TRIMMED || rule->kind == FED_KRUM || rule->kind == FED_MULTIKRUM;
     look_at_option(fed, "harmful", counts);
     look_at_option(fed, "iterations", rule->kind == FED_GEOMETRIC);
-    look_at_option(fed, "smoothing", rule->kind == FED_GEOMETRIC);
     if (rule->kind == FED_MEAN) return WEFT_OK;
     TRY(check_cohort(fed, rule));
     TRY(check_modes(fed));
@@ -266,7 +265,7 @@ static void find_geometric(const struct fed_rule *rule, weft_team *team,
                 share[k] = sqrt(square_between(changes->size, changes->row[k], delta));
         weft_join_f64(team, share, (size_t)n);
         for (int64_t k = 0; k < n; k++)
-            share[k] = changes->weight[k] / fmax(rule->smoothing, share[k]);
+            share[k] = changes->weight[k] / fmax(nearest, share[k]);
         normalise(n, share);
         combine(team, changes, share, delta);
     }

@@ -18,7 +18,7 @@
  *              fewer clients answer, f is (n - 3) / 2 in that round, at least 0, and one
  *              neighbour counts where n is 2.
  *   geometric  the point z with the least sum of w_k |v_k - z|, by rule.iterations steps
- *              z <- sum b_k v_k / sum b_k, b_k = w_k / max(rule.smoothing, |v_k - z|), from
+ *              z <- sum b_k v_k / sum b_k, b_k = w_k / max(1e-6, |v_k - z|), from
  *              the mean: Pillutla, Kakade, Harchaoui, IEEE TSP 70, 2022.
  *
  * Weights are told by clients. Where these may lie, fed.average = plain makes a rule count
@@ -42,7 +42,7 @@ enum { FED_MEAN, FED_MEDIAN, FED_TRIMMED, FED_KRUM, FED_MULTIKRUM, FED_GEOMETRIC
 
 struct fed_rule {
     int kind;
-    double harmful, smoothing;
+    double harmful;
     int iterations;
     real **row; /* [cohort] changes of this rank's clients in the round; else NULL */
 };

@@ -119,21 +119,12 @@ static const weft_opt choice_opts[] = {
     WEFT_REAL_OPT("candidates", fed_choice, candidates, "2", 1, 1e6,
                   "loss: clients drawn for each that is asked; those of them with the "
                   "highest loss are asked"),
-    WEFT_REAL_OPT("explore", fed_choice, explore, "0.9", 0, 1,
-                  "oort: share of clients that have not answered yet, in the first round; "
-                  "falls to 0.2"),
-    WEFT_REAL_OPT("penalty", fed_choice, penalty, "2", 0, 100,
-                  "oort: exponent by which slow clients lose utility; 0: time has no "
-                  "effect"),
-    WEFT_REAL_OPT("percentile", fed_choice, percentile, "30", 0, 100,
-                  "oort: a client is slow that takes longer than this percentile of the "
-                  "clients known"),
     {0},
 };
 
 const weft_kind fed_choice_kind = {.name = "choose",
                                    .about = "task fed: who is asked, where fed.choose is "
-                                            "loss or oort",
+                                            "loss",
                                    .size = sizeof(fed_choice),
                                    .opts = choice_opts};
 

@@ -322,7 +322,7 @@ static weft_status check_size(const flow_data *data, double memory)
 }
 
 weft_status flow_data_open(flow_data *data, const weft_env *env, const char *response,
-                           int normalize, flow_problem *problem)
+                           flow_problem *problem)
 {
     const weft_data *source = env->data;
     const weft_rows *rows = &source->part[WEFT_TRAIN];
@@ -356,8 +356,7 @@ weft_status flow_data_open(flow_data *data, const weft_env *env, const char *res
     weft_arena_free(tmp);
     TRY(weft_agree(weft_data_sound(source), env->team));
     TRY(st);
-    data->unit = 1;
-    if (normalize) normalize_problem(data, problem);
+    normalize_problem(data, problem);
     for (int i = 0; i < problem->m; i++)
         problem->c[i] = problem->s[i] > 0 ? pow(data->z[i] / problem->s[i], 2) : 0;
     return WEFT_OK;

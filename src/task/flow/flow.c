@@ -17,8 +17,8 @@
 enum { POWER, EXPONENTIAL, DATA };
 
 typedef struct flow_task {
-    int spectrum, normalize, prediction;
-    double decay, signal, signal_decay, sigma, noise, seconds, spread;
+    int spectrum, prediction;
+    double decay, signal_decay, sigma, noise, seconds, spread;
     int64_t p, n;
     flow_setting set; /* of options that are not axes */
     const char *response;
@@ -28,19 +28,20 @@ typedef struct flow_task {
 } flow_task;
 
 static const weft_opt flow_opts[] = {
-    WEFT_CHOICE_OPT("spectrum", flow_task, spectrum, "power", "power|exponential|data",
-                    "eigenvalues of X^T X / n, i = 1 .. p: i^-decay (power), exp(-decay (i "
-                    "- 1)), or those of the centred training rows of run.data"),
+    WEFT_CHOICE_OPT(
+        "spectrum", flow_task, spectrum, "power", "power|exponential|data",
+        "eigenvalues of X^T X / n, i = 1 .. p: i^-decay (power), exp(-decay (i "
+        "- 1)), or those of the centred training rows of run.data, divided by the "
+        "largest, so that descent diverges above step 2"),
     WEFT_REAL_OPT("decay", flow_task, decay, "1", 0, 100,
                   "decay of the eigenvalues, if not from data"),
     WEFT_LONG_OPT("p", flow_task, p, "50", 1, 1e6, "number of features, if not from data"),
     WEFT_LONG_OPT("n", flow_task, n, "100", 1, 1e12,
                   "number of samples, if not from data; s_i = 0 for i > n"),
-    WEFT_REAL_OPT("signal", flow_task, signal, "1", 0, 1e100,
-                  "|beta_0|, if not from data; for data beta_0 is the least squares fit"),
     WEFT_REAL_OPT(
         "signal_decay", flow_task, signal_decay, "0", -100, 100,
-        "if not from data: (v_i^T beta_0)^2 decays as i^-signal_decay; 0: all equal"),
+        "|beta_0| = 1, if not from data: (v_i^T beta_0)^2 decays as i^-signal_decay; 0: "
+        "all equal; for data beta_0 is the least squares fit"),
     WEFT_REAL_OPT("sigma", flow_task, sigma, "-1", -1, 1e100,
                   "standard deviation of the noise of responses; auto: 1, or that of the "
                   "residuals of the least squares fit to data",
@@ -48,9 +49,6 @@ static const weft_opt flow_opts[] = {
     WEFT_TEXT_OPT("response", flow_task, response, "label",
                   "response for data: label (the number of the class), or name or number "
                   "of a column, which then is not a feature"),
-    WEFT_BOOL_OPT(
-        "normalize", flow_task, normalize, "yes",
-        "divide eigenvalues of data by the largest, so that descent diverges above step 2"),
     WEFT_CHOICE_OPT(
         "loss", flow_task, prediction, "estimation", "estimation|prediction",
         "mean over the noise of |b - beta_0|^2 or, in the sample, |X (b - beta_0)|^2 / n"),
@@ -77,8 +75,7 @@ static const weft_opt flow_opts[] = {
     {0},
 };
 
-static const weft_when flow_when[] = {
-    {"response", "spectrum", "data"}, {"normalize", "spectrum", "data"}, {0}};
+static const weft_when flow_when[] = {{"response", "spectrum", "data"}, {0}};
 
 extern const weft_task weft_task_flow;
 
@@ -115,7 +112,7 @@ static void make_problem(flow_task *flow)
         problem->c[i] = pow(i + 1, -flow->signal_decay);
         sum += problem->c[i];
     }
-    for (int i = 0; i < problem->m; i++) problem->c[i] *= flow->signal * flow->signal / sum;
+    for (int i = 0; i < problem->m; i++) problem->c[i] /= sum;
 }
 
 static weft_status flow_setup(void *self, const weft_env *env)
@@ -137,12 +134,12 @@ static weft_status flow_setup(void *self, const weft_env *env)
         make_problem(flow);
         return WEFT_OK;
     }
-    TRY(flow_data_open(&flow->data, env, flow->response, flow->normalize, &flow->problem));
+    TRY(flow_data_open(&flow->data, env, flow->response, &flow->problem));
     weft_log(WEFT_INFO,
-             "%lld samples of %lld features; largest eigenvalue %.6g%s, noise of standard "
+             "%lld samples of %lld features; largest eigenvalue %.6g (all are divided by "
+             "it), noise of standard "
              "deviation %.6g",
              (long long)flow->problem.n, (long long)flow->problem.p, flow->data.unit,
-             flow->normalize ? " (all are divided by it)" : "",
              sqrt(flow->problem.variance));
     return WEFT_OK;
 }

@@ -42,7 +42,7 @@ typedef struct flow_data {
     double largest; /* magnitude of a feature */
     double *mean;   /* [d] of the columns, and of the response: */
     double mean_y;
-    double unit;    /* s_1, before all are divided by it; 1 where they are not */
+    double unit;    /* s_1, before all are divided by it */
     double *vector; /* [m][m], rows are eigenvectors; rank 0 of the team only */
     double *z;      /* [m] v_i^T X^T y / n */
 } flow_data;
@@ -79,13 +79,12 @@ flow_setting flow_setting_of(const weft_space *space, const double *conf,
 /* ---- data.c: training rows in the basis of their principal directions ---- */
 
 /* Computes n, p, s, c, and the variance of the noise if *variance < 0, by one
- * eigendecomposition. normalize 1: S is divided by its largest eigenvalue. The same bits on
+ * eigendecomposition. S is divided by its largest eigenvalue. The same bits on
  * any number of ranks: sums over rows are exact, of products of WEFT_BLOCK rows each. ECONF
  * no such response, or no samples left to estimate the variance; ELIMIT beyond order 8000
  * or the memory. Collective over team. Cost n p m + 9 m^3. */
 WEFT_CHECKED weft_status flow_data_open(flow_data *data, const weft_env *env,
-                                        const char *response, int normalize,
-                                        flow_problem *problem);
+                                        const char *response, flow_problem *problem);
 /* Coefficients of the columns, [d] (0 for the response's), for rows as they are in the
  * file, and *intercept. Collective over team. */
 void flow_data_weights(flow_data *data, const flow_problem *problem, const double *gain,

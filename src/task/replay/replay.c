@@ -46,7 +46,6 @@ typedef struct replay_task {
     const char *path;
     replay_names names;
     int64_t row;
-    double seconds;
     weft_env env;
     replay_table table;
     int ncolumn;   /* axes in [columns] */
@@ -260,13 +259,10 @@ static const weft_opt replay_opts[] = {
     WEFT_TEXT_OPT(
         "time", replay_task, names.seconds, "seconds",
         "column of the seconds since the start of a training, `seconds` if there is one; "
-        "empty: none"),
+        "empty: none, a unit of resource takes one"),
     WEFT_TEXT_OPT("test", replay_task, names.test, "",
                   "column that is recorded beside the loss, such as a loss on test data; "
                   "empty: none"),
-    WEFT_REAL_OPT(
-        "seconds", replay_task, seconds, "1", 0, 1e9,
-        "virtual seconds per unit of resource, if the table has no column of them"),
     WEFT_LONG_OPT(
         "row", replay_task, row, "0", 0, 1e12,
         "the configuration, by its number in the table from 0; not if [columns] has ranges",
@@ -476,7 +472,7 @@ static double time_at(const replay_task *replay, int64_t row, double resource)
     replay_point last = {0, 0, 0, 0};
     for (int64_t i = table->first[row]; i < table->first[row + 1]; i++) {
         replay_point point = table->point[i];
-        if (isnan(point.seconds)) point.seconds = point.resource * replay->seconds;
+        if (isnan(point.seconds)) point.seconds = point.resource;
         if (point.resource >= resource)
             return last.seconds + (point.seconds - last.seconds) *
                                       (resource - last.resource) /
