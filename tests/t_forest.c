@@ -262,11 +262,6 @@ static void test_scale(void)
     }
 }
 
-static double bowl(const double *v)
-{
-    return (v[0] - .4) * (v[0] - .4) + (v[1] - .6) * (v[1] - .6);
-}
-
 /* The mean distance of each of ten proposals in flight from the nearest one before it. */
 static double apart(void)
 {
