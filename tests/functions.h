@@ -407,4 +407,39 @@ static inline int tree_is_kept(const double *conf, int n)
     return good;
 }
 
+/* ---- what the proposals of a model depend on ---- */
+
+static inline double bowl(const double *v)
+{
+    return (v[0] - .3) * (v[0] - .3) + (v[1] - .6) * (v[1] - .6);
+}
+
+/* Proposal n of a sampler that has seen n draws of the bowl, times scale, and is asked
+ * after each `every`. */
+typedef void proposal_after(int n, int every, double scale, double *conf);
+
+/* n[4] draws, the last so many that models are made of a part of them. */
+static inline void check_asked(proposal_after *proposal, const int *n)
+{
+    for (int i = 0; i < 4; i++) {
+        double one[2], two[2];
+        proposal(n[i], i == 3 ? 61 : 5, 1, one);
+        proposal(n[i], 10000, 1, two);
+        ok(memcmp(one, two, sizeof one) == 0,
+           "%d draws: the proposals before this one make no difference", n[i]);
+        ok(bowl(one) < .01, "it is near the best: %.2g", bowl(one));
+    }
+}
+
+static inline void check_sizes(proposal_after *proposal, double largest)
+{
+    const double scale[4] = {1e-300, 1e-9, 1e12, largest};
+    for (int i = 0; i < 4; i++) {
+        double conf[2];
+        proposal(40, 10000, scale[i], conf);
+        ok(bowl(conf) < .02, "losses of size %g: it is near the best: %.2g", scale[i],
+           bowl(conf));
+    }
+}
+
 #endif

@@ -83,11 +83,6 @@ static void slopes_counted(const weft_gauss *gauss, const double *x, double *mea
 
 static const char *const names[2] = {"forest", "gp"};
 
-static double bowl(const double *v)
-{
-    return (v[0] - .3) * (v[0] - .3) + (v[1] - .6) * (v[1] - .6);
-}
-
 static struct minimizer *begin(int sampler, const char *axes, int64_t trials)
 {
     struct minimizer *minimizer =

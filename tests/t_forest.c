@@ -262,7 +262,7 @@ static void test_scale(void)
     }
 }
 
-static double bowl(const double *v)
+static double dish(const double *v)
 {
     return (v[0] - .4) * (v[0] - .4) + (v[1] - .6) * (v[1] - .6);
 }
@@ -284,7 +284,7 @@ static double apart(void)
             for (int j = SEEN; j < i; j++)
                 near = fmin(near, hypot(conf[i][0] - conf[j][0], conf[i][1] - conf[j][1]));
             if (i > SEEN) sum += near / (ALL - SEEN - 1) / SEEDS;
-            sampler_sees(minimizer, i, conf[i], i < SEEN ? bowl(conf[i]) : NAN);
+            sampler_sees(minimizer, i, conf[i], i < SEEN ? dish(conf[i]) : NAN);
         }
     }
     return sum;

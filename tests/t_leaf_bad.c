@@ -2,6 +2,11 @@
  * RUN: np=1 */
 #include "leaf.h"
 
+/* Users, their numbers of samples, and their data. */
+#define USERS(names, samples, data)                                                        \
+    "{\"users\": [" names "], \"num_samples\": [" samples "], \"user_data\": {" data
+#define A "\"a\": {\"x\": [[1]], \"y\": [1]}"
+
 static const struct {
     const char *text, *options, *a, *b, *what; /* a, b: words of the message */
 } bad[] = {
@@ -29,9 +34,8 @@ static const struct {
      "labels before it are words", "rows with words and numbers as labels"},
     {ONE("2", "[1,2],[3,4]", "\"a\",\"a\""), "valid=0 test=0", "all labels are a",
      "two classes", "one word"},
-    {"{\"users\": [\"ann\"], \"num_samples\": [1], \"user_data\": {\"ann\": "
-     "{\"y\": [\"a\"], \"x\": [[1]]}}}",
-     "", "user 'ann' has numbers in x", "texts in y", "the same, labels before rows"},
+    {USERS("\"ann\"", "1", "\"ann\": {\"y\": [\"a\"], \"x\": [[1]]}}}"), "",
+     "user 'ann' has numbers in x", "texts in y", "the same, labels before rows"},
     {ONE("1", "[\"1467\", \"Mon Apr 06\", \"is upset\"]", "0"), "",
      "user 'ann', x[0] has no text as element 5 of its 3", "text = NUMBER",
      "lists of texts that are too short"},
@@ -64,24 +68,17 @@ static const struct {
      "too few samples for three parts"},
     {"\x1f\x8b\x08 gzip", "", "bad.json is compressed by gzip", "gunzip",
      "a compressed file"},
-    {"{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "valid=0 test=0", "users[1], 'b', is not in user_data", "bad.json",
-     "a listed user without data"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"b\": {\"x\": [[1]], \"y\": [1]}}}",
-     "valid=0 test=0", "user 'b' of user_data is not in users", "bad.json",
-     "a user that is not listed"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1, 2], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "valid=0 test=0", "1 users and 2 num_samples", "bad.json", "lists of two lengths"},
-    {"{\"users\": [\"a\", \"a\"], \"num_samples\": [1, 1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "", "user 'a' stands twice", "bad.json", "a user listed twice"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": "
-     "{\"a\": {\"x\": [[1]], \"y\": [1]}, \"a\": {\"x\": [[1]], \"y\": [1]}}}",
-     "", "user 'a' stands twice", "bad.json", "a user's data twice"},
-    {"{\"users\": [\"a\"], \"num_samples\": [1], \"user_data\": {\"a\": {\"x\": [[1", "",
+    {USERS("\"a\", \"b\"", "1, 1", A "}}"), "valid=0 test=0",
+     "users[1], 'b', is not in user_data", "bad.json", "a listed user without data"},
+    {USERS("\"a\"", "1", A ", \"b\": {\"x\": [[1]], \"y\": [1]}}}"), "valid=0 test=0",
+     "user 'b' of user_data is not in users", "bad.json", "a user that is not listed"},
+    {USERS("\"a\"", "1, 2", A "}}"), "valid=0 test=0", "1 users and 2 num_samples",
+     "bad.json", "lists of two lengths"},
+    {USERS("\"a\", \"a\"", "1, 1", A "}}"), "", "user 'a' stands twice", "bad.json",
+     "a user listed twice"},
+    {USERS("\"a\"", "1", A ", " A "}}"), "", "user 'a' stands twice", "bad.json",
+     "a user's data twice"},
+    {USERS("\"a\"", "1", "\"a\": {\"x\": [[1"), "",
      "bad.json: user 'a', x[0]: no JSON near byte 6", "whole", "JSON cut in half"},
     {"", "", "bad.json: no JSON near byte", "whole", "an empty file"},
     {"{}", "", "no user with samples", "bad.json", "no users"},
