@@ -303,7 +303,7 @@ void weft_gauss_slopes(const weft_gauss *gauss, const double *x, double *mean,
     int64_t n = gauss->n;
     int dim = gauss->dim;
     size_t mark = weft_arena_mark(tmp);
-    double *k = WEFT_NEW(tmp, double, 3 * n), *fall = k + n, *turn = k + 2 * n;
+    double *k = WEFT_NEW(tmp, double, 4 * n), *fall = k + n, *turn = k + 2 * n;
     cover(gauss, x, k, fall, turn);
     *mean = weft_gauss_dot(n, k, gauss->weight);
     *variance = floored(gauss, own_variance(gauss, x) - solve(gauss, k));

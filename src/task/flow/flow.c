@@ -112,7 +112,7 @@ static void make_problem(flow_task *flow)
         problem->c[i] = pow(i + 1, -flow->signal_decay);
         sum += problem->c[i];
     }
-    for (int i = 0; i < problem->m; i++) problem->c[i] /= sum;
+    for (int i = 0; i < problem->m; i++) problem->c[i] *= 1 / sum;
 }
 
 static weft_status flow_setup(void *self, const weft_env *env)
