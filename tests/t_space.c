@@ -129,15 +129,6 @@ static void test_fixed_axis(void)
        "a space with two axes of one name");
     weft_space_config(&twin, 0, y);
     ok(twin.dim == 2 && fabs(y[0] - y[1]) > 0, "which are drawn apart");
-
-    weft_space own;
-    ok(read_space(&own,
-                  "[space]\nseed = 1\n[map]\norder = 1 .. 3\nalpha = log 1e-5 .. 10\n",
-                  77) == WEFT_OK,
-       "a space with a seed of its own");
-    weft_space_config(&own, 3, y);
-    weft_space_config(&space, 3, x);
-    ok(x[2] == y[0] && x[3] == y[1], "does not depend on the run's seed");
 }
 
 static void test_grid(void)

@@ -21,7 +21,7 @@ enum {
 };
 
 /* Vectors over columns: weights, gradient, step, residual, direction v, H v; F^T curve; P,
- * by which residuals are scaled: one over H's diagonal where rows are known, else ones. */
+ * by which residuals are scaled: see scale_columns. */
 enum { W, G, S, R, V, HV, T, P, VECTORS };
 /* Vectors over rows: scores of the weights and of the step. */
 enum { SCORE, ALONG, ROWS };
@@ -173,11 +173,12 @@ static void gradients(struct newton *newton, const struct set *set, weft_arena *
     weft_arena_reset(tmp, mark);
 }
 
-/* P of the outputs, given their curves. Collective. */
+/* P of the outputs, given their curves. Not of the hinge, whose curves change too much from
+ * step to step: gains of scaled iterations would say little of what remains. Collective. */
 static void scale_columns(struct newton *newton, const struct set *set)
 {
     int64_t n = newton->matrix->n, d = newton->matrix->d;
-    if (!newton->matrix->rows) return;
+    if (!newton->matrix->rows || newton->problem->kind == MARGIN_HINGE) return;
     for (int k = 0; k < set->n; k++)
         memcpy(newton->rows + k * n, set->of[k]->curve, (size_t)n * sizeof *newton->rows);
     compact_squares(newton->matrix, set->n, newton->rows, newton->products);
