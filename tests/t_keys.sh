@@ -206,4 +206,17 @@ result $? "data that are not there are made by the command in the input file"
 : >"$tmp/log"
 perl tests/options "$weft" >"$tmp/out"
 result $? "each option has a use in an input, a job or a README, and these show no other"
+# ---- values of options --------------------------------------------------------------------
+
+# The last line of the help of each option, with its bounds or choices and its default.
+for name in $("$weft" list --ini | sed -n 's/^\[\(.*\)\].*/\1/p') $("$weft" list readers | awk '/^  / { print $1 }'); do
+    "$weft" list "$name" | awk -v name="$name" '
+        function tell() { if (key != "") print name "." key "\t" last }
+        /^[^ ]/ { tell(); key = ""; next }
+        /^  [^ ]/ { tell(); key = $1 }
+        { last = $0; sub(/^ +/, "", last); if (key != "" && $1 == key) sub("^" key " *", "", last) }
+        END { tell() }'
+done >"$tmp/options"
+diff tests/gold/options.tsv "$tmp/options" >"$tmp/log"
+result $? "bounds and defaults of $(wc -l <"$tmp/options") options are those that are recorded; a new line of the record is one of CHANGELOG"
 echo "1..$count"
