@@ -194,6 +194,13 @@ static void test_singular(void)
     for (int64_t i = 0; i < matrix.n; i++) c[i] = (real)1 / MANY;
     matrix.trans(&matrix, 1, c, g);
     for (int j = 0; j < MANY; j++) w[j] = (real)g[j];
+    double *once = WEFT_NEW(mem, double, MANY), *twice = WEFT_NEW(mem, double, MANY);
+    matrix.normal(&matrix, 1, w, NULL, 0, once);
+    matrix.times(&matrix, 1, w, c);
+    matrix.trans(&matrix, 1, c, twice);
+    ok(memcmp(once, twice, MANY * sizeof *once) == 0,
+       "one pass over many rows has the bits of two");
+    digest(weft_hash(once, MANY * sizeof *once, 0));
     matrix.finish(&matrix, 1, w);
     weft_matrix scored = matrix_of(self, &data, WEFT_VALID, 0, stat);
     scored.times(&scored, 1, w, c);

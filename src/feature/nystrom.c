@@ -9,7 +9,8 @@
  *
  * Features are floats, m of a row: for a few thousand training rows exact where random
  * Fourier features of the same number are not, most of all for the Laplacian kernel, whose
- * features come near it slowly. Each rank factors K. */
+ * features come near it slowly. Ranks share the work by rows of the factor, of which each
+ * keeps all. */
 #include "rff.h"
 #include "weft/math/kernels.h"
 #include "weft/math/linear.h"
@@ -56,9 +57,15 @@ typedef struct nystrom_matrix {
     const nystrom_map *map;
     nystrom_basis basis;
     const weft_rows *rows;
-    const real *f;  /* [n][ld] the features of training rows; of others NULL */
-    int64_t lower;  /* features of row i from lower + i + 1 on are 0 */
-    double largest; /* magnitude of these features, on all ranks */
+    const real *f;       /* [some][ld] features of training rows whose products this rank
+                            finds; NULL: of other rows */
+    int triangle;        /* all are landmarks: features of row i from i + 1 on are 0, and
+                            ranks find the products of about as many that are not */
+    int64_t first, some; /* row of a triangle that f begins with, else 0; rows of f */
+    int64_t skip;        /* rows of a triangle that ranks before this one have, else 0 */
+    size_t *own, *found; /* [size] rows of a rank, and those of a triangle whose products it
+                            finds */
+    double largest;      /* magnitude of these features, on all ranks */
 } nystrom_matrix;
 
 static const weft_opt opts[] = {
@@ -276,11 +283,11 @@ static int factor_block(int n, double (*t)[WIDE], double (*inverse)[WIDE])
 }
 
 /* a[rows][n] at column k -= what the columns before it explain: their products with the
- * rows k .. k + n of the factor, the first of a. */
-static void reduce(int64_t rows, int n, int64_t k, real *a, size_t ld, void *packed,
+ * rows k .. k + n of the factor, packed. */
+static void reduce(int64_t rows, int n, int64_t k, real *a, size_t ld, const void *packed,
                    real *c)
 {
-    pack_columns((int)k, n, a, ld, packed);
+    if (k == 0 || rows == 0) return;
     weft_deep_times((int)rows, a, ld, (int)k, n, packed, c, WIDE);
     for (int64_t i = 0; i < rows; i++)
         for (int j = 0; j < n; j++) a[(size_t)i * ld + (size_t)(k + j)] -= c[i * WIDE + j];
@@ -292,6 +299,7 @@ static void divide(int64_t rows, int n, int64_t k, double (*inverse)[WIDE], real
 {
     real own[WIDE * WIDE];
     weft_packed times;
+    if (rows == 0) return;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) own[i * WIDE + j] = (real)inverse[i][j];
     weft_packed_pack(&times, n, n, own, WIDE, 1, packed);
@@ -300,34 +308,72 @@ static void divide(int64_t rows, int n, int64_t k, double (*inverse)[WIDE], real
         memcpy(a + (size_t)i * ld + k, c + i * WIDE, (size_t)n * sizeof *a);
 }
 
+/* A rank's share, as equal as whole rows allow. */
+static int64_t share_of(int64_t rows, const weft_team *team, int rank, int64_t *first)
+{
+    *first = rows * rank / team->size;
+    return rows * (rank + 1) / team->size - *first;
+}
+
+/* The block a[rows][n] at column k of rows of which each rank has changed its share: all
+ * ranks get all. Collective. */
+static void join_block(weft_team *team, int64_t rows, int n, int64_t k, real *a, size_t ld,
+                       real *c, weft_arena *tmp)
+{
+    size_t *count = WEFT_NEW(tmp, size_t, team->size), wide = (size_t)n * sizeof *a;
+    int64_t first, own;
+    if (team->size == 1) return;
+    for (int r = 0; r < team->size; r++)
+        count[r] = (size_t)share_of(rows, team, r, &first) * wide;
+    own = share_of(rows, team, team->rank, &first);
+    for (int64_t i = first; i < first + own; i++)
+        memcpy(c + i * n, a + (size_t)i * ld + k, wide);
+    weft_join_bytes(team, c, count);
+    for (int64_t i = 0; i < rows; i++) memcpy(a + (size_t)i * ld + k, c + i * n, wide);
+}
+
+/* The block of n rows and columns of the factor from k on, and its inverse; the columns
+ * behind it become 0. 0: it is not positive definite. */
+static int factor_diagonal(int n, int64_t k, double (*inverse)[WIDE], real *a, size_t ld)
+{
+    double t[WIDE][WIDE];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            t[i][j] = j <= i ? (double)a[(size_t)i * ld + (size_t)(k + j)] : 0;
+    int definite = factor_block(n, t, inverse);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) a[(size_t)i * ld + (size_t)(k + j)] = (real)t[i][j];
+        memset(a + (size_t)i * ld + (size_t)(k + n), 0, (ld - (size_t)(k + n)) * sizeof *a);
+    }
+    return definite;
+}
+
 /* Turns the m + more rows of a[m + more][ld], of which the first hold the lower triangle of
- * a symmetric matrix A, and the others rows B, into L of A = L L^T and B L^-T, in blocks of
- * columns. 0: A is not positive definite. The same bits on all CPUs. Cost m^3 / 3 +
- * more m^2. */
-static int factor_kernel(int64_t m, int64_t more, real *a, size_t ld, weft_arena *tmp)
+ * a symmetric matrix A, and the others rows B of this rank, into L of A = L L^T and
+ * B L^-T, in blocks of columns. 0: A is not positive definite. The same bits on all CPUs
+ * and for any ranks. Cost m^3 / 3 over all ranks + more m^2. Collective. */
+static int factor_kernel(int64_t m, int64_t more, real *a, size_t ld, weft_team *team,
+                         weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     void *packed = weft_arena_alloc(tmp, 1, weft_packed_bytes((int)m, WIDE) + 4096);
     real *c = WEFT_NEW(tmp, real, (m + more) * WIDE);
-    double(*t)[WIDE] = weft_arena_alloc(tmp, WIDE, sizeof *t),
-    (*inverse)[WIDE] = weft_arena_alloc(tmp, WIDE, sizeof *inverse);
+    double(*inverse)[WIDE] = weft_arena_alloc(tmp, WIDE, sizeof *inverse);
     int definite = 1;
     for (int64_t k = 0; k < m && definite; k += WIDE) {
         int n = m - k < WIDE ? (int)(m - k) : WIDE;
-        real *at = a + (size_t)k * ld;
-        if (k > 0) reduce(m + more - k, n, k, at, ld, packed, c);
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++)
-                t[i][j] = j <= i ? (double)at[(size_t)i * ld + (size_t)(k + j)] : 0;
-        definite = factor_block(n, t, inverse);
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++)
-                at[(size_t)i * ld + (size_t)(k + j)] = (real)t[i][j];
-        for (int i = 0; i < n; i++)
-            memset(at + (size_t)i * ld + (size_t)(k + n), 0,
-                   (ld - (size_t)(k + n)) * sizeof *at);
-        if (definite && m + more > k + n)
-            divide(m + more - k - n, n, k, inverse, at + (size_t)n * ld, ld, packed, c);
+        int64_t first, below = m - k - n, own = share_of(below, team, team->rank, &first);
+        real *at = a + (size_t)k * ld, *under = at + (size_t)n * ld,
+             *share = under + (size_t)first * ld, *others = a + (size_t)m * ld;
+        if (k > 0) pack_columns((int)k, n, at, ld, packed);
+        reduce(n, n, k, at, ld, packed, c);
+        reduce(own, n, k, share, ld, packed, c);
+        reduce(more, n, k, others, ld, packed, c);
+        definite = factor_diagonal(n, k, inverse, at, ld);
+        if (!definite) break;
+        divide(own, n, k, inverse, share, ld, packed, c);
+        divide(more, n, k, inverse, others, ld, packed, c);
+        join_block(team, below, n, k, under, ld, c, tmp);
     }
     weft_arena_reset(tmp, mark);
     return definite;
@@ -359,43 +405,70 @@ static void *pack_vectors(int64_t m, int c, const real *w, size_t ldw, weft_aren
     return packed;
 }
 
-/* Features of rows [i, i + n) that are not all 0; as many as `unit` times a number, or all.
- */
-static int64_t features_of(const nystrom_matrix *nystrom, int64_t i, int n, int unit)
+/* Rows of the block from the i-th of `some` on. */
+static int block_of(const nystrom_matrix *nystrom, int64_t i)
 {
-    int64_t need = (nystrom->lower + i + n + unit - 1) / unit * unit;
-    return need < nystrom->basis.m ? need : nystrom->basis.m;
+    return nystrom->some - i < WEFT_BLOCK ? (int)(nystrom->some - i) : WEFT_BLOCK;
 }
 
-/* z <- a[n][ld] w^T by the first m numbers of each row, for the packed w; out[n][c]. */
-static void multiply(const nystrom_basis *basis, int n, const real *a, int64_t m, int c,
-                     const void *packed, int64_t apart, real *z, real *out)
+/* Features of n rows, from the i-th of `some` on, that are not all 0; as many as `unit`
+ * times a number, or all. */
+static int64_t features_of(const nystrom_matrix *nystrom, int64_t i, int n, int unit)
 {
-    weft_deep_times(n, a, basis->ld, (int)m, c, packed, out, (size_t)c);
-    for (int r = 0; r < n; r++)
-        for (int j = 0; j < c; j++) z[j * apart + r] = out[r * c + j];
+    int64_t need = (nystrom->first + i + n + unit - 1) / unit * unit, m = nystrom->basis.m;
+    return nystrom->triangle && need < m ? need : m;
+}
+
+/* out[n][c]: products of the features of rows [i, i + n) of `some` with the packed w. */
+static void multiply(const nystrom_matrix *nystrom, int64_t i, int n, int c,
+                     const void *packed, real *out)
+{
+    size_t ld = nystrom->basis.ld;
+    weft_deep_times(n, nystrom->f + (size_t)i * ld, ld,
+                    (int)features_of(nystrom, i, n, WEFT_DEEP), c, packed, out, (size_t)c);
+}
+
+/* out[n][c]: products of the kernel of rows with the packed w. */
+static void multiply_kernel(const nystrom_matrix *nystrom, int64_t rows, int c,
+                            const void *packed, real *out, weft_arena *tmp)
+{
+    const nystrom_basis *basis = &nystrom->basis;
+    real *x = WEFT_NEW(tmp, real, WEFT_BLOCK * (int64_t)basis->d),
+         *k = WEFT_NEW(tmp, real, WEFT_BLOCK * basis->ld);
+    for (int64_t i = 0; i < rows; i += WEFT_BLOCK) {
+        int n = rows - i < WEFT_BLOCK ? (int)(rows - i) : WEFT_BLOCK;
+        take_rows(basis, nystrom->rows, i, n, x);
+        find_kernel(nystrom->map, basis, n, x, -1, k, basis->ld, tmp);
+        weft_deep_times(n, k, basis->ld, (int)basis->m, c, packed, out + i * c, (size_t)c);
+    }
+}
+
+/* z[total][c], of which each rank has count[rank] rows: of a triangle all ranks get all.
+ * Collective if it is one. */
+static void join_rows(const nystrom_matrix *nystrom, weft_team *team, const size_t *count,
+                      int c, real *z, weft_arena *tmp)
+{
+    if (!nystrom->triangle) return;
+    size_t *bytes = WEFT_NEW(tmp, size_t, team->size);
+    for (int r = 0; r < team->size; r++) bytes[r] = count[r] * (size_t)c * sizeof *z;
+    weft_join_bytes(team, z, bytes);
 }
 
 /* Blocks of rows by w[c][d]: the features of training rows, the kernel of others. */
 static void times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
     const nystrom_matrix *nystrom = matrix->self;
-    const nystrom_basis *basis = &nystrom->basis;
     weft_arena *tmp = weft_arena_new();
-    void *packed = pack_vectors(basis->m, c, w, (size_t)matrix->d, tmp);
-    real *x = WEFT_NEW(tmp, real, WEFT_BLOCK * (int64_t)basis->d),
-         *k = WEFT_NEW(tmp, real, nystrom->f ? 0 : WEFT_BLOCK * basis->ld),
-         *out = WEFT_NEW(tmp, real, WEFT_BLOCK * c);
-    for (int64_t i = 0; i < matrix->n; i += WEFT_BLOCK) {
-        int n = matrix->n - i < WEFT_BLOCK ? (int)(matrix->n - i) : WEFT_BLOCK;
-        if (!nystrom->f) {
-            take_rows(basis, nystrom->rows, i, n, x);
-            find_kernel(nystrom->map, basis, n, x, -1, k, basis->ld, tmp);
-        }
-        const real *f = nystrom->f ? nystrom->f + (size_t)i * basis->ld : k;
-        int64_t m = nystrom->f ? features_of(nystrom, i, n, WEFT_DEEP) : basis->m;
-        multiply(basis, n, f, m, c, packed, matrix->n, z + i, out);
-    }
+    void *packed = pack_vectors(nystrom->basis.m, c, w, (size_t)matrix->d, tmp);
+    real *all = WEFT_NEW(tmp, real, (nystrom->triangle ? matrix->total : matrix->n) * c),
+         *own = all + nystrom->skip * c;
+    for (int64_t i = 0; nystrom->f && i < nystrom->some; i += WEFT_BLOCK)
+        multiply(nystrom, i, block_of(nystrom, i), c, packed,
+                 all + (nystrom->first + i) * c);
+    if (!nystrom->f) multiply_kernel(nystrom, matrix->n, c, packed, own, tmp);
+    join_rows(nystrom, matrix->team, nystrom->found, c, all, tmp);
+    for (int64_t i = 0; i < matrix->n; i++)
+        for (int j = 0; j < c; j++) z[j * matrix->n + i] = own[i * c + j];
     weft_arena_free(tmp);
 }
 
@@ -409,31 +482,73 @@ static void finish(const weft_matrix *matrix, int c, real *w)
     weft_arena_free(tmp);
 }
 
-static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
+/* z[total][c] <- of[c][n] of this rank's rows, and of a triangle of those of all ranks.
+ * Returns those of rows whose products this rank finds. */
+static real *rows_of(const weft_matrix *matrix, int c, const real *of, weft_arena *tmp)
 {
     const nystrom_matrix *nystrom = matrix->self;
-    int64_t m = nystrom->basis.m, n = matrix->n;
+    int64_t n = matrix->n;
+    real *all = WEFT_NEW(tmp, real, (nystrom->triangle ? matrix->total : n) * c),
+         *own = all + nystrom->skip * c;
+    for (int64_t i = 0; i < n; i++)
+        for (int j = 0; j < c; j++) own[i * c + j] = of[j * n + i];
+    join_rows(nystrom, matrix->team, nystrom->own, c, all, tmp);
+    return all + nystrom->first * c;
+}
+
+/* g = F^T z for z[some][c] of the rows whose products this rank finds, z being h times the
+ * product of the row with the packed w if that is given. Each block of rows is read once:
+ * its sums wait for their scale, which needs all of z. */
+static void sum_rows(const weft_matrix *matrix, int c, const void *packed, const real *h,
+                     real *z, double *g, weft_arena *tmp)
+{
+    const nystrom_matrix *nystrom = matrix->self;
+    int64_t m = nystrom->basis.m, some = nystrom->some,
+            blocks = (some + WEFT_BLOCK - 1) / WEFT_BLOCK;
     size_t ld = nystrom->basis.ld;
-    double bound = nystrom->largest * (double)matrix->total *
-                   weft_largest(matrix->team, z, (size_t)(c * n));
-    int scale = weft_exact_scale(bound);
-    weft_arena *tmp = weft_arena_new();
-    real *part = WEFT_NEW(tmp, real, c * m), *own = WEFT_NEW(tmp, real, WEFT_BLOCK * c);
+    real **part = WEFT_NEW(tmp, real *, blocks);
     double *sum = WEFT_NEW(tmp, double, c *m);
-    for (int64_t i = 0; i < n; i += WEFT_BLOCK) {
-        int rows = n - i < WEFT_BLOCK ? (int)(n - i) : WEFT_BLOCK;
-        for (int r = 0; r < rows; r++)
-            for (int j = 0; j < c; j++) own[r * c + j] = z[j * n + i + r];
-        int64_t some = features_of(nystrom, i, rows, 1);
-        weft_outer(rows, c, own, (size_t)c, (int)some, nystrom->f + (size_t)i * ld, ld, 0,
-                   part, (size_t)m, tmp);
-        for (int j = 0; j < c; j++) weft_exact_add(some, part + j * m, scale, sum + j * m);
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t i = b * WEFT_BLOCK, wide;
+        int n = block_of(nystrom, i);
+        if (packed) multiply(nystrom, i, n, c, packed, z + i * c);
+        for (int64_t e = i * c; packed && h && e < (i + n) * c; e++) z[e] *= h[e];
+        wide = features_of(nystrom, i, n, 1);
+        part[b] = WEFT_NEW(tmp, real, c * wide);
+        weft_outer(n, c, z + i * c, (size_t)c, (int)wide, nystrom->f + (size_t)i * ld, ld,
+                   0, part[b], (size_t)wide, tmp);
+    }
+    double bound = nystrom->largest * (double)matrix->total *
+                   weft_largest(matrix->team, z, (size_t)(some * c));
+    int scale = weft_exact_scale(bound);
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t i = b * WEFT_BLOCK, wide = features_of(nystrom, i, block_of(nystrom, i), 1);
+        for (int j = 0; j < c; j++)
+            weft_exact_add(wide, part[b] + j * wide, scale, sum + j * m);
     }
     weft_sum_whole_f64(matrix->team, sum, (size_t)(c * m));
     double unit = isfinite(bound) ? ldexp(1, -scale) : NAN;
     memset(g, 0, (size_t)(c * matrix->d) * sizeof *g);
     for (int j = 0; j < c; j++)
         for (int64_t k = 0; k < m; k++) g[j * matrix->d + k] = sum[j * m + k] * unit;
+}
+
+static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
+{
+    weft_arena *tmp = weft_arena_new();
+    sum_rows(matrix, c, NULL, NULL, rows_of(matrix, c, z, tmp), g, tmp);
+    weft_arena_free(tmp);
+}
+
+static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
+                   double *g)
+{
+    const nystrom_matrix *nystrom = matrix->self;
+    (void)own; /* all columns, on all ranks */
+    weft_arena *tmp = weft_arena_new();
+    void *packed = pack_vectors(nystrom->basis.m, c, w, (size_t)matrix->d, tmp);
+    if (h) h = rows_of(matrix, c, h, tmp);
+    sum_rows(matrix, c, packed, h, WEFT_NEW(tmp, real, nystrom->some * c), g, tmp);
     weft_arena_free(tmp);
 }
 
@@ -443,7 +558,7 @@ static void set_products(weft_matrix *matrix)
     matrix->times = times;
     if (!nystrom->f) return;
     matrix->trans = trans;
-    matrix->normal = weft_matrix_normal;
+    matrix->normal = normal;
     matrix->sums = weft_matrix_sums;
     matrix->finish = finish;
 }
@@ -526,6 +641,41 @@ static real *kernel_of(const nystrom_map *map, const nystrom_basis *basis,
     return a;
 }
 
+/* Rows of a triangle whose products a rank finds: blocks of about the same area. */
+static int64_t deal_triangle(int64_t n, int rank, int size, int64_t *first)
+{
+    int64_t end[2];
+    for (int i = 0; i < 2; i++) {
+        end[i] = llround((double)n * sqrt((double)(rank + i) / size) / WEFT_BLOCK);
+        end[i] = rank + i == size || end[i] * WEFT_BLOCK > n ? n : end[i] * WEFT_BLOCK;
+    }
+    *first = end[0];
+    return end[1] - end[0];
+}
+
+/* Which products this rank finds, of the factor's rows if `all` training rows are
+ * landmarks, else of its own rows below. */
+static void deal_products(nystrom_matrix *nystrom, int all, const weft_team *team,
+                          weft_arena *tmp)
+{
+    const nystrom_basis *basis = &nystrom->basis;
+    const weft_rows *rows = nystrom->rows;
+    int64_t first, n;
+    nystrom->triangle = all;
+    nystrom->own = WEFT_NEW(tmp, size_t, team->size);
+    nystrom->found = WEFT_NEW(tmp, size_t, team->size);
+    for (int r = 0; r < team->size; r++) {
+        weft_deal(rows->total, r, team->size, &first, &n);
+        nystrom->own[r] = (size_t)n;
+        nystrom->found[r] = (size_t)deal_triangle(rows->total, r, team->size, &first);
+    }
+    nystrom->skip = all ? rows->first : 0;
+    nystrom->some = rows->n;
+    if (all)
+        nystrom->some = deal_triangle(rows->total, team->rank, team->size, &nystrom->first);
+    nystrom->f = basis->factor + (size_t)(all ? nystrom->first : basis->m) * basis->ld;
+}
+
 /* Factor and features of training rows. A kernel that is singular in floats gets a larger
  * diagonal. Why there is none; NULL: they are there. Collective. */
 static const char *factorise(nystrom_matrix *nystrom, weft_team *team, weft_arena *tmp)
@@ -540,11 +690,10 @@ static const char *factorise(nystrom_matrix *nystrom, weft_team *team, weft_aren
     for (int i = 0; i < TRIES && !definite; i++, jitter *= 8) {
         weft_arena_reset(tmp, mark);
         basis->factor = kernel_of(nystrom->map, basis, rows, more, jitter, team, tmp);
-        definite = factor_kernel(basis->m, more, basis->factor, basis->ld, tmp);
+        definite = factor_kernel(basis->m, more, basis->factor, basis->ld, team, tmp);
     }
-    nystrom->f = basis->factor + (size_t)(all ? rows->first : basis->m) * basis->ld;
-    nystrom->lower = all ? rows->first : basis->m;
-    nystrom->largest = weft_largest(team, nystrom->f, (size_t)rows->n * basis->ld);
+    deal_products(nystrom, all, team, tmp);
+    nystrom->largest = weft_largest(team, nystrom->f, (size_t)nystrom->some * basis->ld);
     return definite ? NULL : "the kernel of nystrom.gamma is not finite";
 }
 

@@ -16,7 +16,7 @@ typedef struct weft_matrix {
     int64_t n, total; /* local rows; rows over all ranks */
     int64_t d;        /* columns */
     weft_team *team;
-    /* z = F w. */
+    /* z = F w. Collective: ranks may share the work. */
     void (*times)(const struct weft_matrix *matrix, int c, const real *w, real *z);
     /* g = F^T z over all ranks' rows, on all ranks. Collective. */
     void (*trans)(const struct weft_matrix *matrix, int c, const real *z, double *g);
