@@ -268,6 +268,13 @@ static void test_unbounded(void)
     weft_sum_whole(&world, whole, N, scale, bound, sum);
     ok(most == 8 && sum[0] == 0.25 * world.size && sum[1] == world.size - 9,
        "sums by the largest magnitude are exact");
+    /* of vectors in one message: one that is 1e20 times as large, one that is not finite */
+    const double many[3 * N] = {1e-20, 2e-20, 4e-20, 1, -2, last ? NAN : 4, 3, 5, -7};
+    weft_sums_exact(&world, 3, many, N, N * world.size, sum);
+    is_near(sum[0], 7e-20 * world.size, 1e-35, "a sum beside others has its own scale");
+    ok(isnan(sum[1]) && sum[2] == world.size &&
+           sum[2] == weft_sum_exact(&world, many + 6, N, N * world.size),
+       "and its own NaN: the sums are those of each vector alone");
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
         const real y[N] = {1, last ? (real)bad[k] : 2, 3};

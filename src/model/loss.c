@@ -16,6 +16,11 @@ double margin_sum(const weft_matrix *matrix, const double *x)
     return weft_sum_exact(matrix->team, x, matrix->n, matrix->total);
 }
 
+void margin_sums(const weft_matrix *matrix, int c, const double *x, double *sum)
+{
+    weft_sums_exact(matrix->team, c, x, matrix->n, matrix->total, sum);
+}
+
 double answers_total(const weft_matrix *matrix, const weft_answers *answers)
 {
     return answers->weight ? margin_sum(matrix, answers->weight) : (double)matrix->total;

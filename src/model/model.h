@@ -90,6 +90,8 @@ typedef struct margin_output {
 /* Exact sum over all ranks' rows of x[n], the same in any order; NaN where one is not
  * finite. Collective. */
 double margin_sum(const weft_matrix *matrix, const double *x);
+/* The same of x[c][n] into sum[c], in one message. Collective. */
+void margin_sums(const weft_matrix *matrix, int c, const double *x, double *sum);
 /* above / gain: the gap `above` between a fit's objective and the optimum as a share of the
  * optimum's gain over the best constant, whose objective is `best`. Gains below the
  * rounding error count as DESCENT_MIN_GAIN, so that fits to features without information

@@ -110,13 +110,11 @@ static void scores(struct newton *newton, const struct set *set, int from, int t
     newton->passes++;
 }
 
-/* Objective, slope and curvature of it along the step at w + t step. Collective. */
-static double line_objective(const struct newton *newton, const struct output *output,
-                             double t, double *slope, double *curve, weft_arena *tmp)
+/* Losses of rows at w + t step, and their slopes and curvatures along it: x[3][n]. */
+static void line_losses(const struct newton *newton, const struct output *output, double t,
+                        double *x)
 {
-    size_t mark = weft_arena_mark(tmp);
-    int64_t n = newton->matrix->n, d = newton->matrix->d + 1;
-    double *x = WEFT_NEW(tmp, double, 3 * n);
+    int64_t n = newton->matrix->n;
     const double *score = output->row[SCORE], *along = output->row[ALONG];
     for (int64_t i = 0; i < n; i++) {
         double g, h, m = output->y[i] * (score[i] + t * along[i]);
@@ -125,28 +123,23 @@ static double line_objective(const struct newton *newton, const struct output *o
         x[n + i] = c * g * output->y[i] * along[i];
         x[2 * n + i] = c * h * along[i] * along[i];
     }
-    const double *w = output->x[W], *s = output->x[S];
-    double ww = dot(d, w, w), ws = dot(d, w, s), ss = dot(d, s, s);
-    *slope = ws + t * ss + margin_sum(newton->matrix, x + n);
-    *curve = ss + margin_sum(newton->matrix, x + 2 * n);
-    double value = 0.5 * ww + t * ws + 0.5 * t * t * ss + margin_sum(newton->matrix, x);
-    weft_arena_reset(tmp, mark);
-    return value;
 }
 
-/* Derivatives of the losses at the weights: u[n] the first ones, h[n] the second, which
- * become the output's curve; their sums are the intercept's in G and T. Collective. */
-static void derivatives(const struct newton *newton, struct output *output, double *u,
-                        double *h)
+/* Derivatives of the losses at the weights: u[n] the first ones and, behind them, the
+ * second, which become the output's curve; their sums are the intercept's in G and T.
+ * Collective. */
+static void derivatives(const struct newton *newton, struct output *output, double *u)
 {
+    double *h = u + newton->matrix->n, sum[2];
     for (int64_t i = 0; i < newton->matrix->n; i++) {
         loss_at(newton, output->width, output->y[i] * output->row[SCORE][i], &u[i], &h[i]);
         u[i] *= newton->weight[i] * output->y[i];
         h[i] *= newton->weight[i];
         output->curve[i] = (real)h[i];
     }
-    output->x[G][newton->matrix->d] = margin_sum(newton->matrix, u);
-    output->x[T][newton->matrix->d] = margin_sum(newton->matrix, h);
+    margin_sums(newton->matrix, 2, u, sum);
+    output->x[G][newton->matrix->d] = sum[0];
+    output->x[T][newton->matrix->d] = sum[1];
 }
 
 /* Gradients at the weights, second derivatives of the losses, and F^T of these.
@@ -155,9 +148,9 @@ static void gradients(struct newton *newton, const struct set *set, weft_arena *
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = newton->matrix->n, d = newton->matrix->d;
-    double *u = WEFT_NEW(tmp, double, n), *h = WEFT_NEW(tmp, double, n);
+    double *u = WEFT_NEW(tmp, double, 2 * n);
     for (int k = 0; k < set->n; k++) {
-        derivatives(newton, set->of[k], u, h);
+        derivatives(newton, set->of[k], u);
         for (int64_t i = 0; i < n; i++) newton->rows[2 * k * n + i] = (real)u[i];
         memcpy(newton->rows + (2 * k + 1) * n, set->of[k]->curve,
                (size_t)n * sizeof *newton->rows);
@@ -271,22 +264,58 @@ static void newton_steps(struct newton *newton, const struct set *set)
     }
 }
 
-/* Moves the weights to the minimum along the step. Collective. */
-static void line_search(struct newton *newton, struct output *output, weft_arena *tmp)
+/* A search along the step of an output: at w + t step, t between lo and hi. */
+struct line {
+    double t, lo, hi;
+    double ww, ws, ss; /* products of weights and step */
+};
+
+/* The next t, given the sums of line_losses at this one; 0: this one is the minimum. Sets
+ * the objective. */
+static int line_next(struct line *line, const double sum[3], double *value)
 {
-    double t = 1, lo = 0, hi = INFINITY, slope, curve;
-    for (int k = 0; k < 30; k++) {
-        output->value = line_objective(newton, output, t, &slope, &curve, tmp);
-        if (fabs(slope) <= 1e-3 * curve * t) break;
-        if (slope > 0)
-            hi = t;
-        else
-            lo = t;
-        double next = t - slope / curve;
-        if (!(next > lo && next < hi)) next = isfinite(hi) ? 0.5 * (lo + hi) : 2 * t;
-        t = next;
+    double t = line->t, slope = line->ws + t * line->ss + sum[1], curve = line->ss + sum[2];
+    *value = 0.5 * line->ww + t * line->ws + 0.5 * t * t * line->ss + sum[0];
+    if (fabs(slope) <= 1e-3 * curve * t) return 0;
+    *(slope > 0 ? &line->hi : &line->lo) = t;
+    line->t = t - slope / curve;
+    if (!(line->t > line->lo && line->t < line->hi))
+        line->t = isfinite(line->hi) ? 0.5 * (line->lo + line->hi) : 2 * t;
+    return 1;
+}
+
+/* Moves the weights of outputs to the minimum along their steps. Collective. */
+static void line_searches(struct newton *newton, const struct set *set, weft_arena *tmp)
+{
+    enum { LIMIT = 30 };
+    size_t mark = weft_arena_mark(tmp);
+    int64_t n = newton->matrix->n, d = newton->matrix->d + 1;
+    double *x = WEFT_NEW(tmp, double, 3 * n * set->n), sum[3 * DUAL_WIDE];
+    struct line line[DUAL_WIDE];
+    int going[DUAL_WIDE], left = set->n;
+    for (int k = 0; k < set->n; k++) {
+        double *const *v = set->of[k]->x;
+        line[k] = (struct line){.t = 1,
+                                .hi = INFINITY,
+                                .ww = dot(d, v[W], v[W]),
+                                .ws = dot(d, v[W], v[S]),
+                                .ss = dot(d, v[S], v[S])};
+        going[k] = k;
     }
-    for (int64_t j = 0; j <= newton->matrix->d; j++) output->x[W][j] += t * output->x[S][j];
+    for (int step = 0; step < LIMIT && left > 0; step++) {
+        int some = left;
+        for (int k = 0; k < some; k++)
+            line_losses(newton, set->of[going[k]], line[going[k]].t, x + 3 * k * n);
+        margin_sums(newton->matrix, 3 * some, x, sum);
+        left = 0;
+        for (int k = 0; k < some; k++)
+            if (line_next(&line[going[k]], sum + 3 * k, &set->of[going[k]]->value))
+                going[left++] = going[k];
+    }
+    for (int k = 0; k < set->n; k++)
+        for (int64_t j = 0; j < d; j++)
+            set->of[k]->x[W][j] += line[k].t * set->of[k]->x[S][j];
+    weft_arena_reset(tmp, mark);
 }
 
 /* A Newton step of each output; its residual is what the next one may gain. Collective. */
@@ -297,9 +326,9 @@ static void minimise(struct newton *newton, const struct set *set, weft_arena *t
     scale_columns(newton, set);
     newton_steps(newton, set);
     scores(newton, set, S, ALONG);
+    line_searches(newton, set, tmp);
     for (int k = 0; k < set->n; k++) {
         struct output *output = set->of[k];
-        line_search(newton, output, tmp);
         output->steps++;
         output->fitted->iterations++;
         output->fitted->residual =

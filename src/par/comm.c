@@ -113,6 +113,27 @@ void weft_sleep(weft_team *team)
     weft_times_wait(team);
 }
 
+/* As weft_timer_begin and weft_timer_end, for a message of as many bytes on all ranks that
+ * all wait for. A barrier before a short one takes as long as itself: all of it counts as
+ * waiting. */
+enum { SHORT_MESSAGE = 4096 };
+
+static void begin_message(weft_team *team, size_t bytes)
+{
+    if (bytes > SHORT_MESSAGE) {
+        weft_timer_begin(team);
+        return;
+    }
+    weft_times_close(team);
+    activity_wait(team, 1);
+}
+
+static void end_message(weft_team *team, size_t bytes)
+{
+    if (bytes <= SHORT_MESSAGE) weft_times_wait(team);
+    weft_timer_end(team, bytes);
+}
+
 /* ---- sums ---- */
 
 /* Reduces x[n], elements of `width` bytes, in place. */
@@ -120,13 +141,13 @@ static void reduce(weft_team *team, void *x, size_t n, size_t width, MPI_Datatyp
                    MPI_Op op)
 {
     if (team->size == 1) return;
-    weft_timer_begin(team);
+    begin_message(team, n * width);
     for (size_t at = 0; at < n; at += PIECE) {
         size_t count = n - at < PIECE ? n - at : PIECE;
         MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op,
                       comm_of(team));
     }
-    weft_timer_end(team, n * width);
+    end_message(team, n * width);
 }
 
 void weft_sum_i64(weft_team *team, int64_t *x, size_t n)
@@ -247,9 +268,9 @@ weft_status weft_agree(weft_status st, weft_team *team)
     struct {
         int gravity, rank;
     } mine = {st == WEFT_STOP ? 1 : (int)st, team->rank}, worst;
-    weft_timer_begin(team);
+    begin_message(team, sizeof mine);
     MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, comm_of(team));
-    weft_timer_end(team, sizeof mine);
+    end_message(team, sizeof mine);
     if (worst.gravity == WEFT_OK) return WEFT_OK;
     char text[MESSAGE] = "";
     strncpy(text, weft_error(), MESSAGE - 1);
@@ -350,13 +371,31 @@ static int64_t pieces_of(const weft_team *team, const size_t *bytes)
     return n;
 }
 
+void weft_sums_exact(weft_team *team, int c, const double *x, int64_t n, int64_t total,
+                     double *sum)
+{
+    weft_arena *tmp = weft_arena_new();
+    double *bound = WEFT_NEW(tmp, double, c);
+    int64_t *whole = WEFT_NEW(tmp, int64_t, c);
+    for (int j = 0; j < c; j++)
+        for (int64_t i = 0; i < n; i++) bound[j] = larger(bound[j], x[j * n + i]);
+    weft_max_f64(team, bound, (size_t)c);
+    for (int j = 0; j < c; j++) {
+        bound[j] *= (double)total;
+        int scale = weft_fix_scale(bound[j]);
+        for (int64_t i = 0; i < n && isfinite(bound[j]); i++)
+            whole[j] += weft_fix(x[j * n + i], scale);
+    }
+    weft_sum_i64(team, whole, (size_t)c);
+    for (int j = 0; j < c; j++)
+        sum[j] = isfinite(bound[j]) ? weft_unfix(whole[j], weft_fix_scale(bound[j])) : NAN;
+    weft_arena_free(tmp);
+}
+
 double weft_sum_exact(weft_team *team, const double *x, int64_t n, int64_t total)
 {
-    double sum, bound = weft_largest_f64(team, x, (size_t)n) * (double)total;
-    int scale = weft_fix_scale(bound);
-    int64_t whole = 0;
-    for (int64_t i = 0; i < n && isfinite(bound); i++) whole += weft_fix(x[i], scale);
-    weft_sum_whole(team, &whole, 1, scale, bound, &sum);
+    double sum;
+    weft_sums_exact(team, 1, x, n, total, &sum);
     return sum;
 }
 
@@ -414,20 +453,23 @@ static void gather_bytes(weft_team *team, char *x, const size_t *count)
     weft_arena *tmp = weft_arena_new();
     int *bytes = WEFT_NEW(tmp, int, team->size), *at = WEFT_NEW(tmp, int, team->size);
     int *far = WEFT_NEW(tmp, int, nodes->count), *there = WEFT_NEW(tmp, int, nodes->count);
+    size_t all = 0;
     for (int r = 0; r < team->size; r++) {
         bytes[r] = (int)count[r];
-        at[r] = r > 0 ? at[r - 1] + bytes[r - 1] : 0;
+        at[r] = (int)all;
+        all += count[r];
     }
     for (int b = 0; b < nodes->count; b++) {
         far[b] = bytes[b * nodes->ranks + nodes->place];
         there[b] = at[b * nodes->ranks + nodes->place];
     }
-    weft_timer_begin(team);
+    begin_message(team, all);
     if (nodes->count > 1)
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, far, there, MPI_BYTE, nodes->far);
     for (int b = 0; b < nodes->count && nodes->ranks > 1; b++)
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, bytes + b * nodes->ranks,
                        at + b * nodes->ranks, MPI_BYTE, nodes->near);
+    if (all <= SHORT_MESSAGE) weft_times_wait(team);
     weft_timer_end(team, count[team->rank]);
     weft_arena_free(tmp);
 }

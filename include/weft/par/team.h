@@ -9,7 +9,8 @@
 typedef struct weft_times {
     double compute; /* all other time, also communication inside ScaLAPACK */
     double io;      /* writing and reading journals, states and checkpoints */
-    double wait;    /* in the barrier before a collective call, for slower ranks */
+    double wait;    /* in the barrier before a collective call, for slower ranks; in sums of
+                       a few KB, which take no barrier, all of it */
     double comm;    /* in collectives */
     double bytes;   /* bytes that this rank passed to collectives */
 } weft_times;
@@ -69,6 +70,9 @@ void weft_sum_whole(weft_team *team, int64_t *x, size_t n, int scale, double bou
 /* Collective. Sum of x[n] of all ranks, `total` numbers, exact and so the same in any
  * order; NAN where one is not finite. */
 double weft_sum_exact(weft_team *team, const double *x, int64_t n, int64_t total);
+/* Collective. The same of c vectors, x[c][n], into sum[c]: in one message for all. */
+void weft_sums_exact(weft_team *team, int c, const double *x, int64_t n, int64_t total,
+                     double *sum);
 /* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
  * `send`, and receives from[size] from each, likewise, in `receive`. */
 void weft_exchange(weft_team *team, const void *send, const size_t *to, void *receive,
