@@ -117,6 +117,17 @@ refuses dense utf32.csv "UTF-32.*iconv" label=y
 refuses dense lfs.csv "Git LFS.*git lfs pull" label=y
 refuses dense page.csv "HTML.*fetch" label=y
 refuses dense lines.csv "JSON.*to_csv" label=y
+while read -r name kind text; do
+    printf '\n  %s\n1,2\n' "$text" >"$tmp/$name"
+    refuses dense "$name" "$kind where a table" label=y
+done <<'END'
+doctype HTML <!doctype html>
+body HTML <html><body>
+feed XML <?xml version="1.0"?>
+object JSON {"a": 1}
+objects JSON [{"a": 1}]
+rows JSON [[1, 2], [3, 4]]
+END
 refuses dense twice.csv "columns 1 and 3 are both named 'y'" label=y
 predicts continuous.csv label=y
 refuses dense nul.csv "line 43.*NUL" label=y

@@ -27,7 +27,7 @@ shows '^weft .*, (Open MPI|MPICH) v[0-9.]+' "the program is told, with its MPI"
 shows "^host +$(hostname): 2 ranks on cores [0-9,-]+, .*[0-9.]+ GB of memory, [0-9.]+ GB free" "with hosts, cores and memory"
 shows '^blas +OpenBLAS for [A-Za-z0-9]+, 1 thread a rank; kernel (plain|avx2|avx512|neon|dotprod)' "BLAS, its threads"
 shows '^rate +sgemm [0-9.e+]+ GFLOP/s .rank [01] on .* to [0-9.e+]+ .rank' "and its rate"
-shows '^trip +ranks 0 and 1, on one host: [0-9.e+-]+ us, [0-9.e+-]+ GB/s' "latency and bandwidth"
+shows '^trip +ranks 0 and 1, on one host: [0-9.e+-]+ us, [0-9.]+ GB/s' "latency and bandwidth"
 type=$(stat -f -c %T "$tmp/runs")
 shows "^files +$tmp/runs: [a-z0-9.]+, [0-9.]+ GB free; 1 MB written, synced and renamed in [0-9.e+-]+ ms; locks keep other processes out" \
     "the file system ($type)"

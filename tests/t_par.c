@@ -275,6 +275,8 @@ static void test_unbounded(void)
     ok(isnan(sum[1]) && sum[2] == world.size &&
            sum[2] == weft_sum_exact(&world, many + 6, N, N * world.size),
        "and its own NaN: the sums are those of each vector alone");
+    const real small[N] = {0, last ? -0.5f : 0.25f, 0.125f};
+    is_near(weft_largest(&world, small, N), 0.5, 0, "the largest may be below 1");
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
         const real y[N] = {1, last ? (real)bad[k] : 2, 3};
@@ -379,7 +381,10 @@ static void test_grid(int64_t n, int c)
         for (int64_t j = 0; j < n; j++)
             for (int k = 0; k < c; k++)
                 b[k * n + i] += (real)(entry(i, j, hole) * (double)(j % 5 + k));
+    double bytes = world.times.bytes;
     weft_grid_solve(grid, c, b);
+    is_near(world.times.bytes - bytes, world.size > 1 ? (double)(c * n) * sizeof *b : 0, 0,
+            "ranks hand over the bytes of the solutions");
     double worst = 0;
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < c; k++)
