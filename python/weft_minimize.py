@@ -8,9 +8,10 @@ import reprlib
 import signal
 import time
 import traceback
+import warnings
 from numbers import Real
 
-from weft_search import Error, Search, Space, Trial, number
+from weft_search import Error, Search, Space, Trial, keys_of, number, real
 from weft_space import configspace
 
 ARGUMENTS = {"run.tuner": "tuner", "run.sampler": "sampler", "run.seed": "seed", "space.prior": "prior", "space.configs": "trials"}
@@ -22,7 +23,7 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     """Searches for the values that minimise f, and returns the Best.
 
     f         of a Trial t, returns its loss, or {"loss": ..., "error": ..., other numbers by name}; one that is
-              not finite is of a trial that failed. What it raises ends the search, which can go on. Trials shorter
+              not finite is of a trial that failed, which is warned of. What it raises ends the search, which can go on. Trials shorter
               than 0.02 s are told a few together, at most 8, which a kill loses
     space     {name: range}: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log"), or a list, of which f is given
               one: a number, a text, None, a tuple, a function, any object; or a text as in an input file:
@@ -45,14 +46,19 @@ def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=No
     given = dict(zip(ARGUMENTS, (tuner, sampler, seed, prior and str(prior))))
     given = {key: value for key, value in given.items() if value is not None}
     objectives, limits = ([x] if isinstance(x, str) else x for x in (objectives, limits))
-    given |= {f"run.{key}": ", ".join(x) for key, x in (("objectives", objectives), ("limits", limits)) if x}
+    given |= {f"run.{key}": ", ".join(map(str, x)) for key, x in (("objectives", objectives), ("limits", limits)) if x}
     for name, number_of in (("trials", trials), ("workers", workers)):
-        if number_of is not None and not (isinstance(number_of, Real) and number_of >= 1 and number_of == int(number_of)):
+        if (number_of is not None or name == "workers") and not (isinstance(number_of, Real) and number_of >= 1 and number_of == int(number_of)):
             raise Error(f"{name} = {number_of!r}: expected a whole number of 1 at least")
     if trials is not None:
         given["space.configs"] = int(trials)
     named = {key: ARGUMENTS.get(key, key[4:]) for key in given if key not in (settings or {})}
-    given |= settings or {}
+    settings = {} if settings is None else settings
+    keys_of("settings", settings, '{"run.tuner": "asha"}')
+    for key in settings.keys() & given.keys():
+        if str(settings[key]) != str(given[key]):
+            raise Error(f"{ARGUMENTS.get(key, key[4:])} = {given[key]!r}, and settings has {key} = {settings[key]!r}; give one of them")
+    given |= settings
     search, known = space, Space()
     if not isinstance(space, (str, os.PathLike)) or configspace(space):
         known = Space(space)
@@ -88,7 +94,9 @@ def outcome(f, t, objectives=None):
     try:
         if not isinstance(numbers, dict):
             numbers = dict(zip([name.strip(" -") for name in objectives or ["loss"]], numbers if objectives else [numbers], strict=True))
-        return {"loss": numbers["loss"]} | {name: None if x is None else float(x) for name, x in numbers.items()}
+        if not all(isinstance(name, str) for name in numbers):
+            raise TypeError
+        return {"loss": numbers["loss"]} | {name: None if x is None else real(x) for name, x in numbers.items()}
     except (KeyError, OverflowError, TypeError, ValueError):
         expected = f"a tuple of {', '.join(objectives)}" if objectives else "a number, the loss"
         raise Error(f"{t!r}: f returned {reprlib.repr(returned)}: expected {expected}, or a dict of numbers with 'loss'") from None
@@ -96,10 +104,11 @@ def outcome(f, t, objectives=None):
 
 def report(s, t, result, soon):
     """Tells an outcome, or the text why there is none."""
+    if not isinstance(result, str) and number(result["loss"]) is None:
+        result = f"its loss is {result['loss']}"
     if isinstance(result, str):
+        warnings.warn(f"{t!r} failed: {result}", RuntimeWarning, stacklevel=3)
         s.fail(t, result)
-    elif number(result["loss"]) is None:
-        s.fail(t, f"its loss is {result['loss']}")
     else:
         s.tell(t, result.pop("loss"), result.pop("error", None), result, soon)
 
@@ -119,7 +128,8 @@ class Pool:
     def add(self):
         fork = multiprocessing.get_context("fork")
         end, other = fork.Pipe()
-        process = fork.Process(target=work, args=(self.f, self.space, other, [end, *self.process]), daemon=True)
+        # No daemon: f may have processes of its own. The end of this one ends it by its pipe.
+        process = fork.Process(target=work, args=(self.f, self.space, other, [end, *self.process]), daemon=False)
         process.start()
         other.close()
         self.process[end], self.trials[end] = process, []
@@ -190,6 +200,6 @@ def work(f, space, pipe, others):
             result = f(t)
         except Error as e:
             result = e
-        except Exception:
+        except BaseException:  # sys.exit() among them
             result = Error(f"job {t.job}, {t!r}:\n{traceback.format_exc()}")
         pipe.send((result, time.perf_counter() - begun))

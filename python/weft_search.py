@@ -30,6 +30,7 @@ import math
 import os
 import pprint
 import re
+import reprlib
 import shutil
 import subprocess
 import tempfile
@@ -37,6 +38,7 @@ import threading
 import urllib.parse
 import weakref
 import zlib
+from numbers import Complex, Real
 
 import weft_space
 from weft_link import DECODE, ENCODE, Error, literal
@@ -61,10 +63,11 @@ def program():
     # In the source, after make install, after pip install, and that with --target.
     beside = (os.path.normpath(os.path.join(here, place, "weft"))
               for place in ("../build/opt", "../../bin", "../../../bin", "bin"))
-    for path in (os.environ.get("WEFT"), *beside, shutil.which("weft")):
-        if path and os.path.exists(path):
+    own = os.environ.get("WEFT")
+    for path in (own,) if own else (*beside, shutil.which("weft")):
+        if path and os.path.isfile(path) and os.access(path, os.X_OK):
             return path
-    raise Error("the program weft was not found: set WEFT to its path")
+    raise Error(f"WEFT = {own}: there is no such program" if own else "the program weft was not found: set WEFT to its path")
 
 
 def gone(process):
@@ -95,6 +98,7 @@ def temporary():
 PLAIN = (bool, int, float, str)  # what an input file has words for
 LONGEST = 900  # characters of a word
 AHEAD = 8  # trials whose requests go together, at most
+OF_RUN = {}  # the parameters of a run file
 
 
 def setting(value):
@@ -181,16 +185,16 @@ def alone(text):
 
 
 class Space:
-    """Section [parameters], and what is forbidden: what an input file has of them, and the values behind that. None:
-    of a run file."""
+    """Section [parameters], and what is forbidden: what an input file has of them, and the values behind that; or
+    what a run file has."""
 
-    def __init__(self, parameters=None):
-        self.given, self.text, self.objects, self.choices = parameters is not None, {}, {}, {}
+    def __init__(self, parameters=OF_RUN):
+        self.given, self.text, self.objects, self.choices = parameters is not OF_RUN, {}, {}, {}
         self.names = {}  # by keys
         told = weft_space.configspace(parameters)
-        if not told and parameters is not None and not isinstance(parameters, dict):
+        if not told and not isinstance(parameters, dict):
             raise Error(f"parameters: {parameters!r}: expected a dict of ranges, a ConfigurationSpace, or its NAME.json")
-        parameters, when, forbidden = weft_space.read(told) if told else (parameters or {}, {}, [])
+        parameters, when, forbidden = weft_space.read(told) if told else (parameters, {}, [])
         for name, value in parameters.items():
             self.add(name, value, name in when)
         for name, parts in when.items():
@@ -234,7 +238,7 @@ class Space:
 
     def key(self, name):
         """The name, with what a key cannot have as %3D."""
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not re.fullmatch("[^\ud800-\udfff]+", name):
             raise Error(f"parameters: {name!r} is no name: expected a text")
         return re.sub(r"^[\d.\- ]|[\x00-\x1f!-,/:-@\[-^`{-\x7f]| $", lambda c: "%%%02X" % ord(c[0]), name)
 
@@ -270,6 +274,12 @@ def named(section, key, value):
         return setting(value)
     except Error as e:
         raise Error(f"{section}.{key}: {e}") from None
+
+
+def keys_of(name, keys, example):
+    """Refuses what is no dict with texts as keys, like the example."""
+    if not isinstance(keys, dict) or not all(isinstance(key, str) and key.count(".") >= example.count(".") for key in keys):
+        raise Error(f"{name} = {reprlib.repr(keys)}: expected a dict such as {example}")
 
 
 class Only:
@@ -338,19 +348,22 @@ class Search:
     """
 
     def __init__(self, search, settings=None, output=None, force=False):
-        self.best, self.over, self.path = None, False, output
+        self.best, self.over, self.path = None, False, output if output is None else os.fsdecode(output)
         self._lock, self._given = threading.Lock(), set()
         self._next, self._late = [], []  # trials that ask will be answered; what is still to be told, as (trial, numbers)
         self._place = tempfile.mkdtemp(prefix=temporary())
         self._log = tempfile.TemporaryFile()
         self._child = None
         try:
-            self._start(search, settings or {}, force)
+            self._start(search, {} if settings is None else settings, force)
         except BaseException:
             self._leave()
             raise
 
     def _start(self, search, settings, force):
+        keys_of("settings", settings, '{"run.tuner": "asha"}')
+        if force not in (True, False):
+            raise Error(f"force = {force!r}: expected True or False")
         if not isinstance(search, dict):
             self._space = Space()
             source, path = self._file(os.fspath(search))
@@ -361,14 +374,17 @@ class Search:
             return
         parameters = search.get("parameters", {})
         self._space = parameters if isinstance(parameters, Space) else Space(parameters)
-        search = {section: dict(keys) for section, keys in search.items() if section != "parameters"}
+        search = {section: keys for section, keys in search.items() if section != "parameters"}
+        for section, keys in search.items():
+            keys_of(f"section {section}", keys, '{"parameters": {"x": (0, 1)}, "run": {"tuner": "asha"}}')
+            search[section] = dict(keys)
         if self._space.forbid:
             own = search.setdefault("space", {})
             if "space.forbid" in settings or own.setdefault("forbid", self._space.forbid) != self._space.forbid:
                 raise Error("space.forbid: the ConfigurationSpace has forbidden clauses; add these there")
         if self.path is None:
             self.path = search.get("run", {}).pop("output", os.path.join(self._place, "search.h5"))
-        path = os.fspath(self.path)
+        path = self.path = os.fsdecode(self.path)
         goes_on = not force and os.path.exists(re.sub(r"[.]h5$", "", path) + ".d/journal")
         if goes_on:
             given = {f"{section}.{key}": value for section, keys in search.items() for key, value in keys.items()}
@@ -405,7 +421,7 @@ class Search:
         command = [program(), "serve", source]
         command += [f"{key}={named(*key.split('.', 1), value)}" for key, value in settings.items()]
         if not source.endswith(".h5"):
-            command += ["-o", os.fspath(self.path)] + ["--force"] * force
+            command += ["-o", self.path] + ["--force"] * bool(force)
         own = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=self._log, env=own, start_new_session=True)
@@ -454,7 +470,16 @@ class Search:
         lines = self._log.read().decode(errors="replace").splitlines()
         # "weft: what is wrong", or "weft 12:34:56 what it did"
         said = [line[6:] for line in lines if line.startswith("weft: ")] or [line[14:] for line in lines] or ["weft printed nothing"]
-        return Error(said[-1], status)
+        failed = [text[0] for text in map(re.compile(r"job \d+, trial \d+ failed: .*").search, lines) if text]
+        return Error(self._in_python(said[-1], failed), status)
+
+    def _in_python(self, text, failed):
+        """What weft said, without the names of its temporary files, and with arguments of Python in place of its options."""
+        for told_as, of in ((re.escape(self._place) + r"/search[.]ini:\d+: ", ""), (re.escape(self._place) + "/search[.]h5", "the search"),
+                            ("another (name|output) by -o", "another output"), ("by --force", "by force=True"),
+                            ("see why the jobs were told as failed, .*", "; ".join(failed[:1]) + "; begin anew by force=True")):
+            text = re.sub(told_as, lambda _, of=of: of, text)
+        return text
 
     def _leave(self):
         if self._log.closed:
@@ -534,5 +559,12 @@ class Search:
 
 def number(x):
     """As JSON has it: null for what is not finite."""
-    x = None if x is None else float(x)
+    x = None if x is None else real(x)
     return x if x is not None and math.isfinite(x) else None
+
+
+def real(x):
+    """A float; of a complex number numpy would make one of its real part."""
+    if isinstance(x, Complex) and not isinstance(x, Real):
+        raise TypeError(f"{x!r} is complex")
+    return float(x)

@@ -9,6 +9,7 @@ import fcntl
 import itertools
 import json
 import math
+import multiprocessing
 import os
 import random
 import reprlib
@@ -16,6 +17,8 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
+from unittest import mock
 
 import weft
 
@@ -192,12 +195,18 @@ def errors(run):
         assert s.over and s.ask() is None and s.best.loss == 0.25 and s.best.values == c.values
         refused(lambda: s.tell(c, 0.25), "was told before")
     refused(lambda: weft.Search(run + ".h5"), "is complete", 0)
-    refused(lambda: weft.Search({"parameters": space}, output=run + ".h5"), "--force", 3)
+    begins(lambda: weft.Search({"parameters": space}, output=run + ".h5"),
+           f"{run}.h5 exists; choose another output, or replace it by force=True", 3)
+    arguments(run, space)
     with weft.Search({"parameters": space}, output=run + ".h5", force=True) as s:
         pass
     refused(s.ask, "is closed")
-    refused(lambda: weft.minimize(lambda t: math.nan, space, trials=3), "no winner", 6)
-    for value in "wide", [0.5], {"error": 1}, {"loss": 1, "name": "a"}, 10**400:
+    with warnings.catch_warnings(record=True) as told_of:
+        warnings.simplefilter("always")
+        begins(lambda: weft.minimize(lambda t: math.nan, space, trials=3), "the search: there is no winner: none of its 3 "
+               "jobs has a finite loss; job 0, trial 0 failed: its loss is nan; begin anew by force=True", 6)
+    assert [str(one.message).split(" failed: ")[1] for one in told_of] == ["its loss is nan"] * 3, told_of
+    for value in "wide", [0.5], {"error": 1}, {"loss": 1, "name": "a"}, 10**400, {"loss": 1, None: 2}, {"loss": 1, 2: 2}, 1j:
         refused(lambda: weft.minimize(lambda t: value, space, trials=3), f"f returned {reprlib.repr(value)}: expected ")
     refused(lambda: weft.minimize(lambda t: (1, 2, 3), space, objectives=["loss", "b"]), "expected a tuple of loss, b")
     refused(lambda: weft.minimize(evaluate, space, trials="3"), "trials = '3': expected")
@@ -206,6 +215,30 @@ def errors(run):
         s.tell(a, 0.25)
         s.tell(b, 0.125)  # no longer needed
         assert s.over and s.best.loss == 0.25
+
+
+def arguments(run, space):
+    """Arguments of a wrong kind, before anything begins."""
+    here = set(os.listdir(os.path.dirname(run)))
+    for value in None, [1], 3:
+        refused(lambda: weft.minimize(evaluate, value), f"parameters: {value!r}: expected a dict of ranges")
+    refused(lambda: weft.Search({"parameters": None}), "parameters: None: expected a dict of ranges")
+    refused(lambda: weft.Search(space), "section x = (0.0, 1.0): expected a dict such as")
+    refused(lambda: weft.minimize(evaluate, {"a\ud800": (0, 1)}), "is no name: expected a text")
+    begins(lambda: weft.minimize(evaluate, {"n" * 500: (0, 1)}), "a name has at most 63 bytes, and \"nnnnnnnnnnnnnnnn...\" 500", 2)
+    for value in (3, 1), (0.0, math.inf), (0.0, 1.0, "log"):
+        begins(lambda: weft.minimize(evaluate, {"x": value}), "parameters.x = ", 2)
+    with mock.patch.dict(os.environ, WEFT="/none/weft"):
+        refused(lambda: weft.minimize(evaluate, space), "WEFT = /none/weft: there is no such program")
+    refused(lambda: weft.minimize(evaluate, space, workers=None), "workers = None: expected")
+    refused(lambda: weft.minimize(evaluate, space, limits=[3]), "run.limits = 3: expected", 2)
+    for value in "run.workers=3", {"workers": 3}, {3: 4}, ["run.workers"]:
+        for call in weft.minimize, lambda f, *more, **of: weft.Search({"parameters": space}, **of):
+            refused(lambda: call(evaluate, space, settings=value), f"settings = {reprlib.repr(value)}: expected a dict such as ")
+    refused(lambda: weft.minimize(evaluate, space, seed=5, settings={"run.seed": 4}), "seed = 5, and settings has run.seed = 4")
+    for workers in 1, 2:
+        refused(lambda: weft.minimize(evaluate, space, output=run + ".h5", force="no", workers=workers), "force = 'no': expected True")
+    assert set(os.listdir(os.path.dirname(run))) == here
 
 
 class Printed:
@@ -367,7 +400,7 @@ def failing(t):
     if t.trial == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     if t.trial == 2 and not os.path.exists(sys.argv[2] + ".mended"):
-        raise ValueError("a bug")
+        raise SystemExit("a bug")
     return {"loss": math.inf if t.trial == 3 else t.values["x"]}
 
 
@@ -379,15 +412,26 @@ def failures(run):
         weft.minimize(failing, space, trials=8, workers=2, output=path)
         sys.exit("an exception was not told")
     except weft.Error as e:
-        assert "ValueError: a bug" in str(e), e
+        assert "SystemExit: a bug" in str(e), e
     open(run + ".mended", "w").close()
     best = weft.minimize(failing, path, workers=2)
     with open(run + ".best", "w") as f:
         f.write(repr(best.loss))
 
 
+def square(x):
+    return x * x
+
+
+def by_processes(t):
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        return sum(pool.map(square, [t.values["x"], t.values["x"]]))
+
+
 def forks(run):
-    """A search ends with its process, though one that was forked goes on."""
+    """A search ends with its process, though one that was forked goes on; f may have processes of its own."""
+    best = weft.minimize(by_processes, {"x": (0.0, 1.0)}, trials=4, workers=2)
+    assert best.loss == 2 * square(best.values["x"]), best
     s = begin(run)
     told(s, s.ask())
     pid = os.fork()

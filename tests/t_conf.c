@@ -205,6 +205,9 @@ static void test_mistakes(void)
     ok(broken(printed("[rff]\n[%s]\na = 1\n", longer),
               "x.ini:2: there is no section [a123456789b12345...]: names have at most 49"),
        "a section with a long name");
+    ok(broken(printed("[rff]\n%s%s%s%s%s = 1\n", longer, longer, longer, longer, longer),
+              "x.ini:2: a name has at most 63 bytes, and \"a123456789b12345...\" 250"),
+       "a key with a name that is longer than a line of inih");
     ok(broken("[ridge]\na = 1\n", "x.ini:2: ridge.a = 1: nothing in this run reads it"),
        "a section that is not used");
     ok(broken("[rff]\norder = 1\nnonsense\n[open\n", "x.ini:3: expected \"[section]\""),

@@ -48,13 +48,13 @@ again() # to go on with it
 {
     timeout "$net" "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
 }
-# stop EVENT ARGUMENT...: the same, sent a signal at the event; its status is that of the run.
+# stop EVENT ARGUMENT...: the same, begun by $start, is sent $signal at the event; its status is that of the run.
 stop()
 {
     event=$1
     shift
-    WEFT_HOLD=$event "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" &
-    held $! && kill -TERM $! && kill -CONT $!
+    WEFT_HOLD=$event ${start:+"$start"} "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" &
+    held $! && kill -"${signal:-TERM}" $! && kill -CONT $!
     wait $!
 }
 
@@ -276,4 +276,17 @@ again
 result $? "is resumed from there"
 [ "$(digest "$tmp/r.h5")" = "$expected" ]
 result $? "to the same digest, too"
+rm -f "$tmp/r.h5"
+# shellcheck disable=SC2086
+signal=HUP stop "scores the winner" $all
+[ $? = 75 ] && grep -q '^weft: stopped by signal 1 after the search.*weft resume' "$tmp/log"
+result $? "the end of its terminal stops it, too"
+again
+[ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "to be resumed to the same digest"
+# shellcheck disable=SC2086
+signal=HUP start=nohup stop "scores the winner" $all --force
+result $? "but not what nohup has begun"
+[ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "which ends as ever"
 echo "1..$count"

@@ -33,7 +33,10 @@ struct source {
 
 static const char command_line[] = "command line", by_default[] = "default";
 
-enum { LONGEST_SECTION = 49 }; /* inih cuts names that are longer */
+enum {
+    LONGEST_SECTION = 49, /* inih cuts names that are longer */
+    LONGEST_KEY = 63      /* longer names would be cut where they are shown */
+};
 
 void weft_conf_init(weft_conf *conf, weft_arena *mem)
 {
@@ -70,11 +73,28 @@ static weft_status check_section(const char *name, size_t n, const char *file, i
         file, place, 16, name, LONGEST_SECTION);
 }
 
+/* Characters of a line before its first = or :. */
+static size_t key_of(const struct source *source)
+{
+    size_t n = 0;
+    while (n < source->length && source->line[n] != '=' && source->line[n] != ':') n++;
+    return n;
+}
+
+static weft_status check_name(const struct source *source)
+{
+    size_t n = key_of(source);
+    weft_trim(source->line, &n);
+    if (n <= LONGEST_KEY || key_of(source) == source->length) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "%s:%d: a name has at most %d bytes, and \"%.*s...\" %zu",
+                     source->name, source->number, LONGEST_KEY, 16, source->line, n);
+}
+
 /* Refuses a section's head whose name inih would cut, or whose rest it would ignore. */
 static weft_status check_head(const struct source *source)
 {
     const char *end = memchr(source->line, ']', source->length);
-    if (*source->line != '[' || !end) return WEFT_OK;
+    if (*source->line != '[' || !end) return check_name(source);
     TRY(check_section(source->line + 1, (size_t)(end - source->line) - 1, source->name,
                       source->number));
     if (end == source->line + source->length - 1) return WEFT_OK;
@@ -138,9 +158,7 @@ static int on_entry(void *user, const char *section, const char *key, const char
                       source->name, source->number);
         return 0;
     }
-    size_t head = 0;
-    while (head < source->length && source->line[head] != '=' && source->line[head] != ':')
-        head++;
+    size_t head = key_of(source);
     size_t n = source->length - head - 1;
     const char *text = weft_trim(source->line + head + 1, &n);
     weft_entry entry = {.section = copy_text(source->conf, section, strlen(section)),
@@ -397,23 +415,22 @@ const char *weft_conf_echo(const weft_conf *conf, weft_arena *mem)
 
 /* Each key is an option, whose type follows from its value. */
 
-/* Names of any language: each byte of a character beyond ASCII counts as a letter. Longer
- * names would be cut where they are shown, and two of them taken for one. */
+/* Names of any language: each byte of a character beyond ASCII counts as a letter. Of
+ * longer names two could be taken for one. */
 static weft_status check_key(const weft_entry *entry)
 {
-    enum { LONGEST = 63 };
     size_t n = strlen(entry->key);
     int first = (unsigned char)*entry->key >= 0x80 || strchr(LETTERS "_%", *entry->key);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)entry->key[i] < 0x80 &&
             !strchr(LETTERS DIGITS "_-.% ", entry->key[i]))
             first = 0;
-    if (first && n <= LONGEST) return WEFT_OK;
+    if (first && n <= LONGEST_KEY) return WEFT_OK;
     return weft_entry_fail(
         entry,
         "expected a name of at most %d bytes, of letters, digits, "
         "blanks, \"_\", \"-\", \".\" and \"%%\", that begins with a letter",
-        LONGEST);
+        LONGEST_KEY);
 }
 
 /* 1 if the n characters are a number; *whole 1: it is written as an integer. */

@@ -45,8 +45,9 @@ static const char tune_text[] =
     "--data FILE.h5, or run.data=FILE.h5 without INPUT.ini, chooses an input file by what\n"
     "the data are, and prints it; `weft list --plan-for FILE.h5` prints it alone.\n"
     "Without -o and run.output the run file is NAME-run.h5 after INPUT or FILE, here.\n"
-    "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
-    "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n";
+    "Stopped by SIGTERM, SIGUSR1, SIGINT, SIGHUP or run.time_limit it ends with status "
+    "75,\n"
+    "and `weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n";
 
 static const char resume_text[] =
     "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not.\n"

@@ -2,7 +2,8 @@
  *
  * The handler of signals only stores the number; the run checks it between jobs, between
  * rounds, and after the search until the run file is written. SLURM sends SIGUSR1 or
- * SIGTERM before the end of a job's time, a user sends SIGINT.
+ * SIGTERM before the end of a job's time, a user sends SIGINT, the end of a terminal
+ * SIGHUP.
  *
  * A thread checks whether this rank makes progress. A rank that does not writes to a file
  * of the run's directory, DIR/stalled-RANK, whether it computes or waits for others, in
@@ -28,7 +29,7 @@
 
 /* ---- signals ---- */
 
-static const int caught[] = {SIGTERM, SIGUSR1, SIGINT};
+static const int caught[] = {SIGTERM, SIGUSR1, SIGINT, SIGHUP};
 #define NCAUGHT (int)(sizeof caught / sizeof *caught)
 static volatile sig_atomic_t signal_seen;
 
@@ -41,7 +42,12 @@ void weft_signals_catch(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &action, NULL);
+    for (int i = 0; i < NCAUGHT; i++) {
+        struct sigaction now;
+        sigaction(caught[i], NULL, &now); /* nohup has SIGHUP ignored */
+        if (caught[i] != SIGHUP || now.sa_handler != SIG_IGN)
+            sigaction(caught[i], &action, NULL);
+    }
     /* The handler is removed after the first signal: a second Ctrl-C ends the program. */
     action.sa_flags |= (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
@@ -51,7 +57,11 @@ void weft_signals_free(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &action, NULL);
+    for (int i = 0; i < NCAUGHT; i++) {
+        struct sigaction now;
+        sigaction(caught[i], NULL, &now);
+        if (now.sa_handler == on_signal) sigaction(caught[i], &action, NULL);
+    }
     signal_seen = 0;
 }
 
