@@ -274,7 +274,8 @@ static void test_journal_errors(void)
 int main(void)
 {
     disk_begin();
+    files_closed();
     weft_check(weft_file_put(at("text"), "hello", 5) == WEFT_OK, "put");
     return TESTS(test_journal, test_torn, test_flipped, test_short, test_names,
-                 test_journal_errors);
+                 test_journal_errors, files_closed);
 }

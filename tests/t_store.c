@@ -154,6 +154,7 @@ static void test_texts(void)
     ok(weft_h5_read_attr(&file, "/g/t", "about", &text) == WEFT_OK &&
            strcmp(text, "texts") == 0,
        "a dataset says what it is about");
+    weft_h5_close(&file);
 }
 
 static void test_names(void)
@@ -343,6 +344,18 @@ static void test_file(void)
     fails(weft_file_load(at("stale"), back, 5), "stale", "No such file", "a missing state");
     fails(weft_file_put(at("no/state"), "x", 1), "no/state", "No such file",
           "a state in a missing directory");
+    weft_text text = {0};
+    int64_t before = entries();
+    must(weft_text_create(&text, at("text"), mem));
+    int begun = entries() == before + 1;
+    weft_text_close(&text);
+    ok(begun && entries() == before, "a text that is not committed leaves nothing");
+    must(weft_text_create(&text, at("text"), mem));
+    fputs("whole", text.file);
+    must(weft_text_commit(&text));
+    weft_text_close(&text);
+    ok(weft_file_load(at("text"), back, 5) == WEFT_OK && memcmp(back, "whole", 5) == 0,
+       "one that is stays");
 }
 
 static void test_floats_for_whole_numbers(void)
@@ -437,7 +450,9 @@ static void test_elsewhere(void)
 int main(void)
 {
     disk_begin();
+    files_closed();
     return TESTS(test_types, test_rows, test_growing, test_texts, test_names, test_broken,
                  test_floats_for_whole_numbers, test_open_elsewhere, test_announced,
-                 test_kept, test_read_only, test_full, test_file, test_elsewhere);
+                 test_kept, test_read_only, test_full, test_file, test_elsewhere,
+                 files_closed);
 }

@@ -5,6 +5,7 @@
 #ifndef WEFT_TAP_H
 #define WEFT_TAP_H
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -321,6 +322,19 @@ static inline int tap_tests(tap_test *const *test)
     while (*test) (*test++)();
     return tap_end();
 }
+
+/* Checks that no file is open that was not at the first call, which makes no check. */
+static inline void files_closed(void)
+{
+    static int first = -1;
+    int n = 0;
+    DIR *listing = opendir("/proc/self/fd");
+    while (listing && readdir(listing)) n++;
+    if (listing) closedir(listing);
+    if (first >= 0) ok(n == first, "all files are closed");
+    first = n;
+}
+
 #define TESTS(...) tap_tests((tap_test *const[]){__VA_ARGS__, NULL})
 
 #endif
