@@ -65,8 +65,9 @@ def child(caller, reply):
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 os.mkfifo(f"{here}/calls")
 with open(f"{here}/python.new", "w") as f:
+    # In a subshell, so that this process has its own output all the time.
     f.write(f"""#!/bin/sh
-mkfifo "{here}/$$" && echo $$ >"{here}/calls" && read -r status <"{here}/$$"
+mkfifo "{here}/$$" && (echo $$ >"{here}/calls") && read -r status <"{here}/$$"
 rm -f "{here}/$$"
 exit "$status"
 """)
