@@ -237,12 +237,16 @@ $B/tests/%: tests/%.c $(LIB) $B/flags
 
 -include tests/sim/$(VARIANT)-rules.mk $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
-# All tests, or those alone that TESTS names.
+# All tests, or those alone that TESTS names. The longest are first, so that none of them is left
+# alone at the end; half as many again as there are cores, as many of them wait.
 ALL_TESTS := $(filter file,$(origin TESTS))
+LONG := t_jobs t_sgd t_worker t_same t_translate t_longer t_private t_inputs t_kills t_serve t_worker_own \
+    t_tables t_analysis t_tuners t_export t_formats t_objectives t_kill t_cases t_gp t_beside t_logistic t_classes
+FIRST := $(foreach t,$(LONG),$(filter %/$t %/$t.sh,$(SCRIPTS) $(PROGS)))
 check: $(if $(ALL_TESTS)$(SCRIPTS),all) $(if $(ALL_TESTS),$(BENCHES)) $(PROGS) ## the tests; DATA=DIR adds those on real data, TESTS="t_a t_b" takes some
 	@rm -f $B/counts
-	@WEFT_COUNTS=$B/counts prove -j$(shell nproc) $(if $(call on,$V),-v) --exec tests/run $(if $(ALL_TESTS),tests/layers) \
-	    $(SCRIPTS) $(PROGS); st=$$?; \
+	@WEFT_COUNTS=$B/counts prove -j$(shell echo $$(($$(nproc) * 3 / 2))) $(if $(call on,$V),-v) --exec tests/run $(if $(ALL_TESTS),tests/layers) \
+	    $(FIRST) $(filter-out $(FIRST),$(SCRIPTS) $(PROGS)); st=$$?; \
 	awk '{ p += $$1; f += $$2; s += $$3 } END { print p+0 " passed, " f+0 " failed, " s+0 \
 	    " skipped" }' $B/counts; exit $$st
 

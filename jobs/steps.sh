@@ -3,10 +3,11 @@
 # same core. weft's milliseconds are the difference of two lengths of a run, PyTorch's its processor
 # time. Nothing else should run. With three turns ten minutes. Then a table of means with
 # 95 % intervals.
-# usage: [TURNS=8] [RANKS="1 2"] [KINDS="static nonstatic multi images"] [IMAGES=data/cifar10.h5]
+# usage: [TURNS=8] [STEPS=80] [RANKS="1 2"] [KINDS="static nonstatic multi images"] [IMAGES=data/cifar10.h5]
 #        [SENTENCES=rt-polaritydata] [LAUNCH=mpirun] [OUTPUT=DIR] [TABLE=FILE.tsv] [TORCH=python3]
 #        bash jobs/steps.sh data/mr.h5 [section.key=value ...]
 # data/mr.h5: weft pack folder rt-polaritydata documents=lines test=0; IMAGES: weft pack cifar.
+# STEPS: of the shorter run, 80 or of images 8; the longer one has eleven times as many.
 # TORCH: a Python with torch, which is run on one core; empty, the default: weft alone.
 set -e
 cd "$(dirname "$0")/.."
@@ -32,8 +33,8 @@ seconds()
 
 for turn in $(seq "${TURNS:-3}"); do
     for kind in $kinds; do
-        size=50 steps=80
-        [ "$kind" != images ] || size=128 steps=8
+        size=50 steps=${STEPS:-80}
+        [ "$kind" != images ] || size=128 steps=${STEPS:-8}
         for n in $ranks; do
             few=$(seconds "$kind" "$n" $steps) more=$(seconds "$kind" "$n" $((11 * steps)))
             awk -v a="$few" -v b="$more" -v steps=$((10 * steps)) -v what="$kind $n $turn $size" \

@@ -363,15 +363,16 @@ static inline double quantile(int n, double *x, double q)
 }
 
 /* Regrets after `trials` trials of the searches with seeds first, first + 1 ...:
- * last[runs].
+ * last[runs]; those of a FEW repeated.
  */
 static inline void last_regrets(const char *name, const char *options, int trials,
                                 int workers, int runs, uint64_t first, double *last)
 {
     double *regret = WEFT_NEW(mem, double, trials);
     for (int s = 0; s < runs; s++) {
-        minimizer_run(function_named(name), options, trials, workers, first + (uint64_t)s,
-                      regret, NULL);
+        if (s < FEW(runs))
+            minimizer_run(function_named(name), options, trials, workers,
+                          first + (uint64_t)s, regret, NULL);
         last[s] = regret[trials - 1];
     }
 }

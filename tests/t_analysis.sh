@@ -9,6 +9,7 @@ if [ -z "$python" ]; then
     echo "1..0 # SKIP no Python with h5py and matplotlib"
     exit
 fi
+fork_python "h5py matplotlib.pyplot"
 
 mkdir "$tmp/runs"
 run() # NAME TASK TUNER [SECTION.KEY=VALUE ...]

@@ -33,7 +33,7 @@ result $? "so does the test of the contract"
 
 "$tmp/weft" list commit >"$tmp/out" 2>"$tmp/log" && grep -q "of the best one" "$tmp/out"
 result $? "its help is listed"
-"$tmp/tuners" 2>"$tmp/log" | grep -A6 "ok [0-9]* - commit with" >"$tmp/out"
+"$tmp/tuners" commit >"$tmp/out" 2>"$tmp/log"
 [ "$(grep -c "^ok" "$tmp/out")" -ge 28 ] && ! grep -q "^not ok" "$tmp/out"
 result $? "it keeps the contract"
 
@@ -43,7 +43,7 @@ tune() # RANKS OPTION...
     shift
     rm -rf "$tmp"/r.*
     timeout "$net" mpirun -n "$ranks" "$tmp/weft" tune inputs/flow.ini run.tuner=commit \
-        space.configs=20 commit.more=200 -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null
+        space.configs=20 commit.more=200 flow.p=10 -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 digest()
 {

@@ -18,17 +18,17 @@ static int reached(const char *name, int trials, int workers, int runs, double e
 static void test_functions(void)
 {
     int n = reached("branin", 60, 1, 20, 1e-4);
-    ok(n >= 18, "Branin's function in 60 trials to 1e-4: %d of 20", n);
+    shows(n >= 18, "Branin's function in 60 trials to 1e-4: %d of 20", n);
     n = reached("branin", 100, 1, 5, 3e-7);
-    ok(n >= 4, "in 100 trials to 3e-7, which noise does not hide: %d of 5", n);
+    shows(n >= 4, "in 100 trials to 3e-7, which noise does not hide: %d of 5", n);
     n = reached("hartmann6", 100, 1, 20, .02);
-    ok(n >= 10, "Hartmann's of six axes in 100 trials to 0.02: %d of 20", n);
+    shows(n >= 10, "Hartmann's of six axes in 100 trials to 0.02: %d of 20", n);
     n = reached("branin", 80, 8, 10, 1e-2);
-    ok(n >= 9, "Branin's, eight at a time, in 80 trials to 0.01: %d of 10", n);
+    shows(n >= 9, "Branin's, eight at a time, in 80 trials to 0.01: %d of 10", n);
     n = reached("tree", 100, 1, 10, 1e-3);
-    ok(n >= 8, "axes that exist by another one, to 0.001: %d of 10", n);
+    shows(n >= 8, "axes that exist by another one, to 0.001: %d of 10", n);
     n = reached("mixed8", 100, 1, 10, .11);
-    ok(n >= 8, "axes of all kinds, to 0.11: %d of 10", n);
+    shows(n >= 8, "axes of all kinds, to 0.11: %d of 10", n);
 }
 
 /* ---- finite spaces ---- */

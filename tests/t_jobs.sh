@@ -257,12 +257,12 @@ result $? "and are in a table"
 # ---- steps ----------------------------------------------------------------------------------
 
 "$weft" pack synthetic images rows=120 -o "$tmp/images.h5" 2>"$tmp/log"
-RANKS="1 2" TURNS=2 KINDS="static images" IMAGES=$tmp/images.h5 OUTPUT=$tmp/steps TABLE=$tmp/steps.tsv LAUNCH=mpirun \
+RANKS="1 2" TURNS=2 STEPS=2 KINDS="static images" IMAGES=$tmp/images.h5 OUTPUT=$tmp/steps TABLE=$tmp/steps.tsv LAUNCH=mpirun \
     PYTHON=${python:-true} bash jobs/steps.sh "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log" &&
     [ "$(cut -d ' ' -f 1-3 "$tmp/steps.tsv" | tr '\n' ',')" = \
         "static 1 1,static 2 1,images 1 1,images 2 1,static 1 2,static 2 2,images 1 2,images 2 2," ]
 result $? "steps of networks are measured in turns"
-[ -z "$python" ] || grep -q '^| images | 2 ranks | [-0-9.e]* +- .* | .*, .* | .* +- ' "$tmp/out"
+[ -z "$python" ] || grep -q '^| images | 2 ranks | [-+0-9.e]* +- .* | .*, .* | .* +- ' "$tmp/out"
 result $? "and are in a table"
 # ---- searches that are trained in earnest ----------------------------------------------------
 

@@ -43,6 +43,7 @@ configs = 20
 [tpe]
 startup = 5
 [flow]
+p = 5
 step = log 1e-3 .. 1.9
 lambda = log 1e-3 .. 10
 END

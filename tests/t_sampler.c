@@ -256,7 +256,7 @@ static void test_edges(size_t kind, double (*loss)(const double *), const char *
 
 static void test_kinds(void)
 {
-    enum { ALL = 100 };
+    enum { ALL = 60 };
     double regret[ALL], conf[5 * ALL];
     for (size_t k = 0; k < LEN(kinds); k++) {
         const char *name = kinds[k].sampler;
@@ -272,15 +272,16 @@ static void test_kinds(void)
  * smaller ones have more. Only the last rung is right, that .8 is best. */
 static void test_rungs(void)
 {
+    enum { ALL = 100, SOME = 60 };
     static const struct {
         const char *sampler, *options;
         int highest;
     } all[] = {{"tpe", "startup = 6", 1},
                {"kde", "random = 0\npoints = 6", 1},
-               {"kde", "random = 0\npoints = 150", 0},
+               {"kde", "random = 0\npoints = 50", 0},
                {"gp", "design = 6", 1},
                {"mobster", "design = 6", 1},
-               {"gp", "design = 150", 0}};
+               {"gp", "design = 50", 0}};
     for (size_t r = 0; r < LEN(all); r++) {
         weft_job job;
         int64_t here = 0, there = 0;
@@ -289,10 +290,10 @@ static void test_rungs(void)
                           printed("[run]\nsampler = %s\ntuner = asha\n[%s]\n%s\n[asha]\n"
                                   "reduction = 2\nmax_resource = 4\n",
                                   all[r].sampler, all[r].sampler, all[r].options),
-                          300, 1);
+                          ALL, 1);
         while (weft_search_ask(&minimizer->search, &job) == WEFT_JOB) {
             double x = job.mix.conf[0], at = minimizer->search.trial[job.trial].resource;
-            if (job.trial >= 200 && job.index == 0) {
+            if (job.trial >= SOME && job.index == 0) {
                 here += fabs(x - .8) < .1;
                 there += fabs(x - .2) < .1;
             }

@@ -7,7 +7,7 @@
 #include "tap.h"
 #include "weft/space/mix.h"
 
-enum { ARMS = 9, DRAWS = 10, ROUNDS = 400, RUNS = 200, NEVER = ROUNDS + 1 };
+enum { ARMS = 9, DRAWS = 10, ROUNDS = 400, RUNS = FEW(200), NEVER = ROUNDS + 1 };
 
 static const double sure = 0.9;
 
@@ -350,24 +350,25 @@ int main(void)
             table[a][g] = tabulate(&bandits[g], &methods[a]);
             show(methods[a].name, &bandits[g], &table[a][g]);
         }
-    ok(table[AGGRESSIVE][ALIKE].thirty > 0.9 && table[AGGRESSIVE][ALIKE_FALLS].ten > 0.4,
-       "the aggressive step settles on one of nine that are alike");
+    shows(table[AGGRESSIVE][ALIKE].thirty > 0.9 && table[AGGRESSIVE][ALIKE_FALLS].ten > 0.4,
+          "the aggressive step settles on one of nine that are alike");
     for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
-        ok(table[ADAPTIVE][g].all < 0.05, "the adaptive one does not (problem %d)", g);
-        ok(table[RACING][g].all < 0.05, "a race does not (problem %d)", g);
+        shows(table[ADAPTIVE][g].all < 0.05, "the adaptive one does not (problem %d)", g);
+        shows(table[RACING][g].all < 0.05, "a race does not (problem %d)", g);
     }
     for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
         double lost = lost_alike(&bandits[g], 0.5);
-        ok(lost > 0 && lost < 0.5, "with alpha 0.5 an arm as good as any goes in %.1f %%",
-           100 * lost);
+        shows(lost > 0 && lost < 0.5,
+              "with alpha 0.5 an arm as good as any goes in %.1f %%", 100 * lost);
     }
     for (int g = HALF; g < NGAME; g++)
-        ok(table[RACING][g].wrong < 0.02, "a race seldom loses the best (problem %d)", g);
-    ok(table[RACING][HALF].late < 250 && table[RACING][HALF_FALLS].late < 250,
-       "it finds what is better by half a standard deviation");
-    ok(table[RACING][ONE].late < 75 && table[RACING][ONE_FALLS].late < 75 &&
-           table[RACING][ONE_SKEWED].late < 75,
-       "by one");
-    ok(table[RACING][TWO].late < 30 && table[RACING][TWO_FALLS].late < 30, "by two");
+        shows(table[RACING][g].wrong < 0.02, "a race seldom loses the best (problem %d)",
+              g);
+    shows(table[RACING][HALF].late < 250 && table[RACING][HALF_FALLS].late < 250,
+          "it finds what is better by half a standard deviation");
+    shows(table[RACING][ONE].late < 75 && table[RACING][ONE_FALLS].late < 75 &&
+              table[RACING][ONE_SKEWED].late < 75,
+          "by one");
+    shows(table[RACING][TWO].late < 30 && table[RACING][TWO_FALLS].late < 30, "by two");
     return tap_end();
 }

@@ -29,22 +29,22 @@ static void test_regrets(void)
         last_regrets(name, "", TRIALS, 1, RUNS, 1000, random);
         last_regrets(name, usual, TRIALS, 1, RUNS, 1000, alone);
         last_regrets(name, joint, TRIALS, 1, RUNS, 1000, together);
-        ok(smaller(RUNS, alone, RUNS, random) < bounds[i].sure, "%s: better than at random",
-           name);
+        shows(smaller(RUNS, alone, RUNS, random) < bounds[i].sure,
+              "%s: better than at random", name);
         double median = quantile(RUNS, alone, .5);
-        ok(median < bounds[i].most, "%s: regret %.3g below %.3g", name, median,
-           bounds[i].most);
+        shows(median < bounds[i].most, "%s: regret %.3g below %.3g", name, median,
+              bounds[i].most);
         double all = quantile(RUNS, together, .5);
-        ok(all < bounds[i].joint, "%s: regret %.3g of all axes together below %.3g", name,
-           all, bounds[i].joint);
+        shows(all < bounds[i].joint, "%s: regret %.3g of all axes together below %.3g",
+              name, all, bounds[i].joint);
     }
     for (int i = 0; i < 3; i++) {
         double one[MANY_RUNS], ten[MANY_RUNS];
         last_regrets(bounds[i].name, usual, TRIALS, 1, MANY_RUNS, 1000, one);
         last_regrets(bounds[i].name, usual, TRIALS, 10, MANY_RUNS, 1000, ten);
         double a = quantile(MANY_RUNS, one, .5), b = quantile(MANY_RUNS, ten, .5);
-        ok(b < 1.5 * a, "%s: regret %.3g of ten workers is near %.3g of one",
-           bounds[i].name, b, a);
+        shows(b < 1.5 * a, "%s: regret %.3g of ten workers is near %.3g of one",
+              bounds[i].name, b, a);
     }
 }
 
@@ -62,7 +62,7 @@ static void test_noise(void)
                                 chance, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY), *conf = WEFT_NEW(mem, double, 3 * MANY);
     int least = MANY;
-    for (uint64_t seed = 0; seed < 6; seed++) {
+    for (uint64_t seed = 0; seed < FEW(6); seed++) {
         int n[4] = {0};
         minimizer_run(&function, usual, MANY, 1, seed, regret, conf);
         for (int i = 0; i < MANY; i++) n[(int)conf[3 * i + 2]]++;

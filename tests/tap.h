@@ -180,6 +180,14 @@ static inline void skip(int n, const char *why)
     }
 }
 
+/* What many runs with other random numbers show, such as shares and means. A sanitizer
+ * looks at what is read and written, which a FEW of them do as well: the statement is not
+ * made then. */
+#define FEW(runs) (KEEPS_FREED ? 2 : (runs))
+#define shows(passed, ...)                                                                 \
+    (KEEPS_FREED ? skip(1, "a sanitizer has a few runs only")                              \
+                 : (void)ok(passed, __VA_ARGS__))
+
 /* The path of a new file or directory for mkstemp or mkdtemp: where TMPDIR says, or in
  * /tmp. */
 enum { TEMPORARY = 200 };

@@ -1,8 +1,8 @@
 # Sourced by t_*.sh: a directory for files, and checks that print TAP. What a check wrote to
 # $tmp/out and $tmp/log is shown when it fails, and the directory stays then, as is told.
 weft=${WEFT:-build/opt/weft}
-tmp=$(mktemp -d) && trap '[ "$failed" ] || rm -rf "$tmp"' EXIT
-count=0 failed=
+tmp=$(mktemp -d) && trap '[ -z "$forking" ] || kill "$forking"; [ "$failed" ] || rm -rf "$tmp"' EXIT
+count=0 failed= forking=
 result() # STATUS STATEMENT
 {
     count=$((count + 1))
@@ -32,6 +32,15 @@ find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty
         "$python" -c "import $1" 2>/dev/null && return
     done
     python=
+}
+fork_python() # MODULES: from now on $python has them already; its output goes to files of its own, or pipes
+{
+    [ "$python" ] && mkdir "$tmp/forked" || return
+    # shellcheck disable=SC2086
+    "$python" tests/forked.py "$tmp/forked" $1 &
+    forking=$!
+    until [ -x "$tmp/forked/python" ]; do kill -0 $forking 2>/dev/null && sleep 0.02 || return; done
+    python=$tmp/forked/python
 }
 python_first() # $python is the python3 in $tmp/bin; a link would not have the modules of a virtual environment
 {
