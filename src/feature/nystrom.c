@@ -19,6 +19,7 @@
 #include <string.h>
 
 enum { NYSTROM_GAUSSIAN, NYSTROM_LAPLACIAN }; /* kernel */
+enum { LINE = 64 / sizeof(real) };            /* of cache */
 
 /* The instance: options, which differ between configurations, and what all share. */
 typedef struct nystrom_map {
@@ -100,13 +101,6 @@ static void standardise(const nystrom_shared *shared, weft_part part, real *shif
         scale[k] = (real)(own[d + k] > 0 ? 1 / (double)own[d + k] : raw);
 }
 
-/* An odd number of cache lines, so that rows do not share cache sets. */
-static size_t row_stride(int64_t m)
-{
-    size_t line = 64 / sizeof(real);
-    return (((size_t)m + line - 1) / line | 1) * line;
-}
-
 /* All m columns b[m][ldb] of k numbers by weft_deep_pack. */
 static void pack_columns(int k, int m, const real *b, size_t ldb, void *mem)
 {
@@ -126,7 +120,8 @@ static nystrom_basis basis_of(const nystrom_shared *shared, const real *stat,
                            .scale = stat + 1 + d,
                            .z = stat + 1 + 2 * d};
     int m = (int)basis.m;
-    basis.ld = row_stride(m);
+    basis.ld = (((size_t)m + LINE - 1) / LINE | 1) * LINE; /* odd, so that rows do not share
+                                                             sets of the cache */
     basis.length2 = WEFT_NEW(mem, double, m);
     basis.across = WEFT_NEW(mem, real, (size_t)m * d);
     basis.packed = weft_arena_alloc(mem, 1, weft_packed_bytes(d, m));
@@ -351,14 +346,6 @@ static void solve_factor(const nystrom_basis *basis, const real *w, real *a,
 
 /* ---- products ---- */
 
-/* w[c][ldw], m numbers each, for weft_deep_times. */
-static void *pack_vectors(int64_t m, int c, const real *w, size_t ldw, weft_arena *tmp)
-{
-    void *packed = weft_arena_alloc(tmp, 1, weft_packed_bytes((int)m, c));
-    pack_columns((int)m, c, w, ldw, packed);
-    return packed;
-}
-
 /* Features of rows [i, i + n) that are not all 0; as many as `unit` times a number, or all.
  */
 static int64_t features_of(const nystrom_matrix *nystrom, int64_t i, int n, int unit)
@@ -367,22 +354,14 @@ static int64_t features_of(const nystrom_matrix *nystrom, int64_t i, int n, int 
     return need < nystrom->basis.m ? need : nystrom->basis.m;
 }
 
-/* z <- a[n][ld] w^T by the first m numbers of each row, for the packed w; out[n][c]. */
-static void multiply(const nystrom_basis *basis, int n, const real *a, int64_t m, int c,
-                     const void *packed, int64_t apart, real *z, real *out)
-{
-    weft_deep_times(n, a, basis->ld, (int)m, c, packed, out, (size_t)c);
-    for (int r = 0; r < n; r++)
-        for (int j = 0; j < c; j++) z[j * apart + r] = out[r * c + j];
-}
-
 /* Blocks of rows by w[c][d]: the features of training rows, the kernel of others. */
 static void times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
     const nystrom_matrix *nystrom = matrix->self;
     const nystrom_basis *basis = &nystrom->basis;
     weft_arena *tmp = weft_arena_new();
-    void *packed = pack_vectors(basis->m, c, w, (size_t)matrix->d, tmp);
+    void *packed = weft_arena_alloc(tmp, 1, weft_packed_bytes((int)basis->m, c));
+    pack_columns((int)basis->m, c, w, (size_t)matrix->d, packed);
     real *x = WEFT_NEW(tmp, real, WEFT_BLOCK * (int64_t)basis->d),
          *k = WEFT_NEW(tmp, real, nystrom->f ? 0 : WEFT_BLOCK * basis->ld),
          *out = WEFT_NEW(tmp, real, WEFT_BLOCK * c);
@@ -394,7 +373,9 @@ static void times(const weft_matrix *matrix, int c, const real *w, real *z)
         }
         const real *f = nystrom->f ? nystrom->f + (size_t)i * basis->ld : k;
         int64_t m = nystrom->f ? features_of(nystrom, i, n, WEFT_DEEP) : basis->m;
-        multiply(basis, n, f, m, c, packed, matrix->n, z + i, out);
+        weft_deep_times(n, f, basis->ld, (int)m, c, packed, out, (size_t)c);
+        for (int r = 0; r < n; r++)
+            for (int j = 0; j < c; j++) z[j * matrix->n + i + r] = out[r * c + j];
     }
     weft_arena_free(tmp);
 }
