@@ -20,6 +20,7 @@
 #include <string.h>
 
 enum { NYSTROM_GAUSSIAN, NYSTROM_LAPLACIAN }; /* kernel */
+enum { LINE = 64 / sizeof(real) };            /* of cache */
 
 /* The instance: options, which differ between configurations, and what all share. */
 typedef struct nystrom_map {
@@ -107,13 +108,6 @@ static void standardise(const nystrom_shared *shared, weft_part part, real *shif
         scale[k] = (real)(own[d + k] > 0 ? 1 / (double)own[d + k] : raw);
 }
 
-/* An odd number of cache lines, so that rows do not share cache sets. */
-static size_t row_stride(int64_t m)
-{
-    size_t line = 64 / sizeof(real);
-    return (((size_t)m + line - 1) / line | 1) * line;
-}
-
 /* All m columns b[m][ldb] of k numbers by weft_deep_pack. */
 static void pack_columns(int k, int m, const real *b, size_t ldb, void *mem)
 {
@@ -133,7 +127,8 @@ static nystrom_basis basis_of(const nystrom_shared *shared, const real *stat,
                            .scale = stat + 1 + d,
                            .z = stat + 1 + 2 * d};
     int m = (int)basis.m;
-    basis.ld = row_stride(m);
+    basis.ld = (((size_t)m + LINE - 1) / LINE | 1) * LINE; /* odd, so that rows do not share
+                                                             sets of the cache */
     basis.length2 = WEFT_NEW(mem, double, m);
     basis.across = WEFT_NEW(mem, real, (size_t)m * d);
     basis.packed = weft_arena_alloc(mem, 1, weft_packed_bytes(d, m));

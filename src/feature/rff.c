@@ -173,14 +173,6 @@ static void keep_blocks(const rff_matrix *matrix)
     rff_blocks_keep(matrix->shared, need, matrix->d);
 }
 
-static void set_blocks(rff_matrix *matrix, weft_arena *tmp)
-{
-    matrix->blocks = (matrix->n + WEFT_BLOCK - 1) / WEFT_BLOCK;
-    matrix->start = WEFT_NEW(tmp, int64_t, matrix->blocks + 1);
-    for (int64_t b = 0; b < matrix->blocks; b++) matrix->start[b] = b * WEFT_BLOCK;
-    matrix->start[matrix->blocks] = matrix->n;
-}
-
 /* Stores the bytes of all blocks, or of as many as leave a quarter of the memory for the
  * others, which are recomputed in every pass. */
 static void set_bytes(rff_matrix *matrix, weft_arena *tmp)
@@ -191,8 +183,9 @@ static void set_bytes(rff_matrix *matrix, weft_arena *tmp)
     matrix->held = matrix->n;
     if ((double)matrix->n * row > room) {
         int64_t b = 0;
-        while (b < matrix->blocks && (double)matrix->start[b + 1] * row <= 0.75 * room) b++;
-        matrix->held = matrix->start[b];
+        while (b < matrix->blocks && (double)rff_start(matrix, b + 1) * row <= 0.75 * room)
+            b++;
+        matrix->held = rff_start(matrix, b);
         matrix->strip = (int64_t)fmax(0.25 * room / block, 1);
     }
     matrix->q = weft_arena_alloc(tmp, (size_t)matrix->held, matrix->ldq);
@@ -214,13 +207,13 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
     own->shared = shared;
     own->part = request->part;
     own->n = request->n;
+    own->blocks = (own->n + WEFT_BLOCK - 1) / WEFT_BLOCK;
     own->d = columns(rff, request->size);
     own->ldq = ((size_t)own->d + 63) / 64 * 64;
     own->unit = sqrt(2.0 / (double)own->d) / 127;
     own->type = WEFT_NEW(tmp, uint8_t, request->n);
     own->turns = WEFT_NEW(tmp, double, request->n);
     set_rows(own, request);
-    set_blocks(own, tmp);
     keep_blocks(own);
     set_bytes(own, tmp);
 

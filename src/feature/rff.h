@@ -71,13 +71,19 @@ typedef struct rff_matrix {
     weft_part part;
     int64_t n, d, held; /* rows, columns, rows whose bytes are stored */
     size_t ldq;
-    uint8_t *type;          /* [n] of the product */
-    double *turns;          /* [n] feature = cos 2 pi (turns product + offset) */
-    uint8_t *q;             /* [held][ldq] */
-    int64_t blocks, *start; /* [blocks+1] first row of each block */
-    int64_t strip;          /* blocks made at a time where bytes are not stored */
-    double unit;            /* feature = unit (q - 128) */
+    uint8_t *type;  /* [n] of the product */
+    double *turns;  /* [n] feature = cos 2 pi (turns product + offset) */
+    uint8_t *q;     /* [held][ldq] */
+    int64_t blocks; /* of rows */
+    int64_t strip;  /* blocks made at a time where bytes are not stored */
+    double unit;    /* feature = unit (q - 128) */
 } rff_matrix;
+
+/* The first row of block b; all rows for b = blocks. */
+static inline int64_t rff_start(const rff_matrix *matrix, int64_t b)
+{
+    return b * WEFT_BLOCK < matrix->n ? b * WEFT_BLOCK : matrix->n;
+}
 
 /* ---- rff_view.c: statistics and preprocessing ---- */
 

@@ -42,8 +42,8 @@ static int pass_run(struct pass *pass, int most, const uint8_t **q, int64_t *i, 
         return 0;
     }
     int64_t b = pass->next;
-    int stored = matrix->start[b] < matrix->held;
-    *i = matrix->start[b];
+    int stored = rff_start(matrix, b) < matrix->held;
+    *i = rff_start(matrix, b);
     if (!stored && b >= pass->made) {
         pass->from = b;
         pass->made =
@@ -51,14 +51,16 @@ static int pass_run(struct pass *pass, int most, const uint8_t **q, int64_t *i, 
         if (!pass->strip)
             pass->strip = weft_arena_alloc(pass->mem, (size_t)(matrix->strip * WEFT_BLOCK),
                                            matrix->ldq);
-        rff_make_bytes(matrix, matrix->start[b], matrix->start[pass->made], pass->strip);
+        rff_make_bytes(matrix, rff_start(matrix, b), rff_start(matrix, pass->made),
+                       pass->strip);
     }
-    int64_t end = stored ? matrix->held : matrix->start[pass->made];
+    int64_t end = stored ? matrix->held : rff_start(matrix, pass->made);
     do pass->next++;
-    while (matrix->start[pass->next] < end && matrix->start[pass->next + 1] - *i <= most);
-    *n = (int)(matrix->start[pass->next] - *i);
+    while (rff_start(matrix, pass->next) < end &&
+           rff_start(matrix, pass->next + 1) - *i <= most);
+    *n = (int)(rff_start(matrix, pass->next) - *i);
     *q = stored ? matrix->q + (size_t)*i * matrix->ldq
-                : pass->strip + (size_t)(*i - matrix->start[pass->from]) * matrix->ldq;
+                : pass->strip + (size_t)(*i - rff_start(matrix, pass->from)) * matrix->ldq;
     return 1;
 }
 

@@ -56,7 +56,6 @@ typedef struct l1_support {
 struct lasso {
     const margin_problem *problem;
     const l1_columns *columns;
-    const margin_output *asked;
     double *y;                     /* [n] 1 or -1 */
     double *score;                 /* [n] x_i . w + b */
     double *a;                     /* [n] a_i y_i */
@@ -654,13 +653,11 @@ static int adapt(struct lasso *lasso, double taken)
 
 /* ---- a fit ---- */
 
-static struct lasso start(const margin_problem *problem, const l1_columns *columns,
-                          const int32_t *label, const margin_output *output,
-                          weft_arena *tmp)
+static struct lasso start(const margin_fits *fit, const l1_columns *columns,
+                          const int32_t *label, weft_arena *tmp)
 {
-    struct lasso lasso = {.problem = problem,
+    struct lasso lasso = {.problem = fit->problem,
                           .columns = columns,
-                          .asked = output,
                           .best = -INFINITY,
                           .ncandidates = columns->d};
     double *by_row = WEFT_NEW(tmp, double, 5 * columns->n),
@@ -673,36 +670,37 @@ static struct lasso start(const margin_problem *problem, const l1_columns *colum
     lasso.support = support_new(columns, tmp);
     lasso.candidates = WEFT_NEW(tmp, int64_t, columns->d);
     lasso.working = WEFT_NEW(tmp, int64_t, columns->d);
-    margin_signs(columns->n, label, output->one, lasso.y);
+    margin_signs(columns->n, label, fit->output->one, lasso.y);
     for (int64_t j = 0; j < columns->d; j++) lasso.candidates[j] = j;
     return lasso;
 }
 
-void l1_fit(const margin_problem *problem, const l1_columns *columns, const int32_t *label,
-            const margin_output *output, int64_t d, real *w, real *intercept,
-            weft_fitted *out, weft_arena *tmp)
+void l1_fit(const margin_fits *fit, const l1_columns *columns, const int32_t *label,
+            weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    struct lasso lasso = start(problem, columns, label, output, tmp);
+    weft_fitted *out = fit->out;
+    struct lasso lasso = start(fit, columns, label, tmp);
     int64_t *order = WEFT_NEW(tmp, int64_t, columns->d);
     for (int more = 1; more;) {
         evaluate(&lasso);
         out->passes++;
-        out->residual = margin_relative_gap(problem, output->objective, lasso.objective,
-                                            lasso.objective - lasso.best);
-        if (out->residual <= problem->tol || out->iterations == problem->limit) break;
+        out->residual = margin_relative_gap(fit->problem, fit->output->objective,
+                                            lasso.objective, lasso.objective - lasso.best);
+        if (out->residual <= fit->problem->tol || out->iterations == fit->problem->limit)
+            break;
         out->iterations++;
         choose_working_set(&lasso);
         descend(&lasso, order);
         more = adapt(&lasso, line_search(&lasso));
     }
-    memset(w, 0, (size_t)d * sizeof *w);
+    memset(fit->w, 0, (size_t)fit->matrix->d * sizeof *fit->w);
     for (int64_t j = 0; j < columns->d; j++) {
         double equal = (double)(columns->first[j + 1] - columns->first[j]);
         for (int64_t k = columns->first[j]; k < columns->first[j + 1]; k++)
-            w[columns->name[k]] = (real)(lasso.w[j] / equal);
+            fit->w[columns->name[k]] = (real)(lasso.w[j] / equal);
     }
-    *intercept = (real)lasso.b;
+    *fit->intercept = (real)lasso.b;
     out->objective = lasso.objective;
     out->passes += lasso.passes;
     weft_arena_reset(tmp, mark);

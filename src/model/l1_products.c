@@ -102,11 +102,12 @@ static int momentum_ascends(const struct gradients *gradients)
     return along > 0;
 }
 
-static struct gradients start(const margin_problem *problem, const weft_matrix *matrix,
-                              const weft_answers *answers, int one, weft_arena *tmp)
+static struct gradients start(const margin_fits *fit, weft_arena *tmp)
 {
     enum { ROWS = 5 };
-    struct gradients gradients = {.problem = problem, .matrix = matrix, .bound = -INFINITY};
+    const weft_matrix *matrix = fit->matrix;
+    struct gradients gradients = {
+        .problem = fit->problem, .matrix = matrix, .bound = -INFINITY};
     int64_t n = matrix->n, d = matrix->d + 1;
     double *rows = WEFT_NEW(tmp, double, ROWS *n), *columns = WEFT_NEW(tmp, double, 4 * d);
     double **row[ROWS] = {&gradients.y, &gradients.sum, &gradients.at, &gradients.z,
@@ -116,22 +117,23 @@ static struct gradients start(const margin_problem *problem, const weft_matrix *
     for (int k = 0; k < 4; k++) *column[k] = columns + k * d;
     gradients.narrow = WEFT_NEW(tmp, real, matrix->d);
     gradients.row = WEFT_NEW(tmp, real, n);
-    gradients.curvature = 1e-3 * problem->c * (double)matrix->total;
-    margin_signs(n, answers->label, one, gradients.y);
-    gradients.weight = margin_weights(problem, answers, n, tmp);
+    gradients.curvature = 1e-3 * fit->problem->c * (double)matrix->total;
+    margin_signs(n, fit->answers->label, fit->output->one, gradients.y);
+    gradients.weight = margin_weights(fit->problem, fit->answers, n, tmp);
     return gradients;
 }
 
-void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
-                     const weft_answers *answers, const margin_output *output, real *w,
-                     real *intercept, weft_fitted *out, weft_arena *tmp)
+void l1_products_fit(const margin_fits *fit, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int64_t n = matrix->n, d = matrix->d;
-    struct gradients gradients = start(problem, matrix, answers, output->one, tmp);
+    const margin_problem *problem = fit->problem;
+    weft_fitted *out = fit->out;
+    real *w = fit->w;
+    int64_t n = fit->matrix->n, d = fit->matrix->d;
+    struct gradients gradients = start(fit, tmp);
     for (int64_t j = 0; j < d; j++) gradients.v[j] = gradients.old[j] = (double)w[j];
-    gradients.v[d] = gradients.old[d] = (double)*intercept;
-    matrix->times(matrix, 1, w, gradients.row);
+    gradients.v[d] = gradients.old[d] = (double)*fit->intercept;
+    fit->matrix->times(fit->matrix, 1, w, gradients.row);
     for (int64_t i = 0; i < n; i++)
         gradients.at[i] = gradients.z_before[i] = (double)gradients.row[i] + gradients.v[d];
     double weight = 1;
@@ -140,7 +142,7 @@ void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
         slope(&gradients);
         double at_v = loss_at(&gradients, gradients.at);
         out->objective = isfinite(at_v) ? step(&gradients, at_v) : at_v;
-        out->residual = margin_relative_gap(problem, output->objective, out->objective,
+        out->residual = margin_relative_gap(problem, fit->output->objective, out->objective,
                                             out->objective - gradients.bound);
         out->iterations++;
         double next =
@@ -150,7 +152,7 @@ void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
         gradients.curvature *= 0.9;
     }
     for (int64_t j = 0; j < d; j++) w[j] = (real)gradients.w[j];
-    *intercept = (real)gradients.w[d];
+    *fit->intercept = (real)gradients.w[d];
     out->passes += gradients.passes + 1;
     weft_arena_reset(tmp, mark);
 }

@@ -5,7 +5,6 @@
  * 2011). */
 #include "model.h"
 #include "weft/base/random.h"
-#include "weft/math/linear.h"
 
 #include <math.h>
 

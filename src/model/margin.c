@@ -14,12 +14,6 @@ int margin_outputs(int classes)
     return classes == 2 ? 1 : classes;
 }
 
-/* Penalty on a weight or intercept. */
-static double penalty_of(const margin_problem *problem, double w)
-{
-    return problem->l1 ? fabs(w) : 0.5 * w * w;
-}
-
 /* Slope of the penalised loss of a constant b; at 0 under L1 the subgradient of least
  * magnitude. */
 static double constant_slope(const margin_problem *problem, double positives,
@@ -48,104 +42,102 @@ static margin_output output_of(const margin_problem *problem, int one, double po
         b = 0.5 * (lo + hi);
     }
     double loss = positives * margin_loss(problem->kind, b) +
-                  negatives * margin_loss(problem->kind, -b);
+                  negatives * margin_loss(problem->kind, -b),
+           penalty = problem->l1 ? fabs(b) : 0.5 * b * b;
     return (margin_output){.one = one,
                            .constant = positives <= 0 || negatives <= 0,
                            .b = b,
-                           .objective = penalty_of(problem, b) + problem->c * loss};
+                           .objective = penalty + problem->c * loss};
+}
+
+/* `n` of the outputs, from number `from` on. */
+static margin_fits some_of(const margin_fits *fits, int from, int n)
+{
+    margin_fits some = *fits;
+    some.n = n;
+    some.output += from;
+    some.w += from * fits->matrix->d;
+    some.intercept += from;
+    some.out += from;
+    return some;
 }
 
 /* With hinge loss, rows of no or few entries make the intercept's equation discontinuous,
  * so that Newton steps on it may not converge: an output that did not converge with several
  * groups is fitted again with all rows in one partition, where every visit updates the
  * intercept. */
-static void fit_one_partition(const margin_problem *problem, const weft_matrix *matrix,
-                              const weft_answers *answers, const margin_output *output,
-                              real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
+static void fit_one_partition(const margin_fits *fit, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    weft_fitted before = *out;
-    margin_problem remaining = *problem;
-    weft_matrix whole = *matrix;
+    weft_fitted before = *fit->out;
+    margin_problem remaining = *fit->problem;
+    weft_matrix whole = *fit->matrix;
+    margin_fits again = *fit;
     whole.group = NULL;
     remaining.limit -= before.iterations;
     if (remaining.limit <= 0) return;
-    const dual_rows *rows = dual_rows_of(problem, &whole, answers, 1, tmp);
-    dual_fit(&remaining, rows, 1, output, matrix->d, w, intercept, out, tmp);
-    out->iterations += before.iterations;
-    out->passes += before.passes;
+    again.problem = &remaining;
+    dual_fit(&again, dual_rows_of(fit->problem, &whole, fit->answers, 1, tmp), tmp);
+    fit->out->iterations += before.iterations;
+    fit->out->passes += before.passes;
     weft_arena_reset(tmp, mark);
 }
 
 /* An output whose class has all samples or none: its fit is the best constant. */
-static void fit_constant(const margin_output *output, int64_t d, real *w, real *intercept,
-                         weft_fitted *out)
+static void fit_constant(const margin_fits *fit)
 {
-    memset(w, 0, (size_t)d * sizeof *w);
-    *intercept = (real)output->b;
-    out->objective = output->objective;
-    out->residual = 0;
+    memset(fit->w, 0, (size_t)fit->matrix->d * sizeof *fit->w);
+    *fit->intercept = (real)fit->output->b;
+    fit->out->objective = fit->output->objective;
+    fit->out->residual = 0;
 }
 
-/* The outputs whose fits Newton steps complete; their weights are [all][d] numbers. */
-struct unsolved {
-    int n, which[DUAL_WIDE];
-    int64_t d;
-    real *w, *intercept;
-    weft_fitted *out;
-};
-
-/* Newton steps for n of them, from number `from` on, over the columns of a compact matrix.
- * They start from zero where a result is worse than the best constant. Collective. */
-static void newton_some(const margin_problem *problem, const weft_matrix *compact,
-                        const uint32_t *column, const weft_answers *answers,
-                        const margin_output *output, const struct unsolved *unsolved,
-                        int from, int n, weft_arena *tmp)
+/* Newton steps for the outputs which[n], over the columns of a compact matrix. They start
+ * from zero where a result is worse than the best constant. Collective. */
+static void newton_some(const margin_fits *fits, const weft_matrix *compact,
+                        const uint32_t *column, int n, const int *which, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    const int *which = unsolved->which + from;
-    margin_problem remaining = *problem;
-    margin_output of[DUAL_WIDE];
+    int64_t d = fits->matrix->d, m = compact->d;
+    margin_problem remaining = *fits->problem;
+    margin_output output[DUAL_WIDE];
     weft_fitted out[DUAL_WIDE];
-    real *v = WEFT_NEW(tmp, real, n * (compact->d + 1)), *b = v + n * compact->d;
+    real *v = WEFT_NEW(tmp, real, n * (m + 1)), *b = v + n * m;
     for (int k = 0; k < n; k++) {
-        const real *w = unsolved->w + which[k] * unsolved->d;
-        of[k] = output[which[k]];
-        out[k] = unsolved->out[which[k]];
-        int left = problem->limit - out[k].iterations;
+        const real *w = fits->w + which[k] * d;
+        output[k] = fits->output[which[k]];
+        out[k] = fits->out[which[k]];
+        int left = fits->problem->limit - out[k].iterations;
         remaining.limit = left < remaining.limit ? left : remaining.limit;
         int starts = out[k].residual <= 1;
-        for (int64_t j = 0; j < compact->d && starts; j++)
-            v[k * compact->d + j] = w[column[j]];
-        b[k] = starts ? unsolved->intercept[which[k]] : 0;
+        for (int64_t j = 0; j < m && starts; j++) v[k * m + j] = w[column[j]];
+        b[k] = starts ? fits->intercept[which[k]] : 0;
         out[k].objective = out[k].residual = 0;
     }
-    newton_fit(&remaining, compact, answers, n, of, v, b, out, tmp);
+    newton_fit(&(margin_fits){&remaining, compact, fits->answers, n, output, v, b, out},
+               tmp);
     for (int k = 0; k < n; k++) {
-        real *w = unsolved->w + which[k] * unsolved->d;
-        memset(w, 0, (size_t)unsolved->d * sizeof *w);
-        for (int64_t j = 0; j < compact->d; j++) w[column[j]] = v[k * compact->d + j];
-        unsolved->intercept[which[k]] = b[k];
-        unsolved->out[which[k]] = out[k];
+        real *w = fits->w + which[k] * d;
+        memset(w, 0, (size_t)d * sizeof *w);
+        for (int64_t j = 0; j < m; j++) w[column[j]] = v[k * m + j];
+        fits->intercept[which[k]] = b[k];
+        fits->out[which[k]] = out[k];
     }
     weft_arena_reset(tmp, mark);
 }
 
-/* Newton steps for all of them over the columns that occur: the weights of all others are
- * 0. Collective. */
-static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
-                       const weft_answers *answers, const margin_output *output,
-                       const struct unsolved *unsolved, weft_arena *tmp)
+/* Newton steps for the outputs which[n] over the columns that occur: the weights of all
+ * others are 0. Collective. */
+static void fit_newton(const margin_fits *fits, int n, const int *which, weft_arena *tmp)
 {
-    if (unsolved->n == 0) return;
+    if (n == 0) return;
     size_t mark = weft_arena_mark(tmp);
     uint32_t *column;
-    const weft_matrix compact = compact_new(matrix, unsolved->n, &column, tmp);
+    const weft_matrix compact = compact_new(fits->matrix, n, &column, tmp);
     int wide = newton_wide(&compact);
-    for (int from = 0, n; from < unsolved->n; from += n) {
-        n = unsolved->n - from < wide ? unsolved->n - from : wide;
-        newton_some(problem, &compact, column, answers, output, unsolved, from, n, tmp);
-    }
+    for (int from = 0; from < n; from += wide)
+        newton_some(fits, &compact, column, n - from < wide ? n - from : wide, which + from,
+                    tmp);
     weft_arena_reset(tmp, mark);
 }
 
@@ -170,30 +162,29 @@ static int too_shared(const margin_problem *problem, const dual_rows *rows, weft
 
 /* Fits outputs to sparse rows: by dual ascent, then, where that did not solve them, by
  * Newton steps. */
-static void fit_rows(const margin_problem *problem, const weft_matrix *matrix,
-                     const dual_rows *rows, const weft_answers *answers, int outputs,
-                     const margin_output *output, real *w, real *intercept,
-                     weft_fitted *each, weft_arena *tmp)
+static void fit_rows(const margin_fits *fits, const dual_rows *rows, weft_arena *tmp)
 {
-    int64_t d = matrix->d;
-    struct unsolved unsolved = {.d = d, .w = w, .intercept = intercept, .out = each};
+    const margin_problem *problem = fits->problem;
+    weft_fitted *out = fits->out;
+    int unsolved[DUAL_WIDE], n = 0;
     if (too_shared(problem, rows, tmp))
-        for (int k = 0; k < outputs; k++) each[k].residual = INFINITY;
+        for (int k = 0; k < fits->n; k++) out[k].residual = INFINITY;
     else
-        dual_fit(problem, rows, outputs, output, d, w, intercept, each, tmp);
-    int epochs = each[0].iterations, passes = each[0].passes;
-    for (int k = 0; k < outputs; k++) {
-        if (output[k].constant || each[k].residual <= problem->tol) continue;
-        if (rows->groups > 1 && problem->kind == MARGIN_HINGE)
-            fit_one_partition(problem, matrix, answers, &output[k], w + k * d,
-                              &intercept[k], &each[k], tmp);
-        if (!(each[k].residual <= problem->tol) && each[k].iterations < problem->limit)
-            unsolved.which[unsolved.n++] = k;
+        dual_fit(fits, rows, tmp);
+    int epochs = out[0].iterations, passes = out[0].passes;
+    for (int k = 0; k < fits->n; k++) {
+        if (fits->output[k].constant || out[k].residual <= problem->tol) continue;
+        if (rows->groups > 1 && problem->kind == MARGIN_HINGE) {
+            const margin_fits one = some_of(fits, k, 1);
+            fit_one_partition(&one, tmp);
+        }
+        if (!(out[k].residual <= problem->tol) && out[k].iterations < problem->limit)
+            unsolved[n++] = k;
     }
-    fit_newton(problem, matrix, answers, output, &unsolved, tmp);
-    for (int k = 1; k < outputs; k++) { /* what all share counts once */
-        each[k].iterations -= epochs;
-        each[k].passes -= passes;
+    fit_newton(fits, n, unsolved, tmp);
+    for (int k = 1; k < fits->n; k++) { /* what all share counts once */
+        out[k].iterations -= epochs;
+        out[k].passes -= passes;
     }
 }
 
@@ -206,79 +197,84 @@ static void add_fitted(weft_fitted *out, const weft_fitted *each)
     out->residual = fmax(out->residual, each->residual);
 }
 
-/* Fits `outputs` outputs at the same time (rows NULL: rows are not sparse). */
-static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix,
-                        const dual_rows *rows, const weft_answers *answers, int outputs,
-                        const margin_output *output, real *w, real *intercept,
-                        weft_fitted *out, weft_arena *tmp)
+/* Fits the outputs at the same time (rows NULL: rows are not sparse), and adds them to
+ * *out. */
+static void fit_outputs(const margin_fits *fits, const dual_rows *rows, weft_fitted *out,
+                        weft_arena *tmp)
 {
     weft_fitted each[DUAL_WIDE] = {{0}};
-    int64_t d = matrix->d;
+    margin_fits own = *fits;
+    own.out = each;
     if (rows)
-        fit_rows(problem, matrix, rows, answers, outputs, output, w, intercept, each, tmp);
+        fit_rows(&own, rows, tmp);
     else
-        newton_fit(problem, matrix, answers, outputs, output, w, intercept, each, tmp);
-    for (int k = 0; k < outputs; k++) {
-        if (output[k].constant)
-            fit_constant(&output[k], d, w + k * d, &intercept[k], &each[k]);
-        add_fitted(out, &each[k]);
+        newton_fit(&own, tmp);
+    for (int k = 0; k < own.n; k++) {
+        const margin_fits one = some_of(&own, k, 1);
+        if (one.output->constant) fit_constant(&one);
+        add_fitted(out, one.out);
     }
 }
 
 /* With the L1 penalty, one output after the other; sparse rows are all on one rank, which
  * fits. */
-static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
-                   const weft_answers *answers, int outputs, const margin_output *output,
-                   real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
+static void fit_l1(const margin_fits *fits, weft_fitted *out, weft_arena *tmp)
 {
+    const weft_matrix *matrix = fits->matrix;
     weft_matrix whole = *matrix;
     whole.group = NULL;
     const dual_rows *rows =
-        matrix->rows ? dual_rows_of(problem, &whole, answers, 1, tmp) : NULL;
+        matrix->rows ? dual_rows_of(fits->problem, &whole, fits->answers, 1, tmp) : NULL;
     int mine = rows && rows->first < rows->last;
-    const l1_columns *columns = mine ? l1_columns_of(problem, rows, matrix->d, tmp) : NULL;
-    for (int k = 0; k < outputs; k++) {
+    const l1_columns *columns =
+        mine ? l1_columns_of(fits->problem, rows, matrix->d, tmp) : NULL;
+    for (int k = 0; k < fits->n; k++) {
         weft_fitted each = {0};
-        if (output[k].constant)
-            fit_constant(&output[k], matrix->d, w + k * matrix->d, &intercept[k], &each);
+        margin_fits one = some_of(fits, k, 1);
+        one.out = &each;
+        if (one.output->constant)
+            fit_constant(&one);
         else if (!rows)
-            l1_products_fit(problem, matrix, answers, &output[k], w + k * matrix->d,
-                            &intercept[k], &each, tmp);
+            l1_products_fit(&one, tmp);
         else if (mine)
-            l1_fit(problem, columns, rows->label, &output[k], matrix->d, w + k * matrix->d,
-                   &intercept[k], &each, tmp);
+            l1_fit(&one, columns, rows->label, tmp);
         if (rows) weft_bcast(matrix->team, &each, sizeof each, 0);
         add_fitted(out, &each);
     }
     if (rows)
-        weft_bcast(matrix->team, w, (size_t)(outputs * (matrix->d + 1)) * sizeof *w, 0);
+        weft_bcast(matrix->team, fits->w,
+                   (size_t)(fits->n * (matrix->d + 1)) * sizeof *fits->w, 0);
 }
 
 void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
                 const weft_answers *answers, real *w, weft_fitted *out, weft_arena *tmp)
 {
     int outputs = margin_outputs(answers->classes);
-    real *intercept = w + (int64_t)outputs * matrix->d;
     size_t mark = weft_arena_mark(tmp);
+    double *count = WEFT_NEW(tmp, double, answers->classes),
+           total = answers_total(matrix, answers);
     const dual_rows *rows = matrix->rows && !problem->l1
                                 ? dual_rows_of(problem, matrix, answers, outputs, tmp)
                                 : NULL;
-    double *count = WEFT_NEW(tmp, double, answers->classes),
-           total = answers_total(matrix, answers);
     margin_output *output = WEFT_NEW(tmp, margin_output, outputs);
+    const margin_fits all = {.problem = problem,
+                             .matrix = matrix,
+                             .answers = answers,
+                             .n = outputs,
+                             .output = output,
+                             .w = w,
+                             .intercept = w + (int64_t)outputs * matrix->d};
     answers_count(matrix, answers, count, tmp);
     for (int k = 0; k < outputs; k++) {
         int one = outputs == 1 ? 1 : k;
         output[k] = output_of(problem, one, count[one], total - count[one]);
     }
     *out = (weft_fitted){0};
-    if (problem->l1)
-        fit_l1(problem, matrix, answers, outputs, output, w, intercept, out, tmp);
+    if (problem->l1) fit_l1(&all, out, tmp);
     int wide = rows ? DUAL_WIDE : newton_wide(matrix);
     for (int k = 0; k < outputs && !problem->l1; k += wide) {
-        int n = outputs - k < wide ? outputs - k : wide;
-        fit_outputs(problem, matrix, rows, answers, n, output + k, w + k * matrix->d,
-                    intercept + k, out, tmp);
+        const margin_fits some = some_of(&all, k, outputs - k < wide ? outputs - k : wide);
+        fit_outputs(&some, rows, out, tmp);
     }
     out->objective /= total;
     out->diverged = !isfinite(out->objective);

@@ -119,15 +119,24 @@ int margin_outputs(int classes);
 
 /* ---- solvers ---- */
 
-/* Fits of several outputs by dual ascent, and by Newton's method, which leaves out those
- * that are constant; out[outputs]->objective is the sum over samples. */
+/* Outputs that are fitted together, and where their fits go. */
+typedef struct margin_fits {
+    const margin_problem *problem;
+    const weft_matrix *matrix;
+    const weft_answers *answers;
+    int n;                       /* outputs */
+    const margin_output *output; /* [n] */
+    real *w, *intercept;         /* [n][d], [n] */
+    weft_fitted *out;            /* [n] whose objectives are sums over samples */
+} margin_fits;
+
+/* Fits of up to DUAL_WIDE outputs by dual ascent, and by Newton's method, which leaves out
+ * those that are constant. Collective. */
 typedef struct dual_rows dual_rows;
 dual_rows *dual_rows_of(const margin_problem *problem, const weft_matrix *matrix,
                         const weft_answers *answers, int outputs, weft_arena *mem);
-enum { DUAL_WIDE = WEFT_SPARSE_WIDE }; /* outputs that dual_fit takes */
-void dual_fit(const margin_problem *problem, const dual_rows *rows, int outputs,
-              const margin_output *output, int64_t d, real *w, real *intercept,
-              weft_fitted *out, weft_arena *tmp);
+enum { DUAL_WIDE = WEFT_SPARSE_WIDE };
+void dual_fit(const margin_fits *fits, const dual_rows *rows, weft_arena *tmp);
 /* The entry of a column that only one row has. */
 typedef struct dual_single {
     uint32_t row;
@@ -174,31 +183,25 @@ void compact_squares(const weft_matrix *matrix, int c, const real *z, double *g)
 /* Outputs that newton_fit takes: as many as need little memory beside the matrix. */
 int newton_wide(const weft_matrix *matrix);
 /* A matrix of rows must be compact. */
-void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
-                const weft_answers *answers, int outputs, const margin_output *output,
-                real *w, real *intercept, weft_fitted *out, weft_arena *tmp);
+void newton_fit(const margin_fits *fits, weft_arena *tmp);
 typedef struct l1_columns l1_columns;
 /* The columns of the rows, which have `d`, with sum_i C_i |x_ij| > 1, C_i being C times the
  * weight of a row: all others have weight 0, since no a_i is more than C_i. Cost: sorts as
  * many hashes as there are columns. */
 l1_columns *l1_columns_of(const margin_problem *problem, const dual_rows *rows, int64_t d,
                           weft_arena *mem);
-/* Fits one output to all rows, starting from zero; w[d] over the matrix's columns;
- * out->objective is the sum over samples. Cost: a Newton step reads all columns once and
- * those of the working set ten times, more often where C is large: then 20 to 100 times,
- * and there are 30 to 100 steps. */
-void l1_fit(const margin_problem *problem, const l1_columns *columns, const int32_t *label,
-            const margin_output *output, int64_t d, real *w, real *intercept,
-            weft_fitted *out, weft_arena *tmp);
+/* Fits one output to all rows, starting from zero. Cost: a Newton step reads all columns
+ * once and those of the working set ten times, more often where C is large: then 20 to 100
+ * times, and there are 30 to 100 steps. */
+void l1_fit(const margin_fits *fit, const l1_columns *columns, const int32_t *label,
+            weft_arena *tmp);
 /* The same on any matrix, by products, starting from w. Collective. */
-void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
-                     const weft_answers *answers, const margin_output *output, real *w,
-                     real *intercept, weft_fitted *out, weft_arena *tmp);
+void l1_products_fit(const margin_fits *fit, weft_arena *tmp);
 
-/* ---- dual.c, dual_epoch.c: the state of a fit by dual coordinate ascent ---- */
+/* ---- dual.c: the state of a fit by dual coordinate ascent ---- */
 
 enum {
-    ASCENT_SUMS = 5,              /* sums over rows that ascent_sum computes */
+    ASCENT_SUMS = 5,              /* sums over rows, of each output */
     ASCENT_PERIOD = 4 * DUAL_WIDE /* largest `period` */
 };
 
@@ -273,27 +276,8 @@ static inline const margin_problem *ascent_problem(const struct ascent *ascent, 
     return own;
 }
 
-/* One epoch over all partitions; adds their changes to w and a. Collective. */
-void ascent_epoch(struct ascent *ascent);
-
-/* sum[DUAL_WIDE] <- dot product of each output's part of a and b, [d][wide]. */
-void ascent_dots(const struct ascent *ascent, const real *a, const real *b, double *sum);
-
 /* Adds the terms of row i for the n outputs k[n], output k at the step t[k], to sum[n]. */
-typedef void (*ascent_row_sum)(const struct ascent *ascent, int64_t i, int n, const int *k,
-                               const double *t, double (*sum)[ASCENT_SUMS]);
-
-/* Conjugate of the loss at the dual variable, and C times the loss at the stored margin, of
- * row i for all outputs. */
-void ascent_terms(const struct ascent *ascent, int64_t i, double *conj, double *loss);
-
-/* 1: for an output that runs, row i has so large a part of the gap that it is to be visited
- * again in the next sweep; share[wide] has its part of each gap. */
-int ascent_matters(const struct ascent *ascent, const double *share);
-
-/* sum[outputs] <- sums over all rows, of the n outputs k[n], output k at the step t[k]:
- * over each partition on its rank, then over partitions in their order. Collective. */
-void ascent_sum(struct ascent *ascent, int n, const int *k, ascent_row_sum add,
-                const double *t, double (*sum)[ASCENT_SUMS]);
+typedef void (*row_sum)(const struct ascent *ascent, int64_t i, int n, const int *k,
+                        const double *t, double (*sum)[ASCENT_SUMS]);
 
 #endif

@@ -373,31 +373,20 @@ static int fitted(struct newton *newton, struct output *output, weft_arena *tmp)
     return !(out->residual > problem->tol && output->width > 1e-6);
 }
 
-static void output_new(const struct newton *newton, const weft_answers *answers,
-                       const margin_output *of, const real *w, real intercept,
-                       weft_fitted *out, struct output *output, weft_arena *tmp)
+static void output_new(const struct newton *newton, const margin_fits *fits, int k,
+                       struct output *output, weft_arena *tmp)
 {
     int64_t n = newton->matrix->n, d = newton->matrix->d;
-    *output = (struct output){.best = of->objective, .width = 1, .fitted = out};
+    *output = (struct output){
+        .best = fits->output[k].objective, .width = 1, .fitted = &fits->out[k]};
     output->y = WEFT_NEW(tmp, double, n);
     output->curve = WEFT_NEW(tmp, real, n);
     for (int i = 0; i < VECTORS; i++) output->x[i] = WEFT_NEW(tmp, double, d + 1);
     for (int i = 0; i < ROWS; i++) output->row[i] = WEFT_NEW(tmp, double, n);
-    margin_signs(n, answers->label, of->one, output->y);
-    for (int64_t j = 0; j < d; j++) output->x[W][j] = (double)w[j];
+    margin_signs(n, fits->answers->label, fits->output[k].one, output->y);
+    for (int64_t j = 0; j < d; j++) output->x[W][j] = (double)fits->w[k * d + j];
     for (int64_t j = 0; j <= d; j++) output->x[P][j] = 1;
-    output->x[W][d] = (double)intercept;
-}
-
-/* What the losses of rows are multiplied with, and memory for products. */
-static void setup(struct newton *newton, const weft_answers *answers, int outputs,
-                  weft_arena *tmp)
-{
-    int64_t n = newton->matrix->n, d = newton->matrix->d;
-    newton->weight = margin_weights(newton->problem, answers, n, tmp);
-    newton->columns = WEFT_NEW(tmp, real, outputs * d);
-    newton->rows = WEFT_NEW(tmp, real, 2 * outputs * n);
-    newton->products = WEFT_NEW(tmp, double, 2 * outputs * d);
+    output->x[W][d] = (double)fits->intercept[k];
 }
 
 int newton_wide(const weft_matrix *matrix)
@@ -406,35 +395,36 @@ int newton_wide(const weft_matrix *matrix)
     return most < 1 ? 1 : most > DUAL_WIDE ? DUAL_WIDE : (int)most;
 }
 
-void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
-                const weft_answers *answers, int outputs, const margin_output *of, real *w,
-                real *intercept, weft_fitted *out, weft_arena *tmp)
+void newton_fit(const margin_fits *fits, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    struct newton newton = {.problem = problem, .matrix = matrix};
-    struct output *output = WEFT_NEW(tmp, struct output, outputs);
+    int64_t n = fits->matrix->n, d = fits->matrix->d;
+    struct newton newton = {.problem = fits->problem,
+                            .matrix = fits->matrix,
+                            .weight = margin_weights(fits->problem, fits->answers, n, tmp),
+                            .columns = WEFT_NEW(tmp, real, fits->n * d),
+                            .rows = WEFT_NEW(tmp, real, 2 * fits->n * n),
+                            .products = WEFT_NEW(tmp, double, 2 * fits->n * d)};
+    struct output *output = WEFT_NEW(tmp, struct output, fits->n);
     struct set set = {0};
-    setup(&newton, answers, outputs, tmp);
-    for (int k = 0; k < outputs; k++) {
-        if (of[k].constant) continue;
-        output_new(&newton, answers, &of[k], w + k * matrix->d, intercept[k], &out[k],
-                   &output[k], tmp);
+    for (int k = 0; k < fits->n; k++) {
+        if (fits->output[k].constant) continue;
+        output_new(&newton, fits, k, &output[k], tmp);
         set.of[set.n++] = &output[k];
     }
     while (set.n > 0) {
         minimise(&newton, &set, tmp);
-        int n = 0;
+        int left = 0;
         for (int k = 0; k < set.n; k++)
-            if (!fitted(&newton, set.of[k], tmp)) set.of[n++] = set.of[k];
-        set.n = n;
+            if (!fitted(&newton, set.of[k], tmp)) set.of[left++] = set.of[k];
+        set.n = left;
     }
-    for (int k = 0; k < outputs; k++) {
-        if (of[k].constant) continue;
-        for (int64_t j = 0; j < matrix->d; j++)
-            w[k * matrix->d + j] = (real)output[k].x[W][j];
-        intercept[k] = (real)output[k].x[W][matrix->d];
-        out[k].objective += output[k].value + output[k].lost;
+    for (int k = 0; k < fits->n; k++) {
+        if (fits->output[k].constant) continue;
+        for (int64_t j = 0; j < d; j++) fits->w[k * d + j] = (real)output[k].x[W][j];
+        fits->intercept[k] = (real)output[k].x[W][d];
+        fits->out[k].objective += output[k].value + output[k].lost;
     }
-    out[0].passes += newton.passes;
+    fits->out[0].passes += newton.passes;
     weft_arena_reset(tmp, mark);
 }

@@ -239,29 +239,28 @@ static void ridge_piece(const void *self, const weft_matrix *matrix,
     weft_arena_reset(tmp, mark);
 }
 
+/* ECONF unless the solver is cg. */
+static weft_status needs_cg(const struct ridge *ridge, const char *why)
+{
+    return ridge->solver == CG ? WEFT_OK : weft_fail(WEFT_ECONF, "%s", why);
+}
+
 static weft_status ridge_divisible(const void *self)
 {
-    const struct ridge *ridge = self;
-    if (ridge->solver == CG) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "fmap.resource = iterations needs ridge.solver = cg: a factorization "
-                     "cannot be done in pieces");
+    return needs_cg(self, "fmap.resource = iterations needs ridge.solver = cg: a "
+                          "factorization cannot be done in pieces");
 }
 
 static weft_status ridge_weighs(const void *self)
 {
-    const struct ridge *ridge = self;
-    if (ridge->solver == CG) return WEFT_OK;
-    return weft_fail(WEFT_ECONF, "ridge.solver = cholesky takes no weights of rows; use "
-                                 "ridge.solver = cg");
+    return needs_cg(self, "ridge.solver = cholesky takes no weights of rows; use "
+                          "ridge.solver = cg");
 }
 
 static weft_status ridge_gramless(const void *self)
 {
-    const struct ridge *ridge = self;
-    if (ridge->solver == CG) return WEFT_OK;
-    return weft_fail(WEFT_ECONF, "ridge.solver = cholesky needs the Gram matrices of "
-                                 "fmap.feature = rff; use ridge.solver = cg");
+    return needs_cg(self, "ridge.solver = cholesky needs the Gram matrices of "
+                          "fmap.feature = rff; use ridge.solver = cg");
 }
 
 static int ridge_outputs(int classes)

@@ -3,10 +3,7 @@
 #include "pack.h"
 #include "weft/base/base.h"
 #include "weft/data/data.h"
-#include "weft/par/par.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -142,11 +142,8 @@ static weft_status read_file(const struct archive *archive, const char *path,
 /* The archive in a directory: that whose first file is there, else the first. */
 static const struct archive *find_archive(const char *source, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
-    int second =
-        access(weft_arena_text(tmp, "%s/%s", source, archives[1].file[0]), F_OK) == 0;
-    weft_arena_reset(tmp, mark);
-    return &archives[second];
+    const char *second = weft_arena_text(tmp, "%s/%s", source, archives[1].file[0]);
+    return &archives[access(second, F_OK) == 0];
 }
 
 static weft_status cifar_read(const void *self, const char *source, weft_pack *pack)

@@ -6,8 +6,6 @@
 #include "weft/base/base.h"
 #include "weft/text/text.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

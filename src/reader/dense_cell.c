@@ -139,40 +139,14 @@ int weft_cell_missing(const char *text)
 
 int weft_cell_gap(const char *text)
 {
-    static const char *const word[] = {"missing",
-                                       "unknown",
-                                       "unk",
-                                       "n.a.",
-                                       "n.a",
-                                       "n/d",
-                                       "nd",
-                                       "n.d.",
-                                       "no data",
-                                       "nodata",
-                                       "not available",
-                                       "not known",
-                                       "unbekannt",
-                                       "not applicable",
-                                       "k.A.",
-                                       "<NA>",
-                                       "(null)",
-                                       "undefined",
-                                       "--",
-                                       "---",
-                                       "..",
-                                       "...",
-                                       "*",
-                                       "**",
-                                       ":",
-                                       "??",
-                                       "#VALUE!",
-                                       "#DIV/0!",
-                                       "#REF!",
-                                       "#NUM!"};
+    static const char words[] =
+        "missing\0unknown\0unk\0n.a.\0n.a\0n/d\0nd\0n.d.\0no data\0nodata\0not available\0"
+        "not known\0unbekannt\0not applicable\0k.A.\0<NA>\0(null)\0undefined\0--\0---\0..\0"
+        "...\0*\0**\0:\0??\0#VALUE!\0#DIV/0!\0#REF!\0#NUM!\0";
     enum { LONGEST = 14 };
     if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-        if (strcasecmp(text, word[i]) == 0) return 1;
+    for (const char *word = words; *word != '\0'; word += strlen(word) + 1)
+        if (strcasecmp(text, word) == 0) return 1;
     return 0;
 }
 

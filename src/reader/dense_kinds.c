@@ -5,7 +5,6 @@
 #include "weft/base/conf.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

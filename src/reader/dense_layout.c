@@ -3,7 +3,6 @@
 #include "dense.h"
 #include "weft/base/base.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "weft/base/base.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -12,7 +12,6 @@
 #include "weft/base/random.h"
 #include "weft/data/data.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
