@@ -233,8 +233,53 @@ static void test_heap(void)
     ok(sorted && n == N - N / 3, "the others leave in their order");
 }
 
+/* Leaves its scopes by a return in the middle; the bytes in use within. */
+static size_t leave_early(weft_arena *arena)
+{
+    WEFT_REWIND(arena);
+    weft_arena_alloc(arena, 1000, 1);
+    for (int i = 0; i < 3; i++) {
+        WEFT_REWIND(arena);
+        weft_arena_alloc(arena, 100000, 1);
+        if (i == 1) return weft_arena_mark(arena);
+    }
+    return 0;
+}
+
+static void test_scopes(void)
+{
+    WEFT_SCRATCH(arena);
+    weft_arena_alloc(arena, 10, 1);
+    size_t mark = weft_arena_mark(arena);
+    size_t within = leave_early(arena);
+    ok(within > mark + 100000 && within < mark + 110000,
+       "a scope in a loop releases its memory in each turn");
+    ok(weft_arena_mark(arena) == mark,
+       "a return releases that of all scopes that it leaves");
+}
+
+static void test_sorting(void)
+{
+    weft_placed list[] = {{2, 0}, {-1, 1}, {2, 2}, {INFINITY, 3}, {-1, 4}};
+    const int up[] = {1, 4, 0, 2, 3}, down[] = {3, 0, 2, 1, 4};
+    int rises = 1, falls = 1;
+    weft_sort_rising(5, list);
+    for (int i = 0; i < 5; i++) rises &= list[i].at == up[i];
+    weft_sort_falling(5, list);
+    for (int i = 0; i < 5; i++) falls &= list[i].at == down[i];
+    ok(rises, "numbers rise, equal ones in the order of their places");
+    ok(falls, "or fall, equal ones likewise");
+    double x[] = {3, -2, 0.5};
+    int64_t n[] = {5, -7, 0};
+    weft_sort_f64(3, x);
+    weft_sort_i64(3, n);
+    ok(x[0] < x[1] && x[1] < x[2] && n[0] == -7 && n[2] == 5, "plain numbers rise");
+    weft_sort_rising(0, NULL);
+}
+
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
-    return TESTS(test_errors, test_arena, test_regrow, test_rng, test_normal, test_heap);
+    return TESTS(test_errors, test_arena, test_regrow, test_rng, test_normal, test_heap,
+                 test_scopes, test_sorting);
 }

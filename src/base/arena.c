@@ -109,6 +109,16 @@ void weft_arena_free(weft_arena *arena)
     free(arena);
 }
 
+void weft_arena_leave(weft_arena **arena)
+{
+    weft_arena_free(*arena);
+}
+
+void weft_arena_rewind(const weft_rewind *rewind)
+{
+    weft_arena_reset(rewind->arena, rewind->mark);
+}
+
 /* Puts a block with room for `need` bytes at the end of the chain. */
 static void grow(weft_arena *arena, size_t need)
 {

@@ -1,9 +1,10 @@
 /* Collections: distinct names and distinct bit patterns, in hash tables with open
- * addressing; binary heaps. */
+ * addressing; binary heaps; sorting. */
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
 #include "weft/base/random.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_SLOTS = 256, FIRST_ROOM = 8 }; /* of names; of bit patterns */
@@ -32,8 +33,7 @@ int64_t weft_names_find(weft_names *names, const char *name)
     if (2 * names->n >= names->slots) widen_slots(names);
     int64_t *slot = slot_of(names, name);
     if (*slot > 0) return *slot - 1;
-    names->name =
-        weft_grow(names->mem, names->name, sizeof *names->name, names->n, &names->room);
+    WEFT_GROW(names->mem, names->name, names->n, &names->room);
     names->name[names->n] = weft_arena_text(names->mem, "%s", name);
     *slot = ++names->n;
     return names->n - 1;
@@ -131,4 +131,52 @@ void weft_heap_take(weft_heap *heap, int64_t at, void *item)
     memcpy(item_at(heap, at), item_at(heap, heap->n), heap->size);
     tell_moved(heap, at);
     weft_heap_settle(heap, at);
+}
+
+/* ---- order ---- */
+
+static int rising(const void *left, const void *right)
+{
+    const weft_placed *a = left, *b = right;
+    if (a->value < b->value || a->value > b->value) return a->value < b->value ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int falling(const void *left, const void *right)
+{
+    const weft_placed *a = left, *b = right;
+    if (a->value < b->value || a->value > b->value) return a->value > b->value ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int rising_f64(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static int rising_i64(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+void weft_sort_rising(int64_t n, weft_placed *list)
+{
+    if (n > 0) qsort(list, (size_t)n, sizeof *list, rising);
+}
+
+void weft_sort_falling(int64_t n, weft_placed *list)
+{
+    if (n > 0) qsort(list, (size_t)n, sizeof *list, falling);
+}
+
+void weft_sort_f64(int64_t n, double *x)
+{
+    if (n > 0) qsort(x, (size_t)n, sizeof *x, rising_f64);
+}
+
+void weft_sort_i64(int64_t n, int64_t *x)
+{
+    if (n > 0) qsort(x, (size_t)n, sizeof *x, rising_i64);
 }

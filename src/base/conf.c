@@ -140,8 +140,7 @@ static weft_status put_entry(weft_conf *conf, const weft_entry *new)
         *entry = *new;
         return WEFT_OK;
     }
-    conf->entry =
-        weft_grow(conf->mem, conf->entry, sizeof *conf->entry, conf->n, &conf->room);
+    WEFT_GROW(conf->mem, conf->entry, conf->n, &conf->room);
     conf->entry[conf->n++] = *new;
     return WEFT_OK;
 }
@@ -202,12 +201,10 @@ static weft_status read_text(const char *path, weft_arena *mem, const char **tex
 
 weft_status weft_conf_read(weft_conf *conf, const char *path)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *text = NULL;
-    weft_status st = read_text(path, tmp, &text);
-    if (st == WEFT_OK) st = weft_conf_text(conf, path, text);
-    weft_arena_free(tmp);
-    return st;
+    TRY(read_text(path, tmp, &text));
+    return weft_conf_text(conf, path, text);
 }
 
 weft_status weft_conf_set(weft_conf *conf, const char *assignment)

@@ -47,7 +47,7 @@ static weft_status tree_fail(const char *what, const char *path, int err)
 static weft_status visit(struct walk *walk, const char *at)
 {
     struct stat info;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
     weft_status st = WEFT_OK;
     if (lstat(path, &info) != 0)
@@ -55,17 +55,15 @@ static weft_status visit(struct walk *walk, const char *at)
     else
         st = walk->visit(walk, at, &info, tmp);
     if (st == WEFT_OK && S_ISDIR(info.st_mode)) {
-        walk->dir =
-            weft_grow(walk->mem, walk->dir, sizeof *walk->dir, walk->n, &walk->room);
+        WEFT_GROW(walk->mem, walk->dir, walk->n, &walk->room);
         walk->dir[walk->n++] = weft_arena_text(walk->mem, "%s", at);
     }
-    weft_arena_free(tmp);
     return st;
 }
 
 static weft_status visit_all(struct walk *walk, const char *at)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
     DIR *dir = opendir(path);
     weft_status st = dir ? WEFT_OK : tree_fail("read", path, errno);
@@ -74,7 +72,6 @@ static weft_status visit_all(struct walk *walk, const char *at)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             st = visit(walk, weft_arena_text(tmp, "%s/%s", at, entry->d_name));
     if (dir) closedir(dir);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -392,8 +389,7 @@ static void on_field(void *text, size_t n, void *self)
 {
     weft_lines *rows = self;
     (void)n;
-    rows->field =
-        weft_grow(rows->mem, rows->field, sizeof *rows->field, rows->n, &rows->room);
+    WEFT_GROW(rows->mem, rows->field, rows->n, &rows->room);
     rows->field[rows->n++] = weft_arena_text(rows->mem, "%s", (const char *)text);
 }
 

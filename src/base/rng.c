@@ -66,14 +66,13 @@ static int by_key(const void *a, const void *b)
 
 void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct keyed *keyed = WEFT_NEW(tmp, struct keyed, n);
     for (int64_t i = 0; i < n; i++)
         keyed[i] =
             (struct keyed){weft_rng_at(seed, WEFT_RNG_SPLIT, (uint64_t)i, 0, 0).v[0], i};
     qsort(keyed, (size_t)n, sizeof *keyed, by_key);
     for (int64_t i = 0; i < n; i++) order[i] = keyed[i].row;
-    weft_arena_reset(tmp, mark);
 }
 
 void weft_shuffle_first(int64_t take, int64_t n, const weft_rng_row *key, int64_t *order)

@@ -45,11 +45,10 @@ static int is_packed(const char *path)
     size_t n = fread(head, 1, sizeof head, file);
     fclose(file);
     if (n < sizeof head || memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) != 0) return 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_h5 h5;
     int packed = weft_h5_open(&h5, path, tmp) != WEFT_OK || weft_h5_has(&h5, "/@format");
     weft_h5_close(&h5);
-    weft_arena_free(tmp);
     return packed;
 }
 
@@ -342,15 +341,14 @@ static weft_status take_name(const char *path)
 static weft_status predict_raw(const weft_cli *cli, const char *rows, const char *beside)
 {
     int root = cli->world->rank == 0;
-    weft_arena *tmp = weft_arena_new(); /* packing takes much */
-    signal(SIGPIPE, SIG_IGN);           /* a pipe that ends is an error as others */
+    WEFT_SCRATCH(tmp);        /* packing takes much */
+    signal(SIGPIPE, SIG_IGN); /* a pipe that ends is an error as others */
     char *to = weft_arena_text(cli->mem, "%s" WEFT_ROWS_NAME, beside, weft_file_host(),
                                (long long)getpid());
     weft_bcast(cli->world, to, strlen(to), 0);
     if (root) weft_file_sweep(beside, 0);
     weft_status st = weft_agree(root ? take_name(to) : WEFT_OK, cli->world);
     if (st == WEFT_OK && root) st = pack_rows(cli, rows, to, tmp);
-    weft_arena_free(tmp);
     st = weft_agree(st, cli->world);
     if (st == WEFT_OK) st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
     if (root) unlink(to);

@@ -197,10 +197,10 @@ static weft_status unknown_name(const char *name, weft_arena *mem)
     int n = 0;
     const char **list = NULL;
     for (int j = 0; j < NSHELF; j++) {
-        list = weft_grow(mem, list, sizeof *list, n, &room);
+        WEFT_GROW(mem, list, n, &room);
         list[n++] = shelves[j].name;
         for (const weft_kind *const *kind = shelves[j].kind; *kind; kind++) {
-            list = weft_grow(mem, list, sizeof *list, n, &room);
+            WEFT_GROW(mem, list, n, &room);
             list[n++] = (*kind)->name;
         }
     }

@@ -154,7 +154,7 @@ static weft_status show_disk(const char *dir, weft_team *team,
 
 weft_status weft_doctor(const char *dir, weft_team *world)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     int root = world->rank == 0;
     int wrong = 0;
     const weft_placement *placement = weft_placements(world, MEASURE, mem);
@@ -172,6 +172,5 @@ weft_status weft_doctor(const char *dir, weft_team *world)
                                  : wrong == 1 ? "a warning, above"
                                               : "warnings, above");
     weft_placements_leave(placement, world);
-    weft_arena_free(mem);
     return st;
 }

@@ -147,7 +147,7 @@ void weft_near_told(void *self, const weft_result *res)
     weft_near *near = self;
     weft_check(res->k == near->mix.k, "result of %lld configurations, expected %d",
                (long long)res->k, near->mix.k);
-    near->of = weft_grow(near->mem, near->of, sizeof *near->of, res->trial, &near->roomof);
+    WEFT_GROW(near->mem, near->of, res->trial, &near->roomof);
     double **own = &near->of[res->trial];
     if (!*own && near->nfree > 0) *own = near->free[--near->nfree];
     if (!*own) *own = WEFT_NEW(near->mem, double, near->mix.k);
@@ -158,8 +158,7 @@ void weft_near_forget(void *self, int64_t trial)
 {
     weft_near *near = self;
     if (!logp_of(near, trial)) return;
-    near->free =
-        weft_grow(near->mem, near->free, sizeof *near->free, near->nfree, &near->roomfree);
+    WEFT_GROW(near->mem, near->free, near->nfree, &near->roomfree);
     near->free[near->nfree++] = near->of[trial];
     near->of[trial] = NULL;
 }

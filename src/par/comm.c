@@ -402,7 +402,7 @@ double weft_sum_exact(weft_team *team, const double *x, int64_t n, int64_t total
 void weft_exchange(weft_team *team, const void *send, const size_t *to, void *receive,
                    const size_t *from)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     MPI_Request *pending =
         WEFT_NEW(tmp, MPI_Request, pieces_of(team, to) + pieces_of(team, from));
     char *in = receive;
@@ -421,14 +421,13 @@ void weft_exchange(weft_team *team, const void *send, const size_t *to, void *re
         }
     MPI_Waitall(n, pending, MPI_STATUSES_IGNORE);
     weft_timer_end(team, (size_t)(out - (const char *)send));
-    weft_arena_free(tmp);
 }
 
 void *weft_exchange_items(weft_team *team, const void *items, const int64_t *to,
                           size_t size, int64_t *n, weft_arena *mem)
 {
     size_t ranks = (size_t)team->size, me = (size_t)team->rank;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *all = WEFT_NEW(tmp, int64_t, ranks * ranks); /* [from][to] */
     size_t *out = WEFT_NEW(tmp, size_t, ranks), *in = WEFT_NEW(tmp, size_t, ranks);
     memcpy(all + me * ranks, to, ranks * sizeof *to);
@@ -441,7 +440,6 @@ void *weft_exchange_items(weft_team *team, const void *items, const int64_t *to,
     }
     void *received = weft_arena_alloc(mem, (size_t)*n, size);
     weft_exchange(team, items, out, received, in);
-    weft_arena_free(tmp);
     return received;
 }
 
@@ -450,7 +448,7 @@ void *weft_exchange_items(weft_team *team, const void *items, const int64_t *to,
 static void gather_bytes(weft_team *team, char *x, const size_t *count)
 {
     const weft_nodes *nodes = weft_nodes_of(team);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int *bytes = WEFT_NEW(tmp, int, team->size), *at = WEFT_NEW(tmp, int, team->size);
     int *far = WEFT_NEW(tmp, int, nodes->count), *there = WEFT_NEW(tmp, int, nodes->count);
     size_t all = 0;
@@ -471,7 +469,6 @@ static void gather_bytes(weft_team *team, char *x, const size_t *count)
                        at + b * nodes->ranks, MPI_BYTE, nodes->near);
     if (all <= SHORT_MESSAGE) weft_times_wait(team);
     weft_timer_end(team, count[team->rank]);
-    weft_arena_free(tmp);
 }
 
 void weft_join_bytes(weft_team *team, void *x, const size_t *count)

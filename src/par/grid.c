@@ -116,14 +116,13 @@ static void keep(weft_grid *grid, int c0, int nc, const double *p)
 /* Fills the lower triangle, panel by panel. Collective. */
 static void fill(weft_grid *grid, weft_block_fn panel, void *ctx)
 {
-    size_t mark = weft_arena_mark(grid->mem);
+    WEFT_REWIND(grid->mem);
     double *p = WEFT_NEW(grid->mem, double, (size_t)grid->n *PANEL);
     for (int c0 = 0; c0 < grid->n; c0 += PANEL) {
         int nc = grid->n - c0 < PANEL ? grid->n - c0 : PANEL;
         panel(ctx, c0, nc, c0, grid->n - c0, p);
         keep(grid, c0, nc, p);
     }
-    weft_arena_reset(grid->mem, mark);
 }
 
 double weft_grid_bytes(int64_t n, int size)
@@ -163,7 +162,7 @@ weft_grid *weft_grid_factor(weft_team *team, int64_t n, weft_block_fn panel, voi
  * so the sum over ranks is a gather. Collective. */
 static void solve_grid(weft_grid *grid, int c, real *b)
 {
-    size_t mark = weft_arena_mark(grid->mem);
+    WEFT_REWIND(grid->mem);
     size_t n = (size_t)grid->n;
     int mine = numroc_(&c, &block, &grid->col, &zero, &grid->ncol);
     real *x = WEFT_NEW(grid->mem, real, (size_t)leading(grid) * (size_t)mine);
@@ -187,7 +186,6 @@ static void solve_grid(weft_grid *grid, int c, real *b)
         MPI_Allreduce(MPI_IN_PLACE, b + (size_t)j * n, grid->n, REAL_MPI, MPI_SUM,
                       comm_of(grid->team));
     weft_timer_end(grid->team, n * (size_t)c * sizeof *b);
-    weft_arena_reset(grid->mem, mark);
 }
 
 void weft_grid_solve(weft_grid *grid, int c, real *b)

@@ -41,19 +41,6 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
     *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
 }
 
-struct item {
-    double cost;
-    int64_t i;
-};
-
-static int larger_first(const void *left, const void *right)
-{
-    const struct item *a = left, *b = right;
-    if (a->cost > b->cost) return -1;
-    if (a->cost < b->cost) return 1;
-    return a->i < b->i ? -1 : 1;
-}
-
 static int is_emptier(const void *left, const void *right, const void *loads)
 {
     const int a = *(const int *)left, b = *(const int *)right;
@@ -64,22 +51,21 @@ static int is_emptier(const void *left, const void *right, const void *loads)
 
 void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed, int *bin)
 {
-    weft_arena *tmp = weft_arena_new();
-    struct item *todo = WEFT_NEW(tmp, struct item, n);
+    WEFT_SCRATCH(tmp);
+    weft_placed *todo = WEFT_NEW(tmp, weft_placed, n);
     double *load = WEFT_NEW(tmp, double, bins);
     int *order = WEFT_NEW(tmp, int, bins);
     for (int b = 0; b < bins; b++) order[b] = b;
     weft_heap heap = {
         .n = bins, .size = sizeof *order, .at = order, .before = is_emptier, .of = load};
-    for (int64_t i = 0; i < n; i++) todo[i] = (struct item){cost[i], i};
-    qsort(todo, (size_t)n, sizeof *todo, larger_first);
+    for (int64_t i = 0; i < n; i++) todo[i] = (weft_placed){cost[i], i};
+    weft_sort_falling(n, todo);
     for (int64_t e = 0; e < n; e++) {
         int least = order[0];
-        load[least] += speed ? todo[e].cost / speed[least] : todo[e].cost;
-        bin[todo[e].i] = least;
+        load[least] += speed ? todo[e].value / speed[least] : todo[e].value;
+        bin[todo[e].at] = least;
         weft_heap_settle(&heap, 0);
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- memory ---- */
@@ -257,26 +243,24 @@ static void copy_part(const weft_team *team, struct group group, int r,
 static void reduce_scatter(const weft_team *team, struct group group,
                            const struct vectors *vectors, MPI_Datatype type)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct packed packed = packed_new(team, group, vectors, tmp);
     for (int r = 0; r < group.size; r++) copy_part(team, group, r, vectors, &packed, 0);
     MPI_Reduce_scatter(MPI_IN_PLACE, packed.x, packed.count, type, MPI_SUM, group.comm);
     packed.at[group.own] = 0;
     copy_part(team, group, group.own, vectors, &packed, 1);
-    weft_arena_free(tmp);
 }
 
 static void gather_parts(const weft_team *team, struct group group,
                          const struct vectors *vectors)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct packed packed = packed_new(team, group, vectors, tmp);
     copy_part(team, group, group.own, vectors, &packed, 0);
     MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, packed.x, packed.count, packed.at, REAL_MPI,
                    group.comm);
     for (int r = 0; r < group.size; r++)
         if (r != group.own) copy_part(team, group, r, vectors, &packed, 1);
-    weft_arena_free(tmp);
 }
 
 /* 1 if MPI's counts do not suffice for n numbers. */

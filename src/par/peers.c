@@ -203,7 +203,7 @@ int weft_peers_alone(const weft_peers *peers)
 
 void weft_peers_leave(weft_peers *peers, int why)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_message message;
     MPI_Request *request = WEFT_NEW(tmp, MPI_Request, peers->size);
     const int64_t end[2] = {peers->sent, why};
@@ -218,7 +218,6 @@ void weft_peers_leave(weft_peers *peers, int why)
     MPI_Waitall(n, request, MPI_STATUSES_IGNORE);
     while (peers->out) sweep(peers);
     MPI_Comm_free(&peers->comm);
-    weft_arena_free(tmp);
 }
 
 /* ---- claims ---- */
@@ -281,13 +280,11 @@ static int create_file(const char *path)
 
 static int claim_file(const weft_claims *claims, int ticket, int64_t id)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *path =
         ticket ? weft_arena_text(tmp, "%s/" WEFT_TICKET_NAME, claims->dir, (long long)id)
                : weft_arena_text(tmp, "%s/" WEFT_CLAIM_NAME, claims->dir, (long long)id);
-    int ours = create_file(path);
-    weft_arena_free(tmp);
-    return ours;
+    return create_file(path);
 }
 
 int weft_claim(weft_claims *claims, int64_t id)

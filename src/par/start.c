@@ -298,12 +298,11 @@ weft_trip weft_trip_try(weft_team *team, int a, int b)
 {
     weft_trip trip = {0};
     if (team->rank == a || team->rank == b) {
-        weft_arena *tmp = weft_arena_new();
+        WEFT_SCRATCH(tmp);
         char *bytes = WEFT_NEW(tmp, char, LONG);
         best_trip(team, a, b, bytes, LONG, 1, 1); /* touches the pages */
         trip.latency = best_trip(team, a, b, bytes, SHORT, TRIES, TRIPS) / 2;
         trip.rate = 2.0 * LONG / best_trip(team, a, b, bytes, LONG, 10, 1);
-        weft_arena_free(tmp);
     }
     weft_bcast(team, &trip, sizeof trip, a);
     return trip;

@@ -231,7 +231,7 @@ static double epsilon_seen(int n, const weft_release *release, double delta, int
 
 double weft_epsilon_loss(int n, const weft_release *release, double delta, weft_arena *tmp)
 {
-    const size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_release *made = WEFT_NEW(tmp, weft_release, n);
     int kinds = 0;
     for (int k = 0; k < n; k++)
@@ -243,6 +243,5 @@ double weft_epsilon_loss(int n, const weft_release *release, double delta, weft_
             isnan(plain) ? NAN : epsilon_seen(kinds, made, delta, 0, step, tmp);
         if (!isnan(mixed)) out = fmax(plain, mixed);
     }
-    weft_arena_reset(tmp, mark);
     return out;
 }

@@ -46,7 +46,7 @@ weft_status weft_histograms_read(const weft_data *data, int64_t most,
     histograms->count = WEFT_NEW(data->mem, int64_t, histograms->clients * histograms->n);
     histograms->all = WEFT_NEW(data->mem, int64_t, histograms->n);
     for (int64_t i = 0; i < histograms->clients; i++) {
-        size_t mark = weft_arena_mark(data->mem);
+        WEFT_REWIND(data->mem);
         weft_samples samples;
         TRY(weft_client_read(clients, client_of(clients, histograms, i), WEFT_TRAIN,
                              &samples, data->mem));
@@ -56,7 +56,6 @@ weft_status weft_histograms_read(const weft_data *data, int64_t most,
             histograms->count[i * histograms->n + label]++;
             histograms->all[label]++;
         }
-        weft_arena_reset(data->mem, mark);
     }
     return WEFT_OK;
 }
@@ -319,10 +318,8 @@ static weft_status draw(struct picture *picture, weft_h5 *file, const char *path
             picture->rows * picture->high);
     TRY(draw_title(picture, file, path));
     for (int i = 0; i < picture->rows; i++) {
-        size_t mark = weft_arena_mark(picture->data->mem);
-        weft_status st = draw_row(picture, i, picture->data->mem);
-        weft_arena_reset(picture->data->mem, mark);
-        TRY(st);
+        WEFT_REWIND(picture->data->mem);
+        TRY(draw_row(picture, i, picture->data->mem));
     }
     draw_names(picture);
     draw_legend(picture);
@@ -365,7 +362,7 @@ weft_status weft_picture_check(const char *out, int force)
 weft_status weft_picture(const char *path, const char *out)
 {
     weft_team self = weft_team_alone();
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_data data;
     char *text = NULL;
     size_t n = 0;
@@ -376,6 +373,5 @@ weft_status weft_picture(const char *path, const char *out)
     }
     if (st == WEFT_OK) st = weft_file_put(out, text, n);
     free(text);
-    weft_arena_free(mem);
     return st;
 }

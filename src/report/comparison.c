@@ -86,9 +86,8 @@ static void put_setting(struct settings *all, const char *section, const char *k
     int64_t at =
         weft_names_find(&all->names, weft_arena_text(all->mem, "%s.%s", section, key));
     if (at == n) {
-        all->value = weft_grow(all->mem, all->value, sizeof *all->value, n, &all->room);
-        all->usual =
-            weft_grow(all->mem, all->usual, sizeof *all->usual, n, &all->roomusual);
+        WEFT_GROW(all->mem, all->value, n, &all->room);
+        WEFT_GROW(all->mem, all->usual, n, &all->roomusual);
         all->value[at] = WEFT_NEW(all->mem, const char *, all->runs);
         all->usual[at] = opt ? in_one_form(opt, opt->def, all->mem) : NULL;
     }

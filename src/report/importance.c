@@ -540,13 +540,13 @@ static void print_curve(const weft_summary *summary, const struct importance *fo
 
 weft_status weft_importance_print(const char *const *run, int n, int csv)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_status st = WEFT_OK;
     if (csv)
         printf("run,axis,with,share,low,high,best,results,resource,failed,explained,"
                "value,loss,loss_low,loss_high\n");
     for (int i = 0; i < n && st == WEFT_OK; i++) {
-        size_t mark = weft_arena_mark(mem);
+        WEFT_REWIND(mem);
         weft_summary *summary = WEFT_NEW(mem, weft_summary, 1);
         st = weft_summary_read(summary, run[i], mem);
         if (st == WEFT_OK) {
@@ -560,8 +560,6 @@ weft_status weft_importance_print(const char *const *run, int n, int csv)
             for (int k = 0; csv && k < found.n; k++)
                 print_curve(summary, &found, found.one[k].a, mem);
         }
-        weft_arena_reset(mem, mark);
     }
-    weft_arena_free(mem);
     return st;
 }

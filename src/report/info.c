@@ -21,12 +21,6 @@
 
 /* ---- sizes of clients ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* A line of the table of sizes; sorts size[n], which are of all clients or of some. */
 static void print_sizes(const char *name, int64_t sum, double mean, int64_t n,
                         int64_t *size)
@@ -35,7 +29,7 @@ static void print_sizes(const char *name, int64_t sum, double mean, int64_t n,
     double square = 0;
     for (int64_t c = 0; c < n; c++)
         square += ((double)size[c] - mean) * ((double)size[c] - mean);
-    qsort(size, (size_t)n, sizeof *size, by_size);
+    weft_sort_i64(n, size);
     printf("%-16s %10lld %10.2f %10.2f", name, (long long)sum, mean,
            sqrt(square / (double)n));
     for (int i = 0; i < 5; i++) {
@@ -430,7 +424,7 @@ static weft_status print_file(weft_h5 *file, int *is_run)
 
 weft_status weft_info(const char *path)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_h5 file;
     int is_run = 0;
     weft_status st = weft_run_file(&file, path, mem);
@@ -439,6 +433,5 @@ weft_status weft_info(const char *path)
         weft_h5_close(&file);
     }
     if (st == WEFT_OK && is_run) st = weft_report(&path, 1, WEFT_TABLE, 0);
-    weft_arena_free(mem);
     return st;
 }

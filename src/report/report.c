@@ -566,12 +566,11 @@ static weft_status print(const weft_summary *summary, int n, weft_style style, i
 
 weft_status weft_report(const char *const *run, int n, weft_style style, int trials)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_summary *summary = WEFT_NEW(mem, weft_summary, n);
     weft_status st = WEFT_OK;
     for (int i = 0; i < n && st == WEFT_OK; i++)
         st = weft_summary_read(&summary[i], run[i], mem);
     if (st == WEFT_OK) st = print(summary, n, style, trials, mem);
-    weft_arena_free(mem);
     return st;
 }

@@ -341,7 +341,7 @@ static void add_column(struct columns *all, int64_t first, const char *name)
 {
     for (int64_t i = first; i < all->n; i++)
         if (strcmp(all->name[i], name) == 0) return;
-    all->name = weft_regrow(all->mem, all->name, sizeof *all->name, all->n, &all->room);
+    WEFT_REGROW(all->mem, all->name, all->n, &all->room);
     all->name[all->n++] = name;
 }
 

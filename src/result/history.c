@@ -83,12 +83,6 @@ static const weft_job_record *job_at(const weft_history *history, int64_t i)
 
 /* ---- members ---- */
 
-static int rising(const void *left, const void *right)
-{
-    double x = *(const double *)left, y = *(const double *)right;
-    return (x > y) - (x < y);
-}
-
 /* Column of the last error that all members have; -1: none. */
 static int error_column(const weft_members *members)
 {
@@ -107,7 +101,7 @@ static weft_status put_spread(weft_h5 *file, const char *group, const weft_membe
     if (at < 0) return WEFT_OK;
     double *x = WEFT_NEW(file->mem, double, n), sum = 0, worst = 0, best = 0, square = 0;
     for (int64_t i = 0; i < n; i++) x[i] = members->score[i * columns + at];
-    qsort(x, (size_t)n, sizeof *x, rising);
+    weft_sort_f64(n, x);
     for (int64_t i = 0; i < n; i++) sum += x[i];
     for (int64_t i = 0; i < n; i++)
         square += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);

@@ -212,7 +212,7 @@ static weft_status put_record(weft_h5 *file, const weft_outcome *outcome)
 
 static weft_status put_jobs(weft_h5 *file, const weft_history *history)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *bytes = WEFT_NEW(file->mem, int64_t, history->n), all = 0;
     const void **packed = WEFT_NEW(tmp, const void *, history->n);
     for (int64_t i = 0; i < history->n; i++) {
@@ -224,12 +224,9 @@ static weft_status put_jobs(weft_h5 *file, const weft_history *history)
     char *jobs = WEFT_NEW(tmp, char, all), *at = jobs;
     for (int64_t i = 0; i < history->n; at += bytes[i++])
         memcpy(at, packed[i], (size_t)bytes[i]);
-    weft_status st = weft_h5_put(file, jobs_path, WEFT_H5_U8, 1, &all, jobs, 1,
-                                 "all jobs, as in a journal, for `weft resume` with more "
-                                 "trials",
-                                 "bytes");
-    weft_arena_free(tmp);
-    TRY(st);
+    TRY(weft_h5_put(file, jobs_path, WEFT_H5_U8, 1, &all, jobs, 1,
+                    "all jobs, as in a journal, for `weft resume` with more trials",
+                    "bytes"));
     return weft_h5_put(file, bytes_path, WEFT_H5_I64, 1, &history->n, bytes, 1,
                        "length of each job in /more/jobs", "bytes");
 }
@@ -261,14 +258,13 @@ static weft_status put_all(weft_h5 *file, const weft_outcome *outcome)
 
 weft_status weft_run_write(const char *path, const weft_outcome *outcome)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_h5 file;
     weft_status st = weft_h5_create(&file, path, mem);
     if (st == WEFT_OK) {
         st = put_all(&file, outcome);
         weft_h5_close(&file);
     }
-    weft_arena_free(mem);
     return st;
 }
 
@@ -432,15 +428,12 @@ static weft_status restore_state(const weft_more *more, weft_rundir *rundir,
 static weft_status restore(const weft_more *more, weft_rundir *rundir)
 {
     weft_state state = more->state;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     if (more->n > 0) weft_place_forget(rundir->path);
-    weft_status st = weft_rundir_lasted(rundir, more->search);
-    if (st == WEFT_OK) st = restore_kept(more, rundir, &state, tmp);
-    if (st == WEFT_OK)
-        st = more->n == 0 ? weft_checkpoint_write(rundir, &more->record, &state)
-                          : restore_state(more, rundir, &state);
-    weft_arena_free(tmp);
-    return st;
+    TRY(weft_rundir_lasted(rundir, more->search));
+    TRY(restore_kept(more, rundir, &state, tmp));
+    return more->n == 0 ? weft_checkpoint_write(rundir, &more->record, &state)
+                        : restore_state(more, rundir, &state);
 }
 
 weft_status weft_more_restore(const weft_more *more, weft_rundir *rundir)

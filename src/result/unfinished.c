@@ -255,7 +255,7 @@ static weft_status write_file(weft_h5 *file, const char *path, const struct find
 
 weft_status weft_run_snapshot(const char *path, const char *out)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     struct finding found;
     weft_h5 file;
     weft_status st = find_jobs(path, &found, mem);
@@ -270,6 +270,5 @@ weft_status weft_run_snapshot(const char *path, const char *out)
         st = write_file(&file, path, &found);
         weft_h5_close(&file);
     }
-    weft_arena_free(mem);
     return st;
 }

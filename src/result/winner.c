@@ -87,7 +87,7 @@ void weft_confusion_print(const weft_confusion *confusion)
 {
     int classes = (int)confusion->classes, widest = 0;
     if (classes == 0 || classes > SHOWN) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *name[SHOWN];
     for (int k = 0; k < classes; k++) {
         name[k] = weft_one_line(weft_arena_text(tmp, "%s", confusion->name[k]));
@@ -102,7 +102,6 @@ void weft_confusion_print(const weft_confusion *confusion)
             printf(" %*.10g", width_of(name[j]), confusion->rows[k * classes + j]);
     }
     printf("\n");
-    weft_arena_free(tmp);
 }
 
 /* ---- what clients keep ---- */
@@ -120,7 +119,7 @@ static weft_status put_kept_rows(const weft_kept *kept, int64_t m, const int64_t
     int64_t dims[] = {m, each};
     TRY(weft_h5_make(file, row_path, WEFT_REAL_TYPE, 2, dims,
                      "the turns that a client has finished, then what it keeps", "1"));
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     real *x = WEFT_NEW(tmp, real, (most < m ? most : m) * each);
     weft_status st = WEFT_OK;
     for (int64_t i = 0, n; i < m && st == WEFT_OK; i += n) {
@@ -128,7 +127,6 @@ static weft_status put_kept_rows(const weft_kept *kept, int64_t m, const int64_t
         st = weft_kept_read(kept, n, client + i, x);
         if (st == WEFT_OK) st = weft_h5_put_rows(file, row_path, WEFT_REAL_TYPE, i, n, x);
     }
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -154,13 +152,11 @@ static weft_status put_kept_table(const weft_kept *kept, int64_t m, const int64_
 static weft_status put_kept(const weft_kept *kept, weft_h5 *file)
 {
     if (!kept) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t m = weft_kept_count(kept);
     int64_t *client = WEFT_NEW(tmp, int64_t, m);
     weft_kept_clients(kept, 0, m, client);
-    weft_status st = put_kept_table(kept, m, client, file);
-    weft_arena_free(tmp);
-    return st;
+    return put_kept_table(kept, m, client, file);
 }
 
 static weft_status damaged_rows(const char *path)

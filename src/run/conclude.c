@@ -342,7 +342,7 @@ static weft_history history_of(const weft_run *run, const weft_sched *sched,
 /* What all jobs and the winner's scores have cost clients, told and put in the run file. */
 static void account(const weft_run *run, const weft_sched *sched, weft_outcome *outcome)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_ledger *ledger = WEFT_NEW(run->mem, weft_ledger, 1);
     int64_t n = sched->queue.n;
     weft_job *job = WEFT_NEW(tmp, weft_job, n);
@@ -355,7 +355,6 @@ static void account(const weft_run *run, const weft_sched *sched, weft_outcome *
                  "weights alone %.4g, its scores alone %.4g",
                  ledger->epsilon, ledger->delta, ledger->weights, ledger->scores);
     }
-    weft_arena_free(tmp);
 }
 
 static weft_status write_outcome(const weft_sched *sched, const weft_rundir *rundir,

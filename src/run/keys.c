@@ -29,8 +29,7 @@ static void push(struct sections *sections, struct section new)
 {
     for (int i = 0; i < sections->n; i++)
         if (sections->at[i].kind == new.kind) return;
-    sections->at = weft_grow(sections->mem, sections->at, sizeof *sections->at, sections->n,
-                             &sections->room);
+    WEFT_GROW(sections->mem, sections->at, sections->n, &sections->room);
     sections->at[sections->n++] = new;
 }
 

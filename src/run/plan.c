@@ -47,8 +47,7 @@ struct order {
 /* Records that the next job is asked for, with `work` operations. */
 static void order_ask(struct order *order, double work)
 {
-    order->job =
-        weft_grow(order->mem, order->job, sizeof *order->job, order->n, &order->room);
+    WEFT_GROW(order->mem, order->job, order->n, &order->room);
     order->job[order->n] =
         (struct asked){.id = order->n, .after = order->told, .work = fmax(work, 1)};
     order->n++;
@@ -58,8 +57,7 @@ static void order_ask(struct order *order, double work)
 /* Records that a job is told. */
 static void order_tell(struct order *order, int64_t job)
 {
-    order->tell = weft_grow(order->mem, order->tell, sizeof *order->tell, order->told,
-                            &order->roomtell);
+    WEFT_GROW(order->mem, order->tell, order->told, &order->roomtell);
     order->tell[order->told++] = job;
 }
 
@@ -122,7 +120,7 @@ static void finish_job(struct shift *shift, int teams)
  * took the same time: 1 for one team. Cost O(n teams). */
 static double busy_share(const struct order *order, int teams)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct shift shift = {.order = order,
                           .job = WEFT_NEW(tmp, struct asked, order->n),
                           .known = WEFT_NEW(tmp, char, order->n),
@@ -135,9 +133,7 @@ static double busy_share(const struct order *order, int teams)
     for (int64_t i = 0; i < order->n; i++) sum += order->job[i].work;
     for (take_jobs(&shift, teams); shift.busy > 0; take_jobs(&shift, teams))
         finish_job(&shift, teams);
-    double busy = sum / (shift.now * teams);
-    weft_arena_free(tmp);
-    return busy;
+    return sum / (shift.now * teams);
 }
 
 /* ---- the plan ---- */
@@ -181,12 +177,11 @@ static void add_again(const weft_run *run, const weft_job *job, double unit,
                       struct plan *plan)
 {
     if (!run->opts.refit) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_result res =
         weft_result_new(1, weft_metrics_count(run->task->traits.metrics), tmp);
     res.resource = plan->trained[job->trial];
     plan->again = fmax(plan->again, unit * run->task->winner.refit(run->task_self, &res));
-    weft_arena_free(tmp);
 }
 
 /* seconds: virtual ones of the job */
@@ -216,8 +211,7 @@ static void add_cost(const weft_run *run, const weft_job *job, double seconds,
 /* Virtual seconds of a job, as far as they are known before it is run. */
 static double seconds_of(const weft_run *run, const weft_job *job, struct plan *plan)
 {
-    plan->trained = weft_grow(plan->order.mem, plan->trained, sizeof(double), job->trial,
-                              &plan->roomtrial);
+    WEFT_GROW(plan->order.mem, plan->trained, job->trial, &plan->roomtrial);
     if (job->from >= 0) plan->trained[job->trial] = plan->trained[job->from];
     double before = plan->trained[job->trial], seconds = 0;
     plan->trained[job->trial] += job->resource;
@@ -280,7 +274,7 @@ static double slow_seconds(const weft_run *run, const struct plan *plan, double 
 static weft_status begin_job(const weft_run *run, struct plan *plan, int i, double seconds)
 {
     weft_job_record *record = &plan->first[i];
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_state state = weft_state_new(run->task, run->task_self, &record->job, tmp);
     weft_result_begin(&record->res, &record->job);
     if (run->task->start) run->task->start(run->task_self, &record->job, &state);
@@ -303,7 +297,6 @@ static weft_status begin_job(const weft_run *run, struct plan *plan, int i, doub
     weft_times_close(run->team);
     plan->computed += run->team->times.compute - before;
     plan->tried++;
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -326,13 +319,12 @@ static void lengthen(const weft_run *run, struct plan *plan, int n)
 /* *x <- its sum over the ranks of a team. Collective. */
 static void add_ranks(weft_team *team, double *x)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *all = WEFT_NEW(tmp, double, team->size);
     all[team->rank] = *x;
     weft_join_f64(team, all, (size_t)team->size);
     *x = 0;
     for (int r = 0; r < team->size; r++) *x += all[r];
-    weft_arena_free(tmp);
 }
 
 /* Tries the jobs whose units are expected to be short. Collective over world. */
@@ -505,13 +497,12 @@ static weft_status make_plan(weft_run *run, weft_arena *tmp)
 
 weft_status weft_run_plan(weft_conf *conf, weft_team *world)
 {
-    weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
+    WEFT_SCRATCH(mem);
+    WEFT_SCRATCH(tmp);
     weft_run run;
     weft_status st = weft_run_bind(&run, conf, 1, world, mem);
     if (st == WEFT_OK) st = make_plan(&run, tmp);
     weft_run_close(&run);
-    weft_arena_free(tmp);
-    weft_arena_free(mem);
     return st;
 }
 
@@ -536,12 +527,11 @@ static weft_status repeat(weft_run *run)
 
 weft_status weft_run_repeat(weft_conf *conf, weft_team *world)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_run run;
     weft_status st = weft_run_bind(&run, conf, 1, world, mem);
     if (st == WEFT_OK) st = weft_run_open(&run, run.opts.data);
     if (st == WEFT_OK) st = repeat(&run);
     weft_run_close(&run);
-    weft_arena_free(mem);
     return st;
 }

@@ -38,12 +38,11 @@ struct said {
 /* ",WHAT NAME" for each class or target. */
 static void print_names(FILE *file, const weft_data *data, const char *what)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (int k = 0; k < data->classes; k++) {
         putc(',', file);
         weft_csv_text(file, weft_arena_text(tmp, "%s %s", what, data->class_name[k]));
     }
-    weft_arena_free(tmp);
 }
 
 static void print_head(FILE *file, const weft_data *data, const struct said *said)
@@ -259,12 +258,9 @@ static weft_status predict_open(weft_run *run, const weft_winner_at *winner, voi
             winner->run, run->task->kind.name, run->data.path);
     TRY(weft_agree(root ? open_first(run, to) : WEFT_OK, run->world));
     for (int i = 0; i < WEFT_NPART; i++) {
-        weft_arena *tmp = weft_arena_new();
-        weft_status st = WEFT_OK;
+        WEFT_SCRATCH(tmp);
         if (run->data.part[i].total > 0)
-            st = predict_part(run, winner, (weft_part)i, to, tmp);
-        weft_arena_free(tmp);
-        TRY(st);
+            TRY(predict_part(run, winner, (weft_part)i, to, tmp));
     }
     if (!to->last) return WEFT_OK;
     return weft_agree(root ? end_file(to) : WEFT_OK, run->world);
@@ -301,7 +297,7 @@ static weft_status windows_of(const char *path, weft_window **window, int64_t *n
     }
     for (int p = 0; p < WEFT_NPART; p++)
         for (int64_t first = 0; first < rows[p]; first += most) {
-            *window = weft_grow(mem, *window, sizeof **window, *n, &room);
+            WEFT_GROW(mem, *window, *n, &room);
             (*window)[(*n)++] = (weft_window){p, first, most};
         }
     return WEFT_OK;
@@ -310,7 +306,7 @@ static weft_status windows_of(const char *path, weft_window **window, int64_t *n
 weft_status weft_run_predict(const char *run, const char *data, const char *out,
                              weft_team *world)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_window *window = NULL;
     int64_t n = 0;
     struct destination to = {.path = out, .mem = mem};
@@ -321,6 +317,5 @@ weft_status weft_run_predict(const char *run, const char *data, const char *out,
         st = weft_winner_use(run, &on, world, predict_open, &to);
     }
     weft_text_close(&to.out);
-    weft_arena_free(mem);
     return st;
 }

@@ -431,7 +431,7 @@ static weft_status rehearsal(const weft_run *run, weft_search *search, weft_aren
 /* Tells the search that all configurations of the job are alike. */
 static void tell_alike(const weft_run *run, weft_search *search, const weft_job *job)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_result res =
         weft_result_new(job->mix.k, weft_metrics_count(run->task->traits.metrics), tmp);
     weft_result_begin(&res, job);
@@ -444,7 +444,6 @@ static void tell_alike(const weft_run *run, weft_search *search, const weft_job 
         res.arm_loss[i] = res.arm_wrong[i] = 1;
     }
     weft_search_tell(search, &res);
-    weft_arena_free(tmp);
 }
 
 /* weft_env.planned: the search is rehearsed, one job after the other. */
@@ -454,7 +453,7 @@ static const weft_planned *planned(void *planner)
     weft_planned *plan = &run->plan;
     weft_search search;
     if (plan->job) return plan;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_job *all = NULL;
     int64_t room = 0;
     const weft_level level = weft_log_level();
@@ -464,12 +463,11 @@ static const weft_planned *planned(void *planner)
     while (works && weft_search_ask(&search, &job) == WEFT_JOB) {
         job.id = plan->n;
         tell_alike(run, &search, &job);
-        all = weft_grow(run->mem, all, sizeof *all, plan->n, &room);
+        WEFT_GROW(run->mem, all, plan->n, &room);
         all[plan->n] = job;
         all[plan->n++].mix = (weft_mix){.k = job.mix.k};
     }
     weft_log_set(level, run->world->rank);
-    weft_arena_free(tmp);
     plan->job = all;
     return plan;
 }

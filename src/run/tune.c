@@ -19,13 +19,12 @@
 
 static void tell_disk(const char *output)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *dir = weft_file_dir(output, tmp);
     weft_disk disk;
     if (weft_disk_look(dir, &disk) == WEFT_OK)
         weft_log(WEFT_INFO, "files: %s is on %s, %.3g GB free", dir,
                  *disk.type ? disk.type : "an unknown file system", disk.free / 1e9);
-    weft_arena_free(tmp);
 }
 
 /* Warns if locks do not keep a second process from the run; of locks that the file system
@@ -247,7 +246,7 @@ static weft_status do_run_and_close(weft_run *run, weft_rundir *rundir,
 
 weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_run run;
     weft_rundir rundir;
     const char *directory = NULL;
@@ -264,7 +263,6 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     rundir.directory = directory;
     if (st == WEFT_OK) st = do_run_and_close(&run, &rundir, NULL);
     weft_signals_free();
-    weft_arena_free(mem);
     return st;
 }
 
@@ -512,7 +510,7 @@ static weft_status tell_complete(const char *path, const struct changes *typed,
 weft_status weft_run_resume(const char *path, int again, int n, char *const *assignment,
                             weft_team *world)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_rundir rundir;
     const struct changes typed = {n, assignment};
     weft_signals_catch();
@@ -532,6 +530,5 @@ weft_status weft_run_resume(const char *path, int again, int n, char *const *ass
                  : weft_agree(world->rank == 0 ? tell_complete(path, &typed, mem) : WEFT_OK,
                               world);
     weft_signals_free();
-    weft_arena_free(mem);
     return st;
 }

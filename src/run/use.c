@@ -64,7 +64,7 @@ static weft_status configure(weft_conf *conf, const char *path, const char *conf
 weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_team *world,
                             weft_winner_fn *fn, void *ctx)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_run run = {0};
     weft_winner winner = {0};
     weft_conf conf;
@@ -80,7 +80,6 @@ weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_tea
     if (st == WEFT_OK) st = call_on(&run, &winner, path, fn, ctx);
     weft_run_close(&run);
     weft_winner_close(&winner);
-    weft_arena_free(mem);
     return st;
 }
 
@@ -118,12 +117,11 @@ static int is_shown(const weft_scores score[WEFT_NPART], int column)
 static void print_part(const weft_metric *table, const weft_scores score[WEFT_NPART],
                        int part)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     printf("%-6s %10.0f", weft_part_name[part], score[part].count);
     for (int i = 0; table && table[i].name; i++)
         if (is_shown(score, i)) print_score(&table[i], score[part].metric[i], tmp);
     printf("\n");
-    weft_arena_free(tmp);
 }
 
 static void print_unknown(const weft_unknown *unknown)
@@ -153,7 +151,7 @@ static void print_directions(const weft_run *run, const weft_scores *score)
     const weft_members *members = score->members;
     if (!members || !weft_forms[run->data.form]->written) return;
     int columns = weft_metrics_count(members->table);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     printf("\n%-12s %8s", "direction", "scored");
     for (int k = 0; k < columns; k++) print_title(&members->table[k]);
     printf("\n");
@@ -163,7 +161,6 @@ static void print_directions(const weft_run *run, const weft_scores *score)
             print_score(&members->table[k], members->score[i * columns + k], tmp);
         printf("\n");
     }
-    weft_arena_free(tmp);
 }
 
 static void print_numbers(const weft_run *run, const weft_scores score[WEFT_NPART])
@@ -280,7 +277,7 @@ static weft_status put_options(const weft_winner *winner, weft_h5 *file)
 
 weft_status weft_run_export(const char *run, const char *out)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_winner winner = {0};
     weft_h5 file;
     weft_status st = weft_winner_read(&winner, run, mem);
@@ -301,6 +298,5 @@ weft_status weft_run_export(const char *run, const char *out)
         printf("%s: %s, %lld numbers\n", out, winner.text,
                (long long)weft_tensors_size(winner.ntensor, winner.tensor));
     weft_winner_close(&winner);
-    weft_arena_free(mem);
     return st;
 }

@@ -180,7 +180,7 @@ static weft_status find_clients(const weft_run *run, const weft_winner *winner,
 /* y[places->n][n] from x[places->rows][n]. */
 static void place_clients(const struct places *places, int64_t n, const real *x, real *y)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *sum = WEFT_NEW(tmp, double, n);
     for (int64_t c = 0; c < places->rows && places->lacks > 0; c++)
         for (int64_t i = 0; i < n; i++) sum[i] += (double)x[c * n + i];
@@ -191,7 +191,6 @@ static void place_clients(const struct places *places, int64_t n, const real *x,
             for (int64_t i = 0; i < n; i++)
                 y[c * n + i] = (real)(sum[i] / (double)places->rows);
     }
-    weft_arena_free(tmp);
 }
 
 /* The winner's tensors; by[..] 1 at those with a row for each client. */
@@ -288,7 +287,7 @@ static weft_status place_by_word(const weft_run *run, const weft_winner *winner,
                                  weft_unknown *unknown)
 {
     int64_t n = weft_tensors_size(winner->ntensor, winner->tensor);
-    size_t mark = weft_arena_mark(run->mem);
+    WEFT_REWIND(run->mem);
     const int64_t *place = weft_vocab_places(weights->vocab, &winner->vocab, run->mem);
     int64_t networks =
         weights->networks * (weights->table.at + weights->table.d * (winner->vocab.n + 1));
@@ -301,7 +300,6 @@ static weft_status place_by_word(const weft_run *run, const weft_winner *winner,
         place_words(winner, weights, place, state->x);
     }
     *unknown = count_unknown(weights->vocab, place);
-    weft_arena_reset(run->mem, mark);
     return WEFT_OK;
 }
 

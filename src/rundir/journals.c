@@ -287,27 +287,19 @@ double weft_rundir_ended(const weft_rundir *rundir)
     return last;
 }
 
-static int by_ticket(const void *pa, const void *pb)
-{
-    int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-    return (a > b) - (a < b);
-}
-
 int64_t weft_rundir_tickets(const weft_rundir *rundir, const int64_t **ticket,
                             weft_arena *mem)
 {
     int64_t *all = WEFT_NEW(mem, int64_t, rundir->past.n), n = 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (int64_t i = 0; i < rundir->past.n; i++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         weft_job_record record;
         if (rundir->past.job[i] &&
             weft_job_record_read(&record, rundir->past.job[i]->data, tmp))
             all[n++] = record.ticket;
-        weft_arena_reset(tmp, mark);
     }
-    if (n > 0) qsort(all, (size_t)n, sizeof *all, by_ticket);
-    weft_arena_free(tmp);
+    weft_sort_i64(n, all);
     *ticket = all;
     return n;
 }

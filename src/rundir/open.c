@@ -35,17 +35,15 @@ static void make_void(weft_record *rec, int64_t n, int all)
     int64_t end = all ? n : 0, id;
     for (int64_t i = 0; i < n; i++)
         if (rec[i].tag == TAG_RETRY) end = all ? n : i;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (int64_t i = 0; i < end; i++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         weft_job_record record;
         int failed = weft_record_is_job(&rec[i], &id) &&
                      weft_job_record_read(&record, rec[i].data, tmp) &&
                      !isfinite(record.res.loss);
         if (failed || rec[i].tag == TAG_DONE) rec[i].tag = TAG_VOID;
-        weft_arena_reset(tmp, mark);
     }
-    weft_arena_free(tmp);
 }
 
 static weft_status add_marks(weft_rundir *rundir)
@@ -92,7 +90,7 @@ static int move_others(const char *from, const char *to, weft_arena *tmp)
 /* Moves the journals of a complete run from its directory to NAME.failed. */
 static void store_journals(const char *path, const weft_won *won)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *dir = weft_place_dir(path, tmp), *failed = weft_place_failed(path, tmp);
     mkdir(failed, 0777);
     if (won->trial >= 0)
@@ -105,7 +103,6 @@ static void store_journals(const char *path, const weft_won *won)
                  "%s: the journals cannot be kept in %s, so that the run's failed "
                  "jobs cannot be done again: %s",
                  path, failed, strerror(errno));
-    weft_arena_free(tmp);
 }
 
 /* The winner of a run by the last record of its first journal, *done 1: it is complete. */
@@ -280,7 +277,7 @@ static weft_record *share_records(const weft_rundir *rundir, weft_record *rec, i
     int root = world->rank == 0;
     if (world->size == 1) return rec;
     weft_bcast(world, n, sizeof *n, 0);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     uint64_t *head = WEFT_NEW(tmp, uint64_t, 3 * *n);
     for (int64_t i = 0; i < *n && root; i++) {
         const uint64_t h[3] = {rec[i].tag, rec[i].bytes, rec[i].data != NULL};
@@ -299,7 +296,6 @@ static weft_record *share_records(const weft_rundir *rundir, weft_record *rec, i
             rec[i] = (weft_record){.tag = h[0], .bytes = h[1], .data = h[2] ? at : NULL};
     }
     weft_bcast(world, text, bytes, 0);
-    weft_arena_free(tmp);
     return rec;
 }
 

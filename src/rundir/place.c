@@ -55,12 +55,11 @@ static void remove_those(const char *dir, int (*is)(const char *name))
 {
     DIR *listing = opendir(dir);
     if (!listing) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
         if (is(entry->d_name))
             weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     closedir(listing);
-    weft_arena_free(tmp);
 }
 
 static int is_claim(const char *name)
@@ -98,17 +97,15 @@ static const char *any_file(const char *dir, weft_arena *mem)
 
 static int is_empty(const char *dir)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *found = any_file(dir, tmp);
-    int empty = found && *found == '\0';
-    weft_arena_free(tmp);
-    return empty;
+    return found && *found == '\0';
 }
 
 void weft_place_remove(const char *dir)
 {
     weft_place_empty(dir);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     unlink(weft_arena_text(tmp, "%s/" WEFT_JOURNAL_NAME, dir));
     if (rmdir(dir) != 0 && (errno == ENOTEMPTY || errno == EEXIST)) {
         const char *found = any_file(dir, tmp);
@@ -116,7 +113,6 @@ void weft_place_remove(const char *dir)
                  "%s is not removed, because it contains %s, a file that is not weft's",
                  dir, found ? found : "");
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- before the search ---- */
@@ -171,11 +167,10 @@ const char *weft_place_failed(const char *path, weft_arena *mem)
 
 void weft_place_forget(const char *path)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *dir = weft_place_failed(path, tmp);
     remove_those(dir, weft_is_of_failed);
     rmdir(dir);
-    weft_arena_free(tmp);
 }
 
 /* ---- the winner's files ---- */
@@ -216,15 +211,13 @@ static weft_status check_best(const char *path, int fresh, int files, weft_arena
 
 weft_status weft_place_best(const char *path, int fresh, int files)
 {
-    weft_arena *tmp = weft_arena_new();
-    weft_status st = check_best(path, fresh, files, tmp);
-    weft_arena_free(tmp);
-    return st;
+    WEFT_SCRATCH(tmp);
+    return check_best(path, fresh, files, tmp);
 }
 
 weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *best = best_of(path, tmp);
     const char *from = weft_place_files(weft_place_dir(path, tmp), trial, job, tmp);
     weft_status st = WEFT_OK;
@@ -235,24 +228,21 @@ weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
             st = weft_fail(WEFT_EFILE, "cannot rename %s to %s: %s; free space there", from,
                            best, strerror(errno));
     }
-    weft_arena_free(tmp);
     return st;
 }
 
 void weft_place_drop(const char *path)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *best = best_of(path, tmp);
     if (is_of_run(best, tmp)) weft_tree_remove(best);
-    weft_arena_free(tmp);
 }
 
 void weft_place_unkeep(const char *path, int64_t trial, int64_t job)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *to = weft_place_files(weft_place_dir(path, tmp), trial, job, tmp);
     rename(best_of(path, tmp), to); /* where it fails the job is repeated */
-    weft_arena_free(tmp);
 }
 
 /* ---- run files ---- */
@@ -310,11 +300,9 @@ weft_status weft_winner_find(const char *path, weft_arena *mem)
 
 int weft_run_is_unfinished(const char *path)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *journal = weft_rundir_journal(weft_place_dir(path, tmp), 0, tmp);
-    int unfinished = !weft_file_is(path) && weft_journal_is(journal);
-    weft_arena_free(tmp);
-    return unfinished;
+    return !weft_file_is(path) && weft_journal_is(journal);
 }
 
 weft_status weft_run_file(weft_h5 *file, const char *path, weft_arena *mem)

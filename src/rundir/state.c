@@ -68,7 +68,7 @@ static void commit_kept(weft_rundir *rundir, const weft_state *state, weft_arena
 weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
                                   const weft_state *state)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     state_head head = head_of(rundir, id);
     const void *const at[] = {&head, state->x, state->aux};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
@@ -77,7 +77,6 @@ weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
     commit_kept(rundir, state, tmp);
     weft_status st = weft_file_put_lazy(path, 3, at, bytes);
     if (rundir->commit) weft_commit_file(rundir->commit, path);
-    weft_arena_free(tmp);
     return weft_rundir_stuck(rundir, st);
 }
 
@@ -88,11 +87,10 @@ void weft_rundir_search(weft_rundir *rundir)
 
 void weft_rundir_state_drop(weft_rundir *rundir, const weft_state_id *id)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_commit_remove(rundir->commit, state_name(rundir, id, tmp));
     weft_commit_remove(rundir->commit,
                        weft_rundir_kept(rundir, id->trial, id->job, 0, tmp));
-    weft_arena_free(tmp);
 }
 
 weft_status weft_rundir_sync(weft_rundir *rundir, int now)
@@ -122,7 +120,7 @@ static void await(const char *path, double seconds)
 static weft_status take_kept(const weft_rundir *rundir, const weft_state_id *id,
                              double seconds, weft_state *state)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *dir = weft_rundir_kept(rundir, id->trial, id->job, 0, tmp);
     double start = weft_now();
     weft_status st = weft_kept_take(state->kept, dir, state->aux);
@@ -130,14 +128,13 @@ static weft_status take_kept(const weft_rundir *rundir, const weft_state_id *id,
         weft_nap(LOOK_SECONDS);
         st = weft_kept_take(state->kept, dir, state->aux);
     }
-    weft_arena_free(tmp);
     return st;
 }
 
 static weft_status load_state(const weft_rundir *rundir, const weft_state_id *id,
                               double seconds, weft_state *state)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *path = state_name(rundir, id, tmp);
     state_head expected = head_of(rundir, id), head;
     weft_status st = WEFT_OK;
@@ -155,7 +152,6 @@ static weft_status load_state(const weft_rundir *rundir, const weft_state_id *id
         (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
         st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);
     if (st == WEFT_OK && state->kept) st = take_kept(rundir, id, seconds, state);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -204,7 +200,7 @@ static weft_status put_checkpoint(const weft_rundir *rundir,
                                   const weft_job_record *job_record,
                                   const weft_state *state)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     size_t nrecord;
     const void *record = weft_job_record_pack(job_record, &nrecord, tmp);
     unit_head head = unit_head_of(rundir, job_record, state, (int64_t)nrecord);
@@ -220,7 +216,6 @@ static weft_status put_checkpoint(const weft_rundir *rundir,
     memcpy(at + nrecord, &sum, sizeof sum);
     weft_status st =
         weft_file_put(weft_checkpoint_name(rundir, job_record->job.id, tmp), data, all);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -236,9 +231,8 @@ weft_status weft_checkpoint_write(const weft_rundir *rundir, const weft_job_reco
 void weft_checkpoint_drop(weft_rundir *rundir, const weft_job_record *record)
 {
     if (record->nunit < 2 || !rundir->commit) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_commit_remove(rundir->commit, weft_checkpoint_name(rundir, record->job.id, tmp));
-    weft_arena_free(tmp);
 }
 
 /* The packed record of a checkpoint in memory, of which `bytes` are without the hash at the
@@ -330,7 +324,7 @@ static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
 void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
                           weft_state *state, weft_arena *mem)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *path = weft_checkpoint_name(rundir, record->job.id, tmp);
     int64_t units = record->nunit;
     int other = 0;
@@ -343,7 +337,6 @@ void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
                      "and depends on its length: job %lld starts again",
                      path, (long long)record->job.id);
     }
-    weft_arena_free(tmp);
 }
 
 int weft_checkpoint_peek(const char *path, uint64_t run, weft_job_record *record,

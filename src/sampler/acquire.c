@@ -216,7 +216,7 @@ static void keep_best(const weft_mies *mies, const struct individual *individual
 
 double weft_mies_run(const weft_mies *mies, double *best, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int most = mies->children > mies->parents ? mies->children : mies->parents;
     struct strategy strategy = {.mies = mies,
                                 .parent = individuals(most, mies->dim, tmp),
@@ -243,6 +243,5 @@ double weft_mies_run(const weft_mies *mies, double *best, weft_arena *tmp)
         strategy.parent = strategy.child;
         strategy.child = swap;
     }
-    weft_arena_reset(tmp, mark);
     return value;
 }

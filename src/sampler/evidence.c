@@ -391,11 +391,9 @@ static double value_of(void *own, const double *theta, double *slope)
 double weft_gauss_evidence(const weft_gauss_data *data, const double *theta, double *slope,
                            weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct evidence evidence = see(data, tmp);
-    double value = value_of(&evidence, theta, slope);
-    weft_arena_reset(tmp, mark);
-    return value;
+    return value_of(&evidence, theta, slope);
 }
 
 /* ---- fits ---- */
@@ -417,7 +415,7 @@ void weft_gauss_fit(const weft_gauss_data *data, uint64_t seed, double *theta,
                     weft_arena *tmp)
 {
     enum { MANY = 100, STEPS = 50 };
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int size = size_of(data), starts = data->n > MANY ? 1 : 2;
     double *lo = WEFT_NEW(tmp, double, 3 * size), *hi = lo + size, *own = hi + size;
     double best = INFINITY, least = 1e-4;
@@ -433,5 +431,4 @@ void weft_gauss_fit(const weft_gauss_data *data, uint64_t seed, double *theta,
         best = value;
         memcpy(theta, own, (size_t)size * sizeof *theta);
     }
-    weft_arena_reset(tmp, mark);
 }

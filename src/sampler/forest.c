@@ -314,7 +314,7 @@ static void forest_propose(void *self, int64_t number, double *conf)
     forest_sampler *forest = self;
     const weft_space *space = forest->past.space;
     const weft_past_level *level = weft_past_highest(&forest->past, forest->design);
-    size_t mark = weft_arena_mark(forest->past.mem);
+    WEFT_REWIND(forest->past.mem);
     if (space->dim > 0 && forest->past.n < forest->design)
         weft_past_design(&forest->past, forest->seed, forest->past.n, forest->design, conf);
     else if (space->dim > 0 && level)
@@ -322,7 +322,6 @@ static void forest_propose(void *self, int64_t number, double *conf)
     else
         weft_space_config(space, number, conf);
     if (weft_space_forbids(space, conf)) weft_space_config(space, number, conf);
-    weft_arena_reset(forest->past.mem, mark);
 }
 
 extern const weft_sampler weft_sampler_forest;

@@ -192,9 +192,8 @@ static void add_kind(weft_gauss *gauss, const double *x)
 {
     int64_t n = gauss->n;
     if (!gauss->curves) return;
-    gauss->of = weft_regrow(gauss->mem, gauss->of, sizeof *gauss->of, n, &gauss->roomof);
-    gauss->kind = weft_regrow(gauss->mem, gauss->kind, sizeof *gauss->kind, gauss->nkind,
-                              &gauss->roomkind);
+    WEFT_REGROW(gauss->mem, gauss->of, n, &gauss->roomof);
+    WEFT_REGROW(gauss->mem, gauss->kind, gauss->nkind, &gauss->roomkind);
     gauss->of[n] = weft_gauss_kind(x[gauss->dim], &gauss->nkind, gauss->kind);
 }
 
@@ -205,10 +204,9 @@ void weft_gauss_add(weft_gauss *gauss, const double *x)
     gauss->x = weft_regrow(gauss->mem, gauss->x, row, n, &gauss->room);
     int64_t all = (n + 1) * (n + 2) / 2;
     while (gauss->rootroom < all)
-        gauss->root =
-            weft_regrow(gauss->mem, gauss->root, sizeof *gauss->root,
-                        gauss->rootroom > 0 ? gauss->rootroom : all, &gauss->rootroom);
-    weft_arena *tmp = weft_arena_new();
+        WEFT_REGROW(gauss->mem, gauss->root, gauss->rootroom > 0 ? gauss->rootroom : all,
+                    &gauss->rootroom);
+    WEFT_SCRATCH(tmp);
     double *own = weft_gauss_row(gauss->root, n), *fall = WEFT_NEW(tmp, double, 3 * n);
     cover(gauss, x, own, fall, fall + n);
     own[n] = own_variance(gauss, x) + exp(gauss->theta[gauss->dim + 1]);
@@ -216,7 +214,6 @@ void weft_gauss_add(weft_gauss *gauss, const double *x)
     memcpy(gauss->x + n * width, x, row);
     add_kind(gauss, x);
     gauss->n++;
-    weft_arena_free(tmp);
 }
 
 /* ---- values ---- */
@@ -273,7 +270,7 @@ void weft_gauss_ask(const weft_gauss *gauss, int m, const double *x, double *mea
 {
     enum { B = WEFT_GAUSS_BATCH };
     int64_t n = gauss->n;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *v = WEFT_NEW(tmp, double, B *n), *k = WEFT_NEW(tmp, double, 4 * n), squares[B];
     for (int b = 0; b < m; b++) {
         cover(gauss, x + b * gauss->width, k, k + n, k + 2 * n);
@@ -284,7 +281,6 @@ void weft_gauss_ask(const weft_gauss *gauss, int m, const double *x, double *mea
     for (int b = 0; b < m; b++)
         variance[b] =
             floored(gauss, own_variance(gauss, x + b * gauss->width) - squares[b]);
-    weft_arena_reset(tmp, mark);
 }
 
 /* v[n] <- root^-1 v; the sum of squares. */
@@ -302,7 +298,7 @@ void weft_gauss_slopes(const weft_gauss *gauss, const double *x, double *mean,
 {
     int64_t n = gauss->n;
     int dim = gauss->dim;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *k = WEFT_NEW(tmp, double, 4 * n), *fall = k + n, *turn = k + 2 * n;
     cover(gauss, x, k, fall, turn);
     *mean = weft_gauss_dot(n, k, gauss->weight);
@@ -319,5 +315,4 @@ void weft_gauss_slopes(const weft_gauss *gauss, const double *x, double *mean,
         slopes[a] = by * weft_gauss_dot(n, turn, gauss->weight);
         slopes[dim + a] = -2 * by * weft_gauss_dot(n, turn, k);
     }
-    weft_arena_reset(tmp, mark);
 }

@@ -175,9 +175,8 @@ static void kde_propose(void *self, int64_t number, double *conf)
         weft_space_config(space, number, conf);
         return;
     }
-    size_t mark = weft_arena_mark(kde->past.mem);
+    WEFT_REWIND(kde->past.mem);
     propose_from(kde, number, level, conf);
-    weft_arena_reset(kde->past.mem, mark);
 }
 
 extern const weft_sampler weft_sampler_kde;

@@ -81,8 +81,7 @@ void weft_past_pending(void *self, int64_t number, const double *conf, double re
     int64_t at = number - past->first;
     weft_check(at >= 0 && at <= past->n, "trial %lld comes out of turn", (long long)number);
     if (at == past->n) {
-        past->trial =
-            weft_grow(past->mem, past->trial, sizeof *past->trial, past->n++, &past->room);
+        WEFT_GROW(past->mem, past->trial, past->n++, &past->room);
         past->trial[at].conf = WEFT_NEW(past->mem, double, dim);
         if (dim > 0) memcpy(past->trial[at].conf, conf, dim * sizeof *conf);
     }
@@ -96,8 +95,7 @@ static weft_past_level *level_of(weft_past *past, double resource)
     int64_t at = past->nlevel;
     while (at > 0 && past->level[at - 1].resource > resource) at--;
     if (at > 0 && !(past->level[at - 1].resource < resource)) return &past->level[at - 1];
-    past->level = weft_grow(past->mem, past->level, sizeof *past->level, past->nlevel,
-                            &past->roomlevel);
+    WEFT_GROW(past->mem, past->level, past->nlevel, &past->roomlevel);
     memmove(past->level + at + 1, past->level + at,
             (size_t)(past->nlevel++ - at) * sizeof *past->level);
     past->level[at] = (weft_past_level){.resource = resource};
@@ -141,13 +139,11 @@ void weft_past_told(void *self, int64_t number, const weft_observation *observed
     past->flying--;
     past->trial[trial].in_flight = 0;
     past->trial[trial].other = observed->other;
-    level->told =
-        weft_grow(past->mem, level->told, sizeof *level->told, level->n, &level->room);
+    WEFT_GROW(past->mem, level->told, level->n, &level->room);
     weft_rank rank = weft_rank_of(observed->loss, observed->tie, trial);
     if (observed->res) {
         rank.excess = observed->res->aims.excess;
-        level->point = weft_grow(past->mem, level->point, sizeof *level->point, level->n,
-                                 &level->roompoint);
+        WEFT_GROW(past->mem, level->point, level->n, &level->roompoint);
         level->point[level->n] =
             weft_result_point(observed->res, 0, past->space->objectives);
         level->point[level->n].id = trial;

@@ -40,8 +40,7 @@ void weft_process_told(void *self, int64_t number, const weft_observation *obser
 {
     weft_process *process = self;
     weft_past_told(&process->past, number, observed);
-    process->told = weft_grow(process->past.mem, process->told, sizeof *process->told,
-                              process->ntold, &process->roomtold);
+    WEFT_GROW(process->past.mem, process->told, process->ntold, &process->roomtold);
     process->told[process->ntold++] =
         (weft_process_result){number - process->past.first, observed->resource};
 }
@@ -316,8 +315,7 @@ static void set_rows(weft_process *process, int64_t n, const weft_process_point 
         weft_process_place(process, process->past.trial[row[i].trial].conf, row[i].share,
                            x);
         weft_gauss_add(&process->gauss, x);
-        process->row = weft_regrow(process->kept, process->row, sizeof *process->row, i,
-                                   &process->roomrow);
+        WEFT_REGROW(process->kept, process->row, i, &process->roomrow);
         process->row[i] = row[i];
     }
 }

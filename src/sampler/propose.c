@@ -43,7 +43,7 @@ static void judge(struct search *search, int m, const double *conf, double *valu
 {
     const weft_process *process = search->process;
     weft_arena *tmp = process->past.mem;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int dim = process->past.space->dim, width = process->gauss.width;
     double *x = WEFT_NEW(tmp, double, m *width), slope[2];
     double mean[WEFT_GAUSS_BATCH], variance[WEFT_GAUSS_BATCH];
@@ -59,7 +59,6 @@ static void judge(struct search *search, int m, const double *conf, double *valu
         search->value = value[i];
         memcpy(search->conf, conf + i * dim, (size_t)dim * sizeof *conf);
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- numbers: a quasi-Newton method ---- */
@@ -122,7 +121,7 @@ static void climb_numbers(struct search *search, int steps, double *conf, double
     const weft_process *process = search->process;
     int dim = process->past.space->dim;
     weft_arena *tmp = process->past.mem;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *all = WEFT_NEW(tmp, double, 6 * dim), *u = all, *lo = all + dim,
            *hi = all + 2 * dim, *next = all + 3 * dim;
     struct climb climb = {.search = search,
@@ -144,7 +143,6 @@ static void climb_numbers(struct search *search, int steps, double *conf, double
             next[climb.axis[i]] = weft_past_value(&process->past, climb.axis[i], u[i]);
         accept(search, next, conf, value);
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- other values ---- */
@@ -357,7 +355,7 @@ void weft_process_propose(void *self, int64_t number, double *conf)
     weft_process *process = self;
     const weft_space *space = process->past.space;
     weft_arena *tmp = process->past.mem;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const weft_past_level *level =
         weft_past_highest(&process->past, process->curves ? 1 : process->design);
     struct search search = {.process = process,
@@ -374,5 +372,4 @@ void weft_process_propose(void *self, int64_t number, double *conf)
     else
         weft_space_config(space, number, conf);
     if (weft_space_forbids(space, conf)) weft_space_config(space, number, conf);
-    weft_arena_reset(tmp, mark);
 }

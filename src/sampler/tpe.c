@@ -80,8 +80,7 @@ static void place_trial(tpe_sampler *tpe, int a, int64_t trial, double value)
     axis->missing += isnan(value) != 0;
     if (tpe->past.type[a] == WEFT_AXIS_CATEGORY || isnan(value)) return;
     double at = weft_axis_unit(&tpe->past.space->axis[a], value);
-    axis->place =
-        weft_grow(tpe->past.mem, axis->place, sizeof *axis->place, axis->n, &axis->room);
+    WEFT_GROW(tpe->past.mem, axis->place, axis->n, &axis->room);
     int64_t i = axis->n++;
     for (; i > 0 && axis->place[i - 1].at > at; i--) axis->place[i] = axis->place[i - 1];
     axis->place[i] = (tpe_place){at, trial};
@@ -306,7 +305,7 @@ static void tpe_propose(void *self, int64_t number, double *conf)
         weft_space_config(space, number, conf);
         return;
     }
-    size_t mark = weft_arena_mark(tpe->past.mem);
+    WEFT_REWIND(tpe->past.mem);
     struct step step = {
         .tpe = tpe, .number = number, .set = WEFT_NEW(tpe->past.mem, tpe_set, tpe->past.n)};
     divide(&step, level);
@@ -321,7 +320,6 @@ static void tpe_propose(void *self, int64_t number, double *conf)
     }
     if (space->nforbid > 0 && weft_space_misfit(space, conf) >= 0)
         weft_space_config(space, number, conf); /* all candidates were forbidden */
-    weft_arena_reset(tpe->past.mem, mark);
 }
 
 extern const weft_sampler weft_sampler_tpe;

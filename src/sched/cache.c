@@ -103,7 +103,7 @@ int weft_cached_save(const weft_sched *sched, weft_cached *cached)
 {
     const weft_holder *holder = sched->task->traits.holder;
     if (cached->saved) return 1;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_state state = room_for(sched, cached, tmp);
     int saved = holder->held(sched->task_self, cached->id.trial, cached->id.job, &state) &&
                 holder->save(sched->task_self, cached->id.trial, cached->id.job);
@@ -112,7 +112,6 @@ int weft_cached_save(const weft_sched *sched, weft_cached *cached)
         saved = 0;
     }
     cached->saved = saved;
-    weft_arena_free(tmp);
     return saved;
 }
 
@@ -178,7 +177,7 @@ static int64_t last_saved(const weft_sched *sched, const weft_job_record *const 
 {
     if (!weft_held_is_on(sched)) return -1;
     for (int64_t i = n - 2; i >= 0; i--) {
-        weft_arena *mem = weft_arena_new();
+        WEFT_SCRATCH(mem);
         weft_state state =
             weft_state_new(sched->task, sched->task_self, &record[i]->job, mem);
         weft_state_id id = id_of(record[i], record[i]->stored, &state);
@@ -186,7 +185,6 @@ static int64_t last_saved(const weft_sched *sched, const weft_job_record *const 
         if (program_has(sched, id.trial, id.job, &state) ||
             weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state) == WEFT_OK)
             return i;
-        weft_arena_free(mem);
     }
     *out = (weft_own_state){0};
     return -1;
@@ -211,7 +209,7 @@ static weft_status repeat_jobs(weft_sched *sched, const weft_job_record *const *
  * be. Collective over team. */
 static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_state *state)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t n = 0;
     for (int64_t job = cached->job; job >= 0;
          job = sched->queue.record[sched->queue.row[job]].parent)
@@ -229,7 +227,6 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
     }
     if (st == WEFT_OK) st = copy_made(sched, &cached->id, state, &last.state);
     weft_own_drop(&last);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -299,8 +296,7 @@ static void unpin(weft_sched *sched, weft_cached *cached)
 static void make_newest(weft_sched *sched, weft_cached *cached)
 {
     weft_cache *cache = sched->own.cache;
-    cache->newest = weft_regrow(sched->mem, cache->newest, sizeof *cache->newest,
-                                cache->nnewest, &cache->roomnewest);
+    WEFT_REGROW(sched->mem, cache->newest, cache->nnewest, &cache->roomnewest);
     cached->newest = 1;
     cached->at = cache->nnewest;
     cache->newest[cache->nnewest++] = cached;
@@ -341,7 +337,7 @@ void weft_cache_bound(weft_sched *sched)
     if (!(1e9 * sched->limits.disk > 0) || cache->kept <= 1e9 * sched->limits.disk ||
         !sched->rundir)
         return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct candidate *list = WEFT_NEW(tmp, struct candidate, cache->nnewest);
     size_t n = 0;
     for (int64_t i = 0; i < cache->nnewest; i++) {
@@ -357,7 +353,6 @@ void weft_cache_bound(weft_sched *sched)
         list[i].cached->gone = 1;
         cache->kept -= bytes_of(list[i].cached);
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- trials ---- */
@@ -371,8 +366,7 @@ static weft_trial *trial_of(weft_sched *sched, const weft_job *job)
                "order in which they begin",
                name, (long long)job->trial, (long long)cache->ntrial);
     if (job->trial == cache->ntrial) {
-        cache->trial = weft_regrow(sched->mem, cache->trial, sizeof *cache->trial,
-                                   cache->ntrial, &cache->roomtrial);
+        WEFT_REGROW(sched->mem, cache->trial, cache->ntrial, &cache->roomtrial);
         cache->trial[cache->ntrial++] = (weft_trial){0};
     }
     weft_trial *trial = &cache->trial[job->trial];
@@ -528,12 +522,11 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached 
         return weft_agree(weft_state_copy(state, &parent->own.state), sched->team);
     if (state->nx == parent->id.nx && state->naux == parent->id.naux)
         return fetch_state(sched, parent, state);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_state all = room_for(sched, parent, tmp);
     weft_status st = fetch_state(sched, parent, &all);
     if (st == WEFT_OK) st = weft_agree(weft_state_copy(state, &all), sched->team);
     weft_kept_drop(all.kept);
-    weft_arena_free(tmp);
     return st;
 }
 

@@ -71,7 +71,7 @@ weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs)
         return weft_fail(WEFT_STOP, "stopped after %lld jobs: %s", (long long)jobs,
                          sched->session.broken);
     const char *path = sched->rundir ? sched->rundir->path : "RUN.h5";
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *reason = "another team";
     if (sched->session.why > WEFT_WHY_SIGNAL)
         reason = weft_arena_text(tmp, "signal %d", sched->session.why - WEFT_WHY_SIGNAL);
@@ -82,7 +82,6 @@ weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs)
     weft_status st = weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft %s %s`",
                                reason, progress_text(sched, jobs, tmp),
                                sched->task->remote.trade ? "serve" : "resume", path);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -141,14 +140,13 @@ static void show_round(weft_sched *sched, const weft_job_record *record, int64_t
     if (now - sched->session.shown < (terminal ? REDRAW : RELOG)) return;
     sched->session.shown = now;
     double rate = seconds > 0 ? (double)done / seconds : 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *text = weft_arena_text(
         tmp, "round %lld of %lld in job %lld: %s %.3g rounds/s, %.0f s left for it",
         (long long)done, (long long)record->nunit, (long long)record->job.id,
         first_of(sched->task->traits.rows, record->row + (done - 1) * record->ncolumn, tmp),
         rate, rate > 0 ? (double)(record->nunit - done) / rate : 0);
     show_text(text);
-    weft_arena_free(tmp);
 }
 
 void weft_show_job(weft_sched *sched, const weft_job_record *record)
@@ -158,7 +156,7 @@ void weft_show_job(weft_sched *sched, const weft_job_record *record)
     int64_t left = all > sched->queue.known ? all - sched->queue.known : 0;
     double rate = spent > 0 ? sched->queue.ran / spent : 0;
     char where[32] = "", rounds[32] = "";
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     if (sched->teams > 1)
         snprintf(where, sizeof where, " by team %lld", (long long)record->team);
     if (record->nunit > 0)
@@ -173,7 +171,6 @@ void weft_show_job(weft_sched *sched, const weft_job_record *record)
         rate > 0 ? (double)left / rate : 0);
     sched->session.shown = weft_now();
     show_text(text);
-    weft_arena_free(tmp);
 }
 
 void weft_show_scored(double share)
@@ -224,10 +221,9 @@ void weft_job_place(const weft_sched *sched, int64_t trial, int64_t job, int asi
                     weft_state *state)
 {
     if (!state->kept || !sched->rundir || sched->team->rank > 0) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int number = aside > 0 ? 2 * sched->crew.group + aside : 0;
     weft_kept_place(state->kept, weft_rundir_kept(sched->rundir, trial, job, number, tmp));
-    weft_arena_free(tmp);
 }
 
 void weft_own_drop(weft_own_state *own)
@@ -247,7 +243,7 @@ static void average_times(job_run *run)
     weft_team *team = run->sched->team;
     run->summed = run->done;
     if (run->record->nunit == 0 || n == 0) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *t = WEFT_NEW(tmp, double, 4 * n);
     const weft_spent *own = run->record->spent + first;
     for (int64_t i = 0; i < n; i++) {
@@ -259,7 +255,6 @@ static void average_times(job_run *run)
     for (int64_t i = 0; i < n; i++)
         run->record->spent[first + i] =
             (weft_spent){t[4 * i], t[4 * i + 1], t[4 * i + 2], t[4 * i + 3]};
-    weft_arena_free(tmp);
 }
 
 /* ---- stopping ---- */
@@ -314,7 +309,7 @@ static weft_status poll_team(job_run *run)
 static void share_record(weft_team *team, weft_job_record *record, weft_arena *mem)
 {
     if (team->size == 1) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     size_t bytes = 0;
     void *packed = team->rank == 0 ? weft_job_record_pack(record, &bytes, tmp) : NULL;
     weft_bcast(team, &bytes, sizeof bytes, 0);
@@ -322,7 +317,6 @@ static void share_record(weft_team *team, weft_job_record *record, weft_arena *m
     weft_bcast(team, packed, bytes, 0);
     weft_check(team->rank == 0 || weft_job_record_unpack(record, packed, mem),
                "job %lld is not the same on all ranks", (long long)record->job.id);
-    weft_arena_free(tmp);
 }
 
 /* ---- rounds ---- */
@@ -489,7 +483,7 @@ static double epsilon_of(const job_run *run)
     int64_t n = 1;
     for (int64_t id = run->record->parent; id >= 0; n++)
         id = queue->record[queue->row[id]].parent;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_job *job = WEFT_NEW(tmp, weft_job, n);
     const weft_job_record *record = run->record;
     for (int64_t i = n - 1; i >= 0; i--) {
@@ -498,7 +492,6 @@ static double epsilon_of(const job_run *run)
     }
     weft_ledger ledger;
     int paid = sched->task->ledger(sched->task_self, n, job, 0, &ledger);
-    weft_arena_free(tmp);
     return paid ? ledger.epsilon : (double)NAN;
 }
 
@@ -600,20 +593,19 @@ weft_status weft_job_run(weft_sched *sched, weft_flight *flight, weft_job_begins
 
 int weft_job_is_begun(const weft_sched *sched, const weft_job_record *told)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_job_record part;
     int begun = sched->team->rank == 0 &&
                 weft_checkpoint_peek(weft_checkpoint_name(sched->rundir, told->stored, tmp),
                                      sched->rundir->id, &part, tmp);
     weft_bcast(sched->team, &begun, sizeof begun, 0);
-    weft_arena_free(tmp);
     return begun;
 }
 
 weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
                            const weft_state *from, weft_own_state *out)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_job_record record = weft_job_record_new(&told->job, tmp);
     record.job.id = told->stored; /* which the state may name */
     record.parent = told->parent;
@@ -638,7 +630,6 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
         weft_arena_free(out->mem); /* its checkpoint needs what is kept */
     else if (st != WEFT_OK)
         weft_own_drop(out);
-    weft_arena_free(tmp);
     return st;
 }
 

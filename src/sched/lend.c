@@ -75,13 +75,12 @@ void weft_lend_save_all(weft_sched *sched)
 {
     struct candidate *list;
     if (!weft_held_is_on(sched)) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t n = list_held(sched, &list, tmp);
     for (int64_t i = 0; i < n; i++)
         if (!list[i].record->job.last) weft_cached_save(sched, list[i].cached);
     weft_cached *won = sched->own.cache->won;
     if (won) weft_cached_save(sched, won);
-    weft_arena_free(tmp);
 }
 
 void weft_lend_save_winner(weft_sched *sched)
@@ -110,7 +109,7 @@ void weft_lend_bound(weft_sched *sched)
     if (!weft_held_is_on(sched)) return;
     int64_t excess = sched->task->traits.holder->excess(sched->task_self);
     if (excess <= 0) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t n = list_held(sched, &list, tmp);
     excess += (int64_t)(SHARE * (double)n);
     if (n > 0) qsort(list, (size_t)n, sizeof *list, worst_first);
@@ -118,7 +117,6 @@ void weft_lend_bound(weft_sched *sched)
         weft_cached_save(sched, list[i].cached);
         weft_held_forget(sched, list[i].cached->id.trial, list[i].cached->id.job);
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- other teams ---- */
@@ -132,8 +130,7 @@ static weft_lent *lent_of(weft_sched *sched)
 void weft_lend_want(weft_sched *sched, const weft_flight *flight)
 {
     weft_lent *lent = lent_of(sched);
-    lent->waiting =
-        weft_regrow(sched->mem, lent->waiting, sizeof *lent->waiting, lent->n, &lent->room);
+    WEFT_REGROW(sched->mem, lent->waiting, lent->n, &lent->room);
     lent->waiting[lent->n++] =
         (struct waiting){flight->record.job.id, flight->parent->job, 0};
     weft_notice_send(sched, (weft_notice){.what = WEFT_WANTED,

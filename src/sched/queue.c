@@ -289,8 +289,7 @@ void weft_flights_end(weft_flights *flights, weft_flight *flight)
     flights->now = fmax(flights->now, flight->record.end);
     flights->ticket += flight->record.ticket == flights->ticket;
     weft_flights_due(flights);
-    flights->idle = weft_regrow(flights->mem, flights->idle, sizeof *flights->idle,
-                                flights->nidle, &flights->roomidle);
+    WEFT_REGROW(flights->mem, flights->idle, flights->nidle, &flights->roomidle);
     flights->idle[flights->nidle++] = flight->record.worker;
     flight->next = flights->unused;
     flights->unused = flight;
@@ -307,10 +306,8 @@ weft_flight *weft_queue_start(weft_sched *sched, const weft_job *job, double sec
 {
     weft_queue *queue = &sched->queue;
     weft_flight *flight = weft_flights_start(&queue->flights, job, seconds);
-    queue->job = weft_regrow(sched->mem, queue->job, sizeof(weft_flight *), queue->asked,
-                             &queue->roomjob);
-    queue->row = weft_regrow(sched->mem, queue->row, sizeof *queue->row, queue->asked,
-                             &queue->roomrow);
+    WEFT_REGROW(sched->mem, queue->job, queue->asked, &queue->roomjob);
+    WEFT_REGROW(sched->mem, queue->row, queue->asked, &queue->roomrow);
     queue->job[queue->asked++] = flight;
     return flight;
 }
@@ -392,8 +389,7 @@ int weft_queue_told(weft_sched *sched, const weft_job_record *record)
     weft_queue *queue = &sched->queue;
     int leads = queue->n == 0 || weft_job_record_beats(record, &queue->winner);
     if (leads) queue->winner = *record;
-    queue->record = weft_regrow(sched->mem, queue->record, sizeof *queue->record, queue->n,
-                                &queue->room);
+    WEFT_REGROW(sched->mem, queue->record, queue->n, &queue->room);
     queue->row[record->job.id] = queue->n;
     queue->record[queue->n++] = *record;
     return leads;

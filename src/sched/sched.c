@@ -264,7 +264,7 @@ static void enter_message(weft_sched *sched, const weft_message *message)
 static void receive_all(weft_sched *sched)
 {
     if (sched->teams == 1) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (;;) {
         weft_message message = {0};
         int there = leads(sched) && weft_peers_receive(sched->crew.peers, &message, tmp);
@@ -276,7 +276,6 @@ static void receive_all(weft_sched *sched)
         enter_message(sched, &message);
         weft_arena_reset(tmp, 0);
     }
-    weft_arena_free(tmp);
 }
 
 /* Waits for a result, up to REST_SECONDS. Collective over team. */
@@ -453,7 +452,7 @@ static weft_status end_trade(weft_sched *sched)
 static weft_status publish(weft_sched *sched, const weft_job_record *record)
 {
     if (!sched->rundir) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     size_t bytes;
     const void *packed = weft_job_record_pack(record, &bytes, tmp);
     weft_status st = weft_rundir_add(sched->rundir, record, packed, bytes);
@@ -463,7 +462,6 @@ static weft_status publish(weft_sched *sched, const weft_job_record *record)
     if (st == WEFT_OK && sched->crew.peers)
         weft_peers_send(sched->crew.peers, packed, bytes);
     if (st == WEFT_OK) st = weft_rundir_sync(sched->rundir, 0);
-    weft_arena_free(tmp);
     return st;
 }
 

@@ -59,8 +59,7 @@ weft_claimed *weft_trust_turn(weft_sched *sched, int64_t job)
 {
     weft_trust *trust = sched->own.trust;
     while (trust->nturn <= job) {
-        trust->turn = weft_regrow(sched->mem, trust->turn, sizeof *trust->turn,
-                                  trust->nturn, &trust->roomturn);
+        WEFT_REGROW(sched->mem, trust->turn, trust->nturn, &trust->roomturn);
         trust->turn[trust->nturn++] = (weft_claimed){0};
     }
     return &trust->turn[job];
@@ -77,8 +76,7 @@ static void take_turn(weft_sched *sched, int64_t job)
     weft_flight *flight = flight_of(sched, job);
     if (flight) weft_flights_leave(&sched->queue.flights, flight);
     weft_trust_turn(sched, job)->taken = 0;
-    trust->handed = weft_regrow(sched->mem, trust->handed, sizeof *trust->handed,
-                                trust->nhanded, &trust->roomhanded);
+    WEFT_REGROW(sched->mem, trust->handed, trust->nhanded, &trust->roomhanded);
     trust->handed[trust->nhanded++] = job;
 }
 

@@ -88,14 +88,13 @@ enum { DRAWS = 10000, FEWEST = 10 }; /* random configurations, and how many are 
 weft_status weft_space_check_random(const weft_space *space)
 {
     if (space->nforbid == 0) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *conf = WEFT_NEW(tmp, double, space->dim);
     int out = 0;
     for (int i = 0; i < DRAWS; i++) {
         weft_space_draw(space, i, 0, conf);
         out += weft_space_forbids(space, conf) != NULL;
     }
-    weft_arena_free(tmp);
     double share = 100. * out / DRAWS;
     if (out > DRAWS - FEWEST)
         return weft_fail(WEFT_ECONF,
@@ -243,7 +242,7 @@ static double distance(const weft_space *space, const double *conf, const double
 int weft_space_unused(const weft_space *space, char *used, double *conf, weft_arena *tmp)
 {
     int64_t at = number_of(space, conf), n = weft_space_points(space), best = -1;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *other = WEFT_NEW(tmp, double, space->dim), least = INFINITY;
     for (int64_t i = 0; i < n && used[at]; i++) {
         if (used[i]) continue;
@@ -254,7 +253,6 @@ int weft_space_unused(const weft_space *space, char *used, double *conf, weft_ar
         least = way;
         best = i;
     }
-    weft_arena_reset(tmp, mark);
     if (best >= 0) point_at(space, best, conf);
     int found = !used[at] || best >= 0;
     used[best >= 0 ? best : at] = 1;
@@ -618,7 +616,7 @@ static int next_point(const weft_space *space, const int64_t *levels, int64_t *a
 
 int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *levels = WEFT_NEW(tmp, int64_t, space->dim),
             *at = WEFT_NEW(tmp, int64_t, space->dim);
     double *conf = WEFT_NEW(tmp, double, space->dim);
@@ -636,7 +634,6 @@ int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
         space->list = weft_regrow(mem, space->list, row, n, &room);
         memcpy(space->list + n++ * space->dim, conf, row);
     } while (n <= most && next_point(space, levels, at, conf));
-    weft_arena_free(tmp);
     space->listed = n;
     return n;
 }

@@ -12,12 +12,6 @@ struct ranked {
     double far; /* squared distance to those that stand before it */
 };
 
-/* A point that is cut at its last objective. */
-struct slice {
-    double at;
-    const double *x;
-};
-
 static double value(const weft_point *point, int i)
 {
     return point->x ? point->x[i] : 0;
@@ -37,7 +31,7 @@ int weft_point_dominates(const weft_point *a, const weft_point *b, int m)
 
 void weft_front_of(int64_t n, const weft_point *point, int m, int *front)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *above = WEFT_NEW(tmp, int64_t, n), left = n; /* that dominate it */
     for (int64_t i = 0; i < n; i++) {
         front[i] = -1;
@@ -54,7 +48,6 @@ void weft_front_of(int64_t n, const weft_point *point, int m, int *front)
                 above[j] -= weft_point_dominates(&point[i], &point[j], m);
         }
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- order ---- */
@@ -155,7 +148,7 @@ static int64_t front_end(int64_t n, const struct ranked *ranked, int64_t first)
 
 void weft_front_order(int64_t n, weft_point *point, int m)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct ranked *ranked = rank_all(n, point, m, tmp);
     for (int64_t first = 0, next; first < n; first = next) {
         next = front_end(n, ranked, first);
@@ -163,42 +156,35 @@ void weft_front_order(int64_t n, weft_point *point, int m)
             spread(next - first, ranked + first, m, tmp);
     }
     for (int64_t i = 0; i < n; i++) point[i] = ranked[i].point;
-    weft_arena_free(tmp);
 }
 
 /* ---- volume ---- */
-
-static int by_slice(const void *left, const void *right)
-{
-    const struct slice *a = left, *b = right;
-    return (a->at > b->at) - (a->at < b->at);
-}
 
 /* Of x[n], each of which dominates the reference; `tmp` has the slices. */
 static double volume(int64_t n, const double *const *x, int m, const double *reference,
                      weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
-    struct slice *slice = WEFT_NEW(tmp, struct slice, n);
+    WEFT_REWIND(tmp);
+    weft_placed *slice = WEFT_NEW(tmp, weft_placed, n);
     const double **lower = WEFT_NEW(tmp, const double *, n);
     double sum = 0, least = INFINITY;
-    for (int64_t i = 0; i < n; i++) slice[i] = (struct slice){x[i][m - 1], x[i]};
-    qsort(slice, (size_t)n, sizeof *slice, by_slice);
+    for (int64_t i = 0; i < n; i++) slice[i] = (weft_placed){x[i][m - 1], i};
+    weft_sort_rising(n, slice);
     for (int64_t i = 0; i < n; i++) {
-        double end = i + 1 < n ? slice[i + 1].at : reference[m - 1];
-        lower[i] = slice[i].x;
-        least = fmin(least, slice[i].x[0]);
-        if (!(end > slice[i].at)) continue;
-        sum += (end - slice[i].at) * (m == 2 ? reference[0] - least
-                                             : volume(i + 1, lower, m - 1, reference, tmp));
+        double end = i + 1 < n ? slice[i + 1].value : reference[m - 1];
+        lower[i] = x[slice[i].at];
+        least = fmin(least, lower[i][0]);
+        if (!(end > slice[i].value)) continue;
+        sum +=
+            (end - slice[i].value) *
+            (m == 2 ? reference[0] - least : volume(i + 1, lower, m - 1, reference, tmp));
     }
-    weft_arena_reset(tmp, mark);
     return sum;
 }
 
 double weft_front_volume(int64_t n, const weft_point *point, int m, const double *reference)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const double **x = WEFT_NEW(tmp, const double *, n);
     int64_t inside = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -206,9 +192,7 @@ double weft_front_volume(int64_t n, const weft_point *point, int m, const double
         for (int k = 0; k < m && all; k++) all = point[i].x[k] < reference[k];
         if (all) x[inside++] = point[i].x;
     }
-    double sum = inside > 0 ? volume(inside, x, m, reference, tmp) : 0;
-    weft_arena_free(tmp);
-    return sum;
+    return inside > 0 ? volume(inside, x, m, reference, tmp) : 0;
 }
 
 /* ---- motpe ---- */
@@ -251,7 +235,7 @@ static void cut(int64_t n, struct ranked *ranked, int m, int64_t good,
 
 void weft_front_choose(int64_t n, weft_point *point, int m, int64_t good)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct ranked *ranked = rank_all(n, point, m, tmp);
     double *reference = WEFT_NEW(tmp, double, m);
     refer(n, ranked, m, reference);
@@ -261,5 +245,4 @@ void weft_front_choose(int64_t n, weft_point *point, int m, int64_t good)
             cut(next - first, ranked + first, m, good - first, reference, tmp);
     }
     for (int64_t i = 0; i < n; i++) point[i] = ranked[i].point;
-    weft_arena_free(tmp);
 }

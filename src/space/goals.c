@@ -143,12 +143,11 @@ static const char *known(const weft_measured *task, weft_arena *tmp)
 
 static weft_status fail_name(const weft_goal *goal, const weft_measured *task)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_status st = weft_fail(WEFT_ECONF,
                                "run.objectives or run.limits: task %s measures no %s; "
                                "expected one of %s",
                                task->name, goal->name, known(task, tmp));
-    weft_arena_free(tmp);
     return st;
 }
 

@@ -468,12 +468,10 @@ void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
 /* Of a packed job behind so many bytes. */
 static uint64_t hash_behind(const weft_job *job, size_t skip)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     size_t bytes;
     const char *packed = weft_job_pack(job, &bytes, tmp);
-    uint64_t h = weft_hash(packed + skip, bytes - skip, 0);
-    weft_arena_free(tmp);
-    return h;
+    return weft_hash(packed + skip, bytes - skip, 0);
 }
 
 uint64_t weft_job_hash(const weft_job *job)
@@ -546,14 +544,13 @@ int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_are
 {
     record_head head;
     memcpy(&head, packed, sizeof head);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     size_t bytes;
     const char *job = weft_job_pack(&record->job, &bytes, tmp);
     const size_t id = sizeof record->job.id;
-    int same = bytes == (size_t)head.job_bytes &&
-               memcmp(job + id, (const char *)packed + sizeof head + id, bytes - id) == 0;
-    weft_arena_free(tmp);
-    if (!same) return 0;
+    if (bytes != (size_t)head.job_bytes ||
+        memcmp(job + id, (const char *)packed + sizeof head + id, bytes - id) != 0)
+        return 0;
     /* The scheduler determines worker, start and end in virtual time. */
     weft_job_record own = *record;
     struct cursor cursor = after_job(packed, mem);

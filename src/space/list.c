@@ -141,8 +141,7 @@ static weft_status read_row(void *self, const weft_lines *row)
         TRY(table->ncolumn == 0 ? read_name(table, text) : read_value(table, text));
     }
     if (table->ncolumn > 0) {
-        table->at =
-            weft_grow(table->mem, table->at, sizeof *table->at, space->count, &table->nat);
+        WEFT_GROW(table->mem, table->at, space->count, &table->nat);
         table->at[space->count++] = table->line;
     }
     table->ncolumn = row->n;
@@ -155,7 +154,7 @@ static weft_status check_distinct(const struct table *table)
 {
     const weft_space *space = table->space;
     size_t bytes = (size_t)space->dim * sizeof *space->list;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_names known = {.mem = tmp};
     weft_status st = WEFT_OK;
     for (int64_t i = 0; i < space->count && st == WEFT_OK; i++) {
@@ -168,7 +167,6 @@ static weft_status check_distinct(const struct table *table)
                            "%s:%d: the configuration of line %d again; keep one of them",
                            space->file, table->at[i], table->at[first]);
     }
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -189,7 +187,7 @@ static void describe_axis(const weft_space *space, int a, weft_arena *mem)
         int seen = 0;
         while (seen < axis->nvalue && fabs(axis->value[seen] - v) > 0) seen++;
         if (!named || seen < axis->nvalue) continue;
-        axis->value = weft_grow(mem, axis->value, sizeof *axis->value, seen, &room);
+        WEFT_GROW(mem, axis->value, seen, &room);
         axis->value[axis->nvalue++] = v;
     }
 }
@@ -228,7 +226,7 @@ static weft_status write_row(const char **at, weft_names *names, char **end,
 {
     const char *word, *key = NULL, *own = NULL;
     size_t n;
-    size_t mark = weft_arena_mark(mem);
+    WEFT_REWIND(mem);
     const char **value = WEFT_NEW(mem, const char *, names->n);
     while (next_word(at, &word, &n)) {
         TRY(split_word(word, n, &key, &own, mem));
@@ -240,7 +238,6 @@ static weft_status write_row(const char **at, weft_names *names, char **end,
     }
     for (int64_t i = 0; i < names->n; i++)
         *end = stpcpy(stpcpy(*end, i ? "\t" : "\n"), value[i] ? value[i] : "-");
-    weft_arena_reset(mem, mark);
     return WEFT_OK;
 }
 

@@ -74,40 +74,24 @@ static double f1_of(int classes, const struct counts *counts)
     return sum / there;
 }
 
-/* A row's score for a class, and its weight as one of the class, or of another. */
-struct ranked {
-    double score, own, other;
-    int64_t row;
-};
-
-/* By score; equal ones by row, so that sums of weights do not depend on the sort. */
-static int by_score(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->score < y->score || x->score > y->score) return x->score > y->score ? 1 : -1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 /* Pairs of a row of class k and another that are in order, ties half, by all pairs. A score
- * that is not a number is below all. */
+ * that is not a number is below all. Rows of equal scores are in their order, so that sums
+ * of weights do not depend on the sort. */
 static double auc_of_class(const weft_predictions *predictions, const weft_truth *truth,
-                           int k, struct ranked *ranked)
+                           int k, weft_placed *ranked)
 {
     double pairs = 0, own = 0, others = 0;
     for (int64_t i = 0; i < predictions->n; i++) {
-        double score = predictions->score[i * predictions->classes + k],
-               weight = weight_of(truth, i);
-        int is = truth->label[i] == k;
-        ranked[i] = (struct ranked){isnan(score) ? -INFINITY : score, is ? weight : 0,
-                                    is ? 0 : weight, i};
+        double score = predictions->score[i * predictions->classes + k];
+        ranked[i] = (weft_placed){isnan(score) ? -INFINITY : score, i};
     }
-    qsort(ranked, (size_t)predictions->n, sizeof *ranked, by_score);
+    weft_sort_rising(predictions->n, ranked);
     for (int64_t i = 0; i < predictions->n;) {
         int64_t end = i;
         double here = 0, rest = 0;
-        for (; end < predictions->n && !(ranked[end].score > ranked[i].score); end++) {
-            here += ranked[end].own;
-            rest += ranked[end].other;
+        for (; end < predictions->n && !(ranked[end].value > ranked[i].value); end++) {
+            int64_t row = ranked[end].at;
+            *(truth->label[row] == k ? &here : &rest) += weight_of(truth, row);
         }
         pairs += here * (others + rest / 2);
         own += here;
@@ -122,7 +106,7 @@ static double auc_of(const weft_predictions *predictions, const weft_truth *trut
 {
     int there = 0, classes = predictions->classes;
     double sum = 0;
-    struct ranked *ranked = WEFT_NEW(mem, struct ranked, predictions->n);
+    weft_placed *ranked = WEFT_NEW(mem, weft_placed, predictions->n);
     for (int k = classes > 2 ? 0 : 1; k < classes; k++) {
         double auc = auc_of_class(predictions, truth, k, ranked);
         if (isnan(auc)) continue;
@@ -187,12 +171,11 @@ weft_quality weft_quality_of(const weft_predictions *predictions, const weft_tru
         return quality;
     }
     quality.confusion = WEFT_NEW(mem, double, classes *classes);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct counts *counts = count(predictions, truth, quality.confusion, tmp);
     quality.balanced = balanced_of(predictions->classes, counts);
     quality.f1 = f1_of(predictions->classes, counts);
     quality.auc = auc_of(predictions, truth, tmp);
-    weft_arena_free(tmp);
     return quality;
 }
 
@@ -200,7 +183,7 @@ double weft_measure_of(weft_measure measure, const weft_predictions *predictions
                        const weft_truth *truth)
 {
     if (predictions->n == 0) return NAN;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double value = NAN;
     int classes = predictions->classes;
     switch (measure) {
@@ -220,7 +203,6 @@ double weft_measure_of(weft_measure measure, const weft_predictions *predictions
         break;
     default: weft_die("measure %d is of sums over samples", (int)measure);
     }
-    weft_arena_free(tmp);
     return value;
 }
 

@@ -195,7 +195,7 @@ void weft_mix_halve(weft_mix *mix, const weft_rank *rank, int keep, int flat)
 {
     weft_check(keep > 0 && mix->nblock == 1, "halving of %d blocks that keeps %d",
                mix->nblock, keep);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_rank *order = WEFT_NEW(tmp, weft_rank, mix->k);
     int n = 0;
     for (int i = 0; i < mix->k; i++)
@@ -203,7 +203,6 @@ void weft_mix_halve(weft_mix *mix, const weft_rank *rank, int keep, int flat)
     qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
     for (int e = keep; e < n; e++) mix->logp[order[e].id] = -INFINITY;
     for (int e = 0; flat && e < keep && e < n; e++) mix->logp[order[e].id] = 0;
-    weft_arena_free(tmp);
     normalise(mix);
 }
 
@@ -320,7 +319,7 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
                           const double *after, const double *weight)
 {
     if (rule->schedule == WEFT_UPDATE_NONE) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *score = WEFT_NEW(tmp, double, n), *grad = WEFT_NEW(tmp, double, mix->k);
     if (read_scores(rule, n, before, after, score) > 0) {
         double mean = 0;
@@ -336,7 +335,6 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
         weft_mix_step(mix, 1, grad);
         keep_baseline(rule, drift, mean);
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- races ---- */
@@ -386,7 +384,7 @@ void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix 
                         const int *pick, const double *before, const double *after,
                         const double *weight)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *x = WEFT_NEW(tmp, double, n), *s = evidence, *v = evidence + mix->k;
     if (read_scores(rule, n, before, after, x) > 0 && standardise(n, weight, x)) {
         for (int j = 0; j < n; j++)
@@ -397,5 +395,4 @@ void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix 
             }
         for (int b = 0; b < mix->nblock; b++) eliminate(rule, mix, b, s, v);
     }
-    weft_arena_free(tmp);
 }

@@ -96,8 +96,7 @@ static void include(const weft_space *space, int64_t at, const weft_entry *entry
         if (n++ == 0) first = i;
         if (range->nvalue == 0) continue;
         range->step = 0;
-        range->value =
-            weft_grow(mem, range->value, sizeof *range->value, range->nvalue, &room);
+        WEFT_GROW(mem, range->value, range->nvalue, &room);
         range->value[range->nvalue++] = v;
     }
     if (n == 0) return;

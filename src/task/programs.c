@@ -43,6 +43,11 @@ const char *weft_json_quote(const char *text, weft_arena *mem)
     return end_json(json, mem);
 }
 
+void weft_yajl_leave(yajl_val *value)
+{
+    yajl_tree_free(*value);
+}
+
 yajl_val weft_yajl_find(yajl_val in, const char *key)
 {
     const char *path[] = {key, NULL};

@@ -11,6 +11,12 @@
 
 /* A text, in quotes. Owned by mem. */
 const char *weft_json_quote(const char *text, weft_arena *mem);
+/* Declares the value of a line of JSON, NULL where it is none, which is freed where its
+ * scope ends. */
+#define WEFT_JSON(name, line)                                                              \
+    __attribute__((cleanup(weft_yajl_leave))) yajl_val name =                              \
+        yajl_tree_parse((line), NULL, 0)
+void weft_yajl_leave(yajl_val *value);
 /* The value of a key; NULL: there is none. */
 yajl_val weft_yajl_find(yajl_val in, const char *key);
 /* A number; NAN for null or nothing. Returns 0 for anything else. */

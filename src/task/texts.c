@@ -22,14 +22,13 @@ void weft_texts_add(weft_texts *texts, const weft_data *data, weft_part part,
     const weft_translations *of = weft_translations_of(data);
     const weft_language *target = &of->language[of->direction[member].target];
     int64_t row = of->pairs.first[part * of->directions + member] + i;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *said = weft_sentence_decode(target, word, n, tmp);
     const char *text =
         weft_sentence_text(&target->part[part], of->pairs.reference[row], tmp);
     weft_bleu_add(&texts[member].bleu, said, text, tmp);
     weft_chrf_add(&texts[member].chrf, said, text, tmp);
     texts[member].n++;
-    weft_arena_free(tmp);
 }
 
 void weft_texts_join(weft_team *team, int64_t members, weft_texts *texts)

@@ -270,9 +270,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
     if (id < 0) return WEFT_WAIT;
     asha->crowned |= next.final;
     if (id < asha->begun && !next.final) pop(&asha->rung[next.rung - 1].waiting);
-    if (id == asha->begun)
-        asha->trial = weft_regrow(asha->mem, asha->trial, sizeof *asha->trial,
-                                  asha->begun++, &asha->room);
+    if (id == asha->begun) WEFT_REGROW(asha->mem, asha->trial, asha->begun++, &asha->room);
     begin_job(asha, id, &next, job);
     next.open = 1;
     asha->trial[id] = next;
@@ -322,11 +320,10 @@ static int waits(const asha_tuner *asha, const struct rung *rung, int64_t id)
  * fronts: a rank has the place as its loss. Returns that of the new one. */
 static weft_rank enter_front(asha_tuner *asha, struct rung *rung, weft_point point)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_rank own = {.loss = INFINITY, .id = point.id};
     int64_t n = rung->n + 1;
-    rung->point =
-        weft_regrow(asha->mem, rung->point, sizeof *rung->point, rung->n, &rung->room);
+    WEFT_REGROW(asha->mem, rung->point, rung->n, &rung->room);
     rung->point[rung->n] = point;
     weft_point *order = WEFT_NEW(tmp, weft_point, n);
     memcpy(order, rung->point, (size_t)n * sizeof *order);
@@ -340,7 +337,6 @@ static weft_rank enter_front(asha_tuner *asha, struct rung *rung, weft_point poi
         else if (waits(asha, rung, rank.id))
             weft_heap_push(&rung->waiting, &rank, asha->mem);
     }
-    weft_arena_free(tmp);
     return own;
 }
 

@@ -217,7 +217,7 @@ static void settle_copy(const pbt_tuner *pbt, struct member *member)
 static void begin_trial(pbt_tuner *pbt, int i)
 {
     struct member *member = &pbt->member[i];
-    pbt->of = weft_grow(pbt->mem, pbt->of, sizeof *pbt->of, pbt->trials, &pbt->room);
+    WEFT_GROW(pbt->mem, pbt->of, pbt->trials, &pbt->room);
     member->trial = pbt->trials++;
     member->source = member->copies;
     member->copies = NOBODY;

@@ -119,7 +119,7 @@ static void order_by_front(const weft_rungs *rungs, int64_t n, weft_rank *order,
 /* Ranks the trials of a complete rung and starts the next, if any trial may continue. */
 static void eliminate(weft_rungs *rungs)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_rank *order = WEFT_NEW(tmp, weft_rank, rungs->trials[rungs->rung]);
     int64_t n = 0, keep = 0;
     for (int64_t i = 0; i < rungs->trials[0]; i++)
@@ -133,7 +133,6 @@ static void eliminate(weft_rungs *rungs)
            rungs->trial[order[keep].id].guesses == rungs->trial[order[0].id].guesses)
         keep++;
     for (int64_t e = keep; e < n; e++) rungs->trial[order[e].id].out = 1;
-    weft_arena_free(tmp);
     for (int k = rungs->rung + 1; k < rungs->count; k++)
         if (rungs->trials[k] > keep) rungs->trials[k] = keep;
     if (keep == 0) rungs->count = rungs->rung + 1;

@@ -237,8 +237,7 @@ static void begin_trial(weft_search *search, const weft_job *job)
 {
     weft_search_trial new = {.id = number_of(search, job->trial),
                              .conf = WEFT_NEW(search->mem, double, search->space->dim)};
-    search->trial = weft_regrow(search->mem, search->trial, sizeof *search->trial,
-                                search->trials, &search->room);
+    WEFT_REGROW(search->mem, search->trial, search->trials, &search->room);
     if (job->from < 0) {
         search->drawn++;
         for (int64_t i = 0; !search->sampler->told && search->drawn == 1 && i < new.id; i++)

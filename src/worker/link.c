@@ -162,7 +162,7 @@ static int open_ends(weft_link *link, int *theirs)
 
 weft_status weft_link_start(weft_link *link)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int theirs = -1, err = open_ends(link, &theirs);
     const int given[] = {link->log, link->log, theirs, link->memory};
     weft_status st =
@@ -177,7 +177,6 @@ weft_status weft_link_start(weft_link *link)
     link->have = link->taken = 0;
     link->asked = 0;
     if (st != WEFT_OK) weft_link_drop(link);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -194,7 +193,7 @@ static void bound_log(weft_link *link)
 {
     off_t end = lseek(link->log, 0, SEEK_END), stay = MOST_LOG / 2;
     if (end <= MOST_LOG) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     char *text = WEFT_NEW(tmp, char, stay);
     ssize_t n = pread(link->log, text, (size_t)stay, end - stay);
     char *first = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
@@ -203,7 +202,6 @@ static void bound_log(weft_link *link)
         n = write(link->log, text + cut, (size_t)n - cut);
         link->begin = link->begin + n > end ? link->begin + n - end : 0;
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- its end ---- */
@@ -276,13 +274,12 @@ weft_status weft_link_fail(weft_link *link, weft_status st, const char *fmt, ...
     vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
     weft_link_drop(link);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *last = last_lines(link, tmp), *log = link->answered ? link->plan.log : NULL;
     st = weft_fail(
         st, "the %s of rank %d, `%.200s`, %s; %s%s%s%s%s", link->plan.noun, link->plan.rank,
         link->plan.run, why, *last ? "its last lines" : "it printed nothing",
         *last && log ? " in " : "", *last && log ? log : "", *last ? ": " : "", last);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -296,12 +293,11 @@ void weft_link_mark(weft_link *link)
 weft_status weft_link_print(const weft_link *link, const char *path, size_t most)
 {
     ssize_t got;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *text = log_tail(link, most, &got, tmp);
     FILE *out = fopen(path, "w");
     int good = out && got >= 0 && fwrite(text, 1, (size_t)got, out) == (size_t)got;
     if (out) good &= fclose(out) == 0;
-    weft_arena_free(tmp);
     if (good) return WEFT_OK;
     return weft_fail(WEFT_EFILE, "cannot write %s: %s; free space there", path,
                      strerror(errno));

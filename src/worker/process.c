@@ -93,12 +93,12 @@ static char **first_environment(weft_arena *mem)
     FILE *in = fopen("/proc/self/environ", "r");
     if (!in) return environ;
     while (getdelim(&line, &size, '\0', in) > 0) {
-        env = weft_grow(mem, env, sizeof *env, n, &room);
+        WEFT_GROW(mem, env, n, &room);
         env[n++] = weft_arena_text(mem, "%s", line);
     }
     free(line);
     fclose(in);
-    env = weft_grow(mem, env, sizeof *env, n, &room);
+    WEFT_GROW(mem, env, n, &room);
     env[n] = NULL;
     return env;
 }
@@ -317,11 +317,10 @@ weft_status weft_process_start(weft_process *process, const char *run, char *con
     *process = (weft_process){.link = -1};
     int link[2], err = socketpair(AF_UNIX, SOCK_STREAM, 0, link) == 0 ? 0 : errno;
     if (err != 0) return weft_fail(WEFT_EFILE, "cannot start a program: %s", strerror(err));
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     err = weft_process_up(link);
     if (err == 0) err = spawn(process, run, env, link[1], nfd, fd, tmp);
     close(link[1]);
-    weft_arena_free(tmp);
     process->link = link[0];
     if (err == 0) return WEFT_OK;
     process->pid = 0;

@@ -1,5 +1,5 @@
 /* What every file stands on: attributes of functions, numbers, errors, the log, memory,
- * heaps, the clock. */
+ * heaps, sorting, the clock. */
 #ifndef LIBWEFT_BASE_BASE_H
 #define LIBWEFT_BASE_BASE_H
 
@@ -142,12 +142,34 @@ void *weft_grow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t 
 /* The same for an array that grows to a large size: its old copy is freed at once if it is
  * long, so no pointer into it may be kept. Cost O(blocks of the arena) to grow. */
 void *weft_regrow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t *room);
+/* The same for a variable that points to the array. */
+#define WEFT_GROW(arena, array, n, room)                                                   \
+    ((array) = weft_grow((arena), (array), sizeof *(array), (n), (room)))
+#define WEFT_REGROW(arena, array, n, room)                                                 \
+    ((array) = weft_regrow((arena), (array), sizeof *(array), (n), (room)))
 size_t weft_arena_mark(
     const weft_arena *arena); /* the bytes in use, for weft_arena_reset */
 /* Releases all that was allocated since the mark. */
 void weft_arena_reset(weft_arena *arena, size_t mark);
 size_t weft_arena_held(const weft_arena *arena); /* bytes that it has from calloc */
 #define WEFT_NEW(a, type, n) ((type *)weft_arena_alloc((a), (size_t)(n), sizeof(type)))
+
+/* Declares an arena of that name, which is freed where its scope ends, however that is
+ * left. */
+#define WEFT_SCRATCH(name)                                                                 \
+    __attribute__((cleanup(weft_arena_leave))) weft_arena *name = weft_arena_new()
+void weft_arena_leave(weft_arena **arena);
+/* Releases, where the scope ends, what is allocated from the arena from here on. */
+#define WEFT_REWIND(arena)                                                                 \
+    __attribute__((cleanup(weft_arena_rewind))) const weft_rewind WEFT_AT_LINE(            \
+        rewind_, __LINE__) = {(arena), weft_arena_mark(arena)}
+#define WEFT_AT_LINE(name, line)  WEFT_AT_LINE_(name, line)
+#define WEFT_AT_LINE_(name, line) name##line
+typedef struct weft_rewind {
+    weft_arena *arena;
+    size_t mark;
+} weft_rewind;
+void weft_arena_rewind(const weft_rewind *rewind);
 
 /* ---- heap ---- */
 
@@ -169,6 +191,20 @@ void weft_heap_push(weft_heap *heap, const void *item, weft_arena *mem);
 void weft_heap_take(weft_heap *heap, int64_t at, void *item);
 /* Puts the item at an index to its place after it has changed. */
 void weft_heap_settle(weft_heap *heap, int64_t at);
+
+/* ---- order ---- */
+
+/* A number, and the place that it is of. */
+typedef struct weft_placed {
+    double value;
+    int64_t at;
+} weft_placed;
+/* Sorts them, equal ones by their places. */
+void weft_sort_rising(int64_t n, weft_placed *list);
+void weft_sort_falling(int64_t n, weft_placed *list);
+/* Sorts numbers, the least first. */
+void weft_sort_f64(int64_t n, double *x);
+void weft_sort_i64(int64_t n, int64_t *x);
 
 /* ---- clock ---- */
 

@@ -104,8 +104,8 @@ static weft_status receive_some(ask_channel *channel)
 {
     if (channel->have > MOST_LINE) return program_left();
     while (channel->room < channel->have + MOST_READ)
-        channel->text = weft_regrow(channel->mem, channel->text, 1,
-                                    channel->have + MOST_READ - 1, &channel->room);
+        WEFT_REGROW(channel->mem, channel->text, channel->have + MOST_READ - 1,
+                    &channel->room);
     ssize_t n = read(channel->in, channel->text + channel->have, MOST_READ);
     if (n < 0 && errno == EINTR) return WEFT_OK;
     if (n <= 0) return program_left();
@@ -118,8 +118,7 @@ static void say_line(ask_channel *channel, const char *text)
 {
     int64_t n = (int64_t)strlen(text);
     while (channel->said_room <= channel->nsaid + n)
-        channel->said = weft_regrow(channel->mem, channel->said, 1, channel->nsaid + n,
-                                    &channel->said_room);
+        WEFT_REGROW(channel->mem, channel->said, channel->nsaid + n, &channel->said_room);
     memcpy(channel->said + channel->nsaid, text, (size_t)n);
     channel->nsaid += n;
     channel->said[channel->nsaid++] = '\n';
@@ -209,19 +208,13 @@ static const char *read_told(yajl_val json, ask_request *out, weft_arena *mem)
 /* Reads a line. Returns NULL, or why it is no request. What it keeps is owned by mem. */
 static const char *read_request(const char *line, ask_request *out, weft_arena *mem)
 {
-    char why[200] = "";
     *out = (ask_request){.job = -1, .loss = INFINITY, .error = (double)NAN};
-    yajl_val json = yajl_tree_parse(line, why, sizeof why);
-    const char *wrong = NULL;
+    WEFT_JSON(json, line);
     if (!YAJL_IS_OBJECT(json))
-        wrong =
-            "no request: expected a line {\"ask\":true} or {\"tell\":JOB,\"loss\":NUMBER}";
-    else if (weft_yajl_find(json, "tell"))
-        wrong = read_told(json, out, mem);
-    else if (!weft_yajl_find(json, "ask"))
-        wrong = "a request has \"ask\" or \"tell\"";
-    yajl_tree_free(json);
-    return wrong;
+        return "no request: expected a line {\"ask\":true} or "
+               "{\"tell\":JOB,\"loss\":NUMBER}";
+    if (weft_yajl_find(json, "tell")) return read_told(json, out, mem);
+    return weft_yajl_find(json, "ask") ? NULL : "a request has \"ask\" or \"tell\"";
 }
 
 /* ---- setting up ---- */
@@ -338,8 +331,7 @@ static void give(ask_task *ask, const weft_offer *offer, int64_t *job, weft_aren
         return;
     }
     say_job(ask, offer, tmp);
-    ask->given =
-        weft_regrow(ask->env.mem, ask->given, sizeof *ask->given, ask->ngiven, &ask->room);
+    WEFT_REGROW(ask->env.mem, ask->given, ask->ngiven, &ask->room);
     ask->given[ask->ngiven++] = *job = offer->job->id;
 }
 
@@ -380,7 +372,7 @@ static void answer(ask_task *ask, const char *line, const weft_offer *offer, int
 static weft_status ask_trade(void *self, const weft_offer *offer, int64_t *job)
 {
     ask_task *ask = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *line = NULL;
     *job = -1;
     weft_status st = WEFT_OK;
@@ -391,7 +383,6 @@ static weft_status ask_trade(void *self, const weft_offer *offer, int64_t *job)
         answer(ask, line, offer, job, tmp);
     }
     if (st == WEFT_OK && offer->over) st = send_lines(&ask->channel);
-    weft_arena_free(tmp);
     return offer->over && st == WEFT_STOP ? WEFT_OK : st; /* it is over anyway */
 }
 

@@ -78,9 +78,8 @@ weft_status attempt_keep(const char *attempt, const char *path)
     if (rename(attempt, path) != 0)
         return weft_fail(WEFT_EFILE, "cannot rename %s: %s; free space there", attempt,
                          strerror(errno));
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sync_dir(dir_of(path, tmp));
-    weft_arena_free(tmp);
     return WEFT_OK;
 }
 
@@ -105,10 +104,9 @@ const char *attempt_take_log(const char *attempt, weft_arena *tmp)
 
 void attempt_drop(const char *attempt)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_tree_remove(attempt);
     unlink(attempt_log(attempt, tmp));
-    weft_arena_free(tmp);
 }
 
 static int count_of(const char *dir)

@@ -112,7 +112,7 @@ static weft_status command_setup(void *self, const weft_env *env)
 static weft_status run_job(command_task *command, const weft_job *job,
                            const weft_trace *before, command_outcome *outcome)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *path = attempt_path(command->dir, job->trial, job->id, tmp), *attempt;
     attempt_parent parent = {attempt_path(command->dir, before->trial, before->job, tmp),
                              before->job};
@@ -123,7 +123,6 @@ static weft_status run_job(command_task *command, const weft_job *job,
         st = attempt_keep(attempt, path);
     else
         attempt_drop(attempt);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -162,14 +161,13 @@ static weft_status try_job(command_task *command, const weft_job *job,
         command_holder.forget(command, job->trial, job->id);
         return WEFT_OK;
     }
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_status st =
         attempt_make(attempt_path(command->dir, job->trial, job->id, tmp), &attempt, tmp);
     if (st == WEFT_OK) {
         st = command_attempt(command, job, &before, attempt, outcome, tmp);
         attempt_drop(attempt);
     }
-    weft_arena_free(tmp);
     return st;
 }
 

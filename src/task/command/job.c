@@ -162,7 +162,7 @@ static void doubt_end(struct running *running)
 /* Runs it to its end. ECONF: the shell cannot be started; EFILE. */
 static weft_status run_program(struct running *running)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_status st =
         weft_output_open(&running->output, running->log, COMMAND_LOG_BYTES, mem);
     if (st == WEFT_OK) {
@@ -182,7 +182,6 @@ static weft_status run_program(struct running *running)
         if (st == WEFT_OK) st = closed;
         weft_process_drop(&running->process);
     }
-    weft_arena_free(mem);
     running->status = running->process.ended ? running->process.status
                                              : SIGKILL; /* the supervisor was killed */
     return st;
@@ -223,12 +222,11 @@ static void fill_wanted(const command_task *command, const char *name[WANTED])
 static const char *note_of(const command_task *command, const weft_printed *printed)
 {
     const weft_stream *stream = &printed->stream[0];
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *text = NULL;
     for (int64_t i = stream->nwanted; i < stream->names.n; i++)
         text = weft_note_add(text, stream->names.name[i], stream->number[i].value, tmp);
     text = text ? weft_arena_text(command->env.mem, "%s", text) : NULL;
-    weft_arena_free(tmp);
     return text;
 }
 

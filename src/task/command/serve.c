@@ -89,13 +89,9 @@ static int is_error(yajl_val in, char *why, size_t room)
     return 1;
 }
 
-/* Parses a line, *json, which the caller frees. */
-static weft_status parse_line(weft_link *link, const char *line, yajl_val *json)
+static weft_status check_object(weft_link *link, const char *line, yajl_val json)
 {
-    *json = yajl_tree_parse(line, NULL, 0);
-    if (YAJL_IS_OBJECT(*json)) return WEFT_OK;
-    yajl_tree_free(*json);
-    *json = NULL;
+    if (YAJL_IS_OBJECT(json)) return WEFT_OK;
     return weft_link_fail(link, WEFT_EDATA, "sent a line that is no object of JSON: %.200s",
                           line);
 }
@@ -120,7 +116,7 @@ static int take_metrics(yajl_val in, struct reply *reply, weft_arena *mem)
     yajl_val metrics = weft_yajl_find(in, "metrics");
     if (!metrics) return 1;
     if (!YAJL_IS_OBJECT(metrics)) return 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t left = WEFT_MAX_PRINTED;
     int good = 1;
     for (size_t i = 0; i < metrics->u.object.len && good; i++) {
@@ -129,7 +125,6 @@ static int take_metrics(yajl_val in, struct reply *reply, weft_arena *mem)
         if (good) take_metric(metrics->u.object.keys[i], x, reply, &left, tmp);
     }
     if (reply->note) reply->note = weft_arena_text(mem, "%s", reply->note);
-    weft_arena_free(tmp);
     return good;
 }
 
@@ -140,9 +135,12 @@ static weft_status is_wrong(weft_link *link, const char *line)
                           line);
 }
 
-static weft_status fill_reply(weft_link *link, const char *line, yajl_val json, int64_t job,
+/* Reads a line of the job. EDATA: it is none. *reply's note is owned by mem. */
+static weft_status read_reply(weft_link *link, const char *line, int64_t job,
                               struct reply *reply, weft_arena *mem)
 {
+    WEFT_JSON(json, line);
+    TRY(check_object(link, line, json));
     *reply = (struct reply){.error = (double)NAN, .train_loss = (double)NAN};
     if (is_error(json, reply->why, sizeof reply->why)) {
         reply->kind = FAILED;
@@ -164,44 +162,25 @@ static weft_status fill_reply(weft_link *link, const char *line, yajl_val json, 
     return WEFT_OK;
 }
 
-/* Reads a line of the job. EDATA: it is none. *reply's note is owned by mem. */
-static weft_status read_reply(weft_link *link, const char *line, int64_t job,
-                              struct reply *reply, weft_arena *mem)
-{
-    yajl_val json;
-    TRY(parse_line(link, line, &json));
-    weft_status st = fill_reply(link, line, json, job, reply, mem);
-    yajl_tree_free(json);
-    return st;
-}
-
 static weft_status check_described(weft_link *link, const char *line)
 {
-    yajl_val json;
     char why[512];
-    TRY(parse_line(link, line, &json));
-    weft_status st = WEFT_OK;
+    WEFT_JSON(json, line);
+    TRY(check_object(link, line, json));
     if (is_error(json, why, sizeof why))
-        st = weft_link_fail(link, WEFT_EDATA, "has a bug: %.400s", why);
-    else if (!is_number(json, "protocol", WEFT_PROTOCOL))
-        st = weft_link_fail(link, WEFT_EDATA, "speaks another protocol than %d",
-                            WEFT_PROTOCOL);
-    yajl_tree_free(json);
-    return st;
+        return weft_link_fail(link, WEFT_EDATA, "has a bug: %.400s", why);
+    if (is_number(json, "protocol", WEFT_PROTOCOL)) return WEFT_OK;
+    return weft_link_fail(link, WEFT_EDATA, "speaks another protocol than %d",
+                          WEFT_PROTOCOL);
 }
 
 static weft_status check_saved(weft_link *link, const char *line, int64_t job)
 {
-    yajl_val json;
     char why[512];
-    TRY(parse_line(link, line, &json));
-    weft_status st = WEFT_OK;
-    if (is_error(json, why, sizeof why))
-        st = weft_fail(WEFT_EDATA, "%s", why);
-    else if (!is_number(json, "saved", job))
-        st = is_wrong(link, line);
-    yajl_tree_free(json);
-    return st;
+    WEFT_JSON(json, line);
+    TRY(check_object(link, line, json));
+    if (is_error(json, why, sizeof why)) return weft_fail(WEFT_EDATA, "%s", why);
+    return is_number(json, "saved", job) ? WEFT_OK : is_wrong(link, line);
 }
 
 /* ---- reports ---- */
@@ -237,8 +216,7 @@ static double *add_row(struct reports *reports, const weft_job *job, double took
     reports->row =
         weft_regrow(reports->mem, reports->row, COMMAND_COLUMNS * sizeof *reports->row,
                     reports->n, &reports->roomrow);
-    reports->spent = weft_regrow(reports->mem, reports->spent, sizeof *reports->spent,
-                                 reports->n, &reports->roomspent);
+    WEFT_REGROW(reports->mem, reports->spent, reports->n, &reports->roomspent);
     reports->spent[reports->n] = spent;
     return reports->row + COMMAND_COLUMNS * reports->n++;
 }
@@ -255,11 +233,10 @@ static void add_report(const command_task *command, struct reports *reports,
     row[COMMAND_LOSS] = loss;
     if (now - reports->shown < SHOW_SECONDS) return;
     reports->shown = now;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_log(WEFT_INFO, "job %lld, trial %lld: %s after %g of %g", (long long)job->id,
              (long long)job->trial, weft_loss_show(loss, 5, tmp), reply->step,
              reply->total);
-    weft_arena_free(tmp);
 }
 
 /* ---- states ---- */
@@ -284,15 +261,13 @@ static void forget_held(void *self, int64_t trial, int64_t job)
     int64_t i = find_held(serve, trial, job);
     if (i < 0) return;
     remove_held(serve, i);
-    serve->drop = weft_regrow(serve->mem, serve->drop, sizeof *serve->drop, serve->ndrop,
-                              &serve->roomdrop);
+    WEFT_REGROW(serve->mem, serve->drop, serve->ndrop, &serve->roomdrop);
     serve->drop[serve->ndrop++] = (struct named){trial, job};
 }
 
 static void add_held(command_serve *serve, const weft_trace *after, int saves)
 {
-    serve->held =
-        weft_regrow(serve->mem, serve->held, sizeof *serve->held, serve->n, &serve->room);
+    WEFT_REGROW(serve->mem, serve->held, serve->n, &serve->room);
     serve->held[serve->n++] = (struct held){*after, saves};
 }
 
@@ -383,16 +358,14 @@ static weft_status ask_job(command_task *command, const weft_job *job,
                            const weft_trace *before, const char **line)
 {
     command_serve *serve = command->serve;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *text =
         weft_arena_text(tmp, "{\"ask\":\"job\",%s,%s,%s}\n",
                         weft_job_json(&command->env, job, before->resource, tmp),
                         take_drop(serve, tmp), begin_of(command, before, tmp));
     int64_t from = before->jobs > 0 ? find_held(serve, before->trial, before->job) : -1;
     if (from >= 0 && before->trial == job->trial) remove_held(serve, from);
-    weft_status st = ask_line(serve, text, line);
-    weft_arena_free(tmp);
-    return st;
+    return ask_line(serve, text, line);
 }
 
 /* Takes reports until the answer. The answer to a report is to go on, unless the run is to
@@ -452,13 +425,12 @@ static const char *keep_log(const command_task *command, const weft_job *job,
 static void fail_job(command_task *command, const weft_job *job, const char *why,
                      command_outcome *outcome)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *copy = weft_arena_text(tmp, "%s", why); /* of the next error's memory */
     const char *log = keep_log(command, job, tmp);
     command_fail(command, copy, log, outcome);
     outcome->after.failed = 1;
     if (outcome->failure == WEFT_SUCCEEDED) outcome->failure = WEFT_CRASHED;
-    weft_arena_free(tmp);
 }
 
 static weft_status settle_job(command_task *command, const weft_job *job,
@@ -586,7 +558,7 @@ static int save_held(void *self, int64_t trial, int64_t job)
 {
     command_task *command = self;
     command_serve *serve = command->serve;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *path = attempt_path(command->dir, trial, job, tmp);
     int64_t i = find_held(serve, trial, job);
     int there = access(path, F_OK) == 0;
@@ -597,7 +569,6 @@ static int save_held(void *self, int64_t trial, int64_t job)
                      weft_error());
         forget_dead(serve);
     }
-    weft_arena_free(tmp);
     return there;
 }
 

@@ -257,17 +257,14 @@ weft_status fed_describe(weft_link *link, uint64_t seed, fed_described *out,
                      WEFT_PROTOCOL, (unsigned long long)seed);
     *out = (fed_described){0};
     TRY(weft_link_ask(link, text, (size_t)n, &line));
-    struct reading reading = {link, yajl_tree_parse(line, NULL, 0), out, mem};
-    yajl_val error = reading.json ? weft_yajl_find(reading.json, "error") : NULL;
-    weft_status st;
-    if (!reading.json)
-        st = weft_link_fail(link, WEFT_EDATA, "sent a line that is not JSON: %.200s", line);
-    else if (error)
-        st = weft_link_fail(link, WEFT_EDATA, "has a bug: %.200s", text_of(error));
-    else
-        st = read_described(&reading);
-    yajl_tree_free(reading.json);
-    return st;
+    WEFT_JSON(json, line);
+    if (!json)
+        return weft_link_fail(link, WEFT_EDATA, "sent a line that is not JSON: %.200s",
+                              line);
+    yajl_val error = weft_yajl_find(json, "error");
+    if (error) return weft_link_fail(link, WEFT_EDATA, "has a bug: %.200s", text_of(error));
+    struct reading reading = {link, json, out, mem};
+    return read_described(&reading);
 }
 
 /* ---- its answer to a turn ---- */
@@ -390,36 +387,28 @@ static void read_own(const struct answer *answer)
         weft_yajl_number(weft_yajl_find(own, described->metric[i]), &answer->out->own[i]);
 }
 
-static weft_status read_answer(struct answer *answer, const char *line)
-{
-    const fed_turn *turn = answer->turns->turn;
-    yajl_val error = weft_yajl_find(answer->json, "error");
-    if (!answer->json)
-        return weft_link_fail(answer->asked->link, WEFT_EDATA,
-                              "sent a line that is not JSON: %.200s", line);
-    if (error)
-        return weft_link_fail(
-            answer->asked->link, WEFT_EDATA, "has a bug in the turn of client %lld: %.200s",
-            (long long)answer->turns->client[answer->j].client, text_of(error));
-    if (whole_of(answer->json, "turn") != answer->asked->turn)
-        return is_wrong(answer, "the number of another turn");
-    read_own(answer);
-    if (turn->before) TRY(read_stage(answer, FED_BEFORE));
-    if (turn->train) TRY(read_training(answer));
-    if (turn->after && answer->out->diverged > 0)
-        fed_settle_failure(answer->fed, &answer->turns->client[answer->j], turn,
-                           answer->out);
-    else if (turn->after)
-        TRY(read_stage(answer, FED_AFTER));
-    return WEFT_OK;
-}
-
 weft_status fed_answer_read(const fed_task *fed, const fed_turns *turns, int64_t j,
                             const fed_asked *asked, const char *line)
 {
-    struct answer answer = {
-        fed, turns, j, asked, yajl_tree_parse(line, NULL, 0), &turns->told[j]};
-    weft_status st = read_answer(&answer, line);
-    yajl_tree_free(answer.json);
-    return st;
+    const fed_turn *turn = turns->turn;
+    WEFT_JSON(json, line);
+    struct answer answer = {fed, turns, j, asked, json, &turns->told[j]};
+    yajl_val error = weft_yajl_find(json, "error");
+    if (!json)
+        return weft_link_fail(asked->link, WEFT_EDATA,
+                              "sent a line that is not JSON: %.200s", line);
+    if (error)
+        return weft_link_fail(asked->link, WEFT_EDATA,
+                              "has a bug in the turn of client %lld: %.200s",
+                              (long long)turns->client[j].client, text_of(error));
+    if (whole_of(json, "turn") != asked->turn)
+        return is_wrong(&answer, "the number of another turn");
+    read_own(&answer);
+    if (turn->before) TRY(read_stage(&answer, FED_BEFORE));
+    if (turn->train) TRY(read_training(&answer));
+    if (turn->after && answer.out->diverged > 0)
+        fed_settle_failure(fed, &turns->client[j], turn, answer.out);
+    else if (turn->after)
+        TRY(read_stage(&answer, FED_AFTER));
+    return WEFT_OK;
 }

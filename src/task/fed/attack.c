@@ -42,14 +42,13 @@ static void choose(const fed_task *fed, struct fed_attack *attack)
 {
     const fed_group *all = &fed->old;
     int64_t some = (int64_t)floor(attack->share * (double)all->n + 0.5);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     uint64_t *number = WEFT_NEW(tmp, uint64_t, all->n);
     for (int64_t i = 0; i < all->n; i++)
         number[i] = number_of(fed, all->client ? all->client[i] : i);
     qsort(number, (size_t)all->n, sizeof *number, rising);
     attack->below = some == 0 ? 0 : some < all->n ? number[some] : UINT64_MAX;
     weft_log(WEFT_INFO, "%lld of %lld clients attack", (long long)some, (long long)all->n);
-    weft_arena_free(tmp);
 }
 
 static weft_status check_labels(const fed_task *fed)

@@ -35,11 +35,6 @@ static int64_t size_of(const fed_task *fed, int64_t client)
     return weft_client_count(fed->clients, client, WEFT_TRAIN);
 }
 
-static int64_t asked_of(const fed_task *fed)
-{
-    return weft_device_started(&fed->device, fed->options.cohort, fed->old.n);
-}
-
 /* ECONF: the option of the section is given, and another rule is chosen. */
 static weft_status check_read(const fed_task *fed)
 {
@@ -87,7 +82,7 @@ static weft_status check_others(const fed_task *fed)
  * is left, until none of these is above. */
 static weft_status weigh_sizes(const fed_task *fed, fed_choice *choice)
 {
-    int64_t n = fed->old.n, some = 0, asked = asked_of(fed), all = 0;
+    int64_t n = fed->old.n, some = 0, asked = fed_started(fed), all = 0;
     int32_t *size = WEFT_NEW(fed->env.mem, int32_t, n);
     for (int64_t i = 0; i < n; i++) {
         size[i] = (int32_t)size_of(fed, number_of(fed, i));
@@ -198,7 +193,7 @@ static void draw_by_size(const fed_task *fed, int64_t round, int64_t *client,
 {
     const fed_choice *choice = fed->modes.choice;
     int64_t n = fed->old.n, total = choice->total, before = 0, found = 0;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t *order = WEFT_NEW(tmp, int64_t, n);
     weft_rng_row key = {fed->env.seed, WEFT_RNG_COHORT, (uint64_t)round, ORDER, 0};
     weft_rng4 rng = weft_rng_at(key.seed, key.purpose, key.a, START, 0);
@@ -217,7 +212,6 @@ static void draw_by_size(const fed_task *fed, int64_t round, int64_t *client,
         if (certain || after) client[found++] = number_of(fed, order[i]);
     }
     weft_check(found == choice->drawn, "%lld clients drawn by size", (long long)found);
-    weft_arena_reset(tmp, mark);
 }
 
 int fed_choice_weighs(const fed_task *fed)
@@ -235,30 +229,18 @@ double fed_choice_weight(const fed_task *fed, const fed_client *client)
     return fmax(1, size * (double)choice->m / (double)choice->total);
 }
 
-/* ---- ranks ---- */
-
-struct ranked {
-    double score;
-    int64_t place, client;
-};
-
-static int higher_first(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-    if (a->score > b->score || a->score < b->score) return a->score > b->score ? -1 : 1;
-    return a->place < b->place ? -1 : 1;
-}
+/* ---- the largest losses ---- */
 
 static void ask_lossy(const fed_task *fed, int64_t round, const double *memory, int64_t m,
                       int64_t *client, weft_arena *tmp)
 {
     int64_t n = fed->modes.choice->drawn;
     int64_t *drawn = WEFT_NEW(tmp, int64_t, n);
-    struct ranked *all = WEFT_NEW(tmp, struct ranked, n);
+    weft_placed *all = WEFT_NEW(tmp, weft_placed, n);
     draw_by_size(fed, round, drawn, tmp);
-    for (int64_t i = 0; i < n; i++) all[i] = (struct ranked){memory[drawn[i]], i, drawn[i]};
-    qsort(all, (size_t)n, sizeof *all, higher_first);
-    for (int64_t i = 0; i < m; i++) client[i] = all[i].client;
+    for (int64_t i = 0; i < n; i++) all[i] = (weft_placed){memory[drawn[i]], i};
+    weft_sort_falling(n, all);
+    for (int64_t i = 0; i < m; i++) client[i] = drawn[all[i].at];
 }
 
 /* ---- uniformly, among some ---- */
@@ -288,89 +270,80 @@ static int64_t draw_fitting(const fed_task *fed, int64_t round, const double *me
 {
     for (int64_t n = m, found;; n *= 2) {
         if (n > fed->old.n) n = fed->old.n;
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         int64_t *all = WEFT_NEW(tmp, int64_t, n);
         fed_draw(fed, &fed->old, (uint64_t)round, n, 0, all, tmp);
         found = 0;
         for (int64_t i = 0; i < n && found < m; i++)
             if (fits(fed, all[i], round, memory)) client[found++] = all[i];
-        weft_arena_reset(tmp, mark);
         if (found == m || n == fed->old.n) return found;
     }
 }
 
 /* ---- oort ---- */
 
-static int increasing(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* The number of rank floor(share n), from 0, of one of the numbers of n > 0 clients. */
-static double percentile_of(int64_t n, const struct ranked *known, const double *memory,
+static double percentile_of(int64_t n, const weft_placed *known, const double *memory,
                             int number, double share, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *x = WEFT_NEW(tmp, double, n);
-    for (int64_t i = 0; i < n; i++) x[i] = memory[known[i].client * NUMBERS + number];
-    qsort(x, (size_t)n, sizeof *x, increasing);
+    for (int64_t i = 0; i < n; i++) x[i] = memory[known[i].at * NUMBERS + number];
+    weft_sort_f64(n, x);
     int64_t at = (int64_t)(share * (double)n);
-    double found = x[at < n ? at : n - 1];
-    weft_arena_reset(tmp, mark);
-    return found;
+    return x[at < n ? at : n - 1];
 }
 
 /* The clients known, into known[old.n]; returns their number. */
-static int64_t list_known(const fed_task *fed, const double *memory, struct ranked *known)
+static int64_t list_known(const fed_task *fed, const double *memory, weft_placed *known)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < fed->old.n; i++) {
         int64_t client = number_of(fed, i);
         if (isfinite(memory[client * NUMBERS + VALUE]))
-            known[n++] = (struct ranked){0, i, client};
+            known[n++] = (weft_placed){0, client};
     }
     return n;
 }
 
-static void score_known(int64_t round, const double *memory, int64_t n,
-                        struct ranked *known, weft_arena *tmp)
+static void score_known(int64_t round, const double *memory, int64_t n, weft_placed *known,
+                        weft_arena *tmp)
 {
     double most = percentile_of(n, known, memory, VALUE, clipped, tmp);
     double usual = percentile_of(n, known, memory, SECONDS, slow, tmp);
     for (int64_t i = 0; i < n; i++) {
-        const double *of = memory + known[i].client * NUMBERS;
+        const double *of = memory + known[i].at * NUMBERS;
         double score = most > 0 ? fmin(of[VALUE] / most, 1) : 1;
         score += sqrt(doubt * log((double)round + 1) / of[ROUND]);
         if (of[SECONDS] > usual) score *= pow(usual / of[SECONDS], 2);
-        known[i].score = score;
+        known[i].value = score;
     }
 }
 
 /* Draws m of the known clients with chances in proportion to their scores: those with the
  * largest ln(u) / score. Efraimidis, Spirakis, "Weighted random sampling with a
  * reservoir", 2006. */
-static void draw_useful(const fed_task *fed, int64_t round, int64_t n, struct ranked *known,
+static void draw_useful(const fed_task *fed, int64_t round, int64_t n, weft_placed *known,
                         int64_t m, int64_t *client)
 {
     int64_t near = 0;
-    qsort(known, (size_t)n, sizeof *known, higher_first);
-    double least = close_to * known[m - 1].score;
-    while (near < n && known[near].score >= least) near++;
+    weft_sort_falling(n, known);
+    double least = close_to * known[m - 1].value;
+    while (near < n && known[near].value >= least) near++;
     for (int64_t i = 0; i < near; i++) {
         weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_COHORT, (uint64_t)round,
-                                    (uint64_t)known[i].client, OF_CLIENT);
-        known[i].score = log(1 - weft_rng_unit(rng.v[0])) / fmax(known[i].score, 1e-300);
+                                    (uint64_t)known[i].at, OF_CLIENT);
+        known[i].value = log(1 - weft_rng_unit(rng.v[0])) / fmax(known[i].value, 1e-300);
     }
-    qsort(known, (size_t)near, sizeof *known, higher_first);
-    for (int64_t i = 0; i < m; i++) client[i] = known[i].client;
+    weft_sort_falling(near, known);
+    for (int64_t i = 0; i < m; i++) client[i] = known[i].at;
 }
 
 static int64_t ask_useful(const fed_task *fed, int64_t round, const double *memory,
                           int64_t m, int64_t *client, weft_arena *tmp)
 {
     double share = fmax(explored * pow(decay, (double)round), least_explored);
-    struct ranked *known = WEFT_NEW(tmp, struct ranked, fed->old.n);
+    weft_placed *known = WEFT_NEW(tmp, weft_placed, fed->old.n);
     int64_t n = list_known(fed, memory, known);
     int64_t old = (int64_t)floor((double)m * (1 - share) * (1 + 1e-12));
     if (old > n) old = n;
@@ -387,14 +360,13 @@ static int64_t ask_useful(const fed_task *fed, int64_t round, const double *memo
 int64_t fed_choice_draw(const fed_task *fed, int64_t round, const double *memory, int64_t n,
                         int64_t *client, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     switch (fed->options.choose) {
     case FED_BY_SIZE: draw_by_size(fed, round, client, tmp); break;
     case FED_BY_LOSS: ask_lossy(fed, round, memory, n, client, tmp); break;
     case FED_BY_OORT: n = ask_useful(fed, round, memory, n, client, tmp); break;
     default: n = draw_fitting(fed, round, memory, is_there, n, client, tmp);
     }
-    weft_arena_reset(tmp, mark);
     weft_client_fetch(fed->clients, n, client);
     return n;
 }

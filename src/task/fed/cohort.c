@@ -68,7 +68,7 @@ void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64
               int replacement, int64_t *client, weft_arena *tmp)
 {
     int64_t n = group->n;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct shuffled shuffled = shuffled_new(replacement ? 0 : m, tmp);
     for (int64_t i = 0; i < m; i++) {
         weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
@@ -81,7 +81,6 @@ void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64
         client[i] = *drawn;
         *drawn = *at_place(&shuffled, i);
     }
-    weft_arena_reset(tmp, mark);
     for (int64_t i = 0; group->client && i < m; i++) client[i] = group->client[client[i]];
     weft_client_fetch(fed->clients, m, client);
 }
@@ -235,13 +234,12 @@ void fed_deal(const fed_task *fed, fed_cohort *cohort)
 {
     int64_t n = cohort->n;
     if (fed->env.team->size == 1) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *cost = WEFT_NEW(tmp, double, n);
     int *rank = WEFT_NEW(tmp, int, n);
     for (int64_t j = 0; j < n; j++) cost[j] = work_of(&cohort->turn, &cohort->client[j]);
     weft_deal_costs(n, cost, fed->env.team->size, NULL, rank);
     for (int64_t j = 0; j < n; j++) cohort->client[j].rank = rank[j];
-    weft_arena_free(tmp);
 }
 
 /* ---- the results of turns ---- */
@@ -322,7 +320,7 @@ static void arrange(const fed_task *fed, fed_cohort *cohort)
     const fed_client *client = cohort->client;
     fed_keep *keep = &cohort->keep;
     int64_t n = cohort->n, each = fed->at.each;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *first = WEFT_NEW(tmp, int64_t, team->size + 1);
     for (int64_t j = 0; j < n; j++) first[client[j].rank + 1]++;
     for (int r = 0; r < team->size; r++) {
@@ -339,7 +337,6 @@ static void arrange(const fed_task *fed, fed_cohort *cohort)
         keep->of[at] = j;
         keep->row[j] = r == team->rank ? keep->own + each * (at - first[r]) : NULL;
     }
-    weft_arena_free(tmp);
 }
 
 /* Sends rows from the first rank to all, or back. */
@@ -347,7 +344,7 @@ static void move_rows(const fed_task *fed, const fed_keep *keep, int back)
 {
     weft_team *team = fed->env.team;
     if (team->size == 1) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     size_t *to = WEFT_NEW(tmp, size_t, team->size),
            *from = WEFT_NEW(tmp, size_t, team->size);
     from[0] = keep->bytes[team->rank];
@@ -356,7 +353,6 @@ static void move_rows(const fed_task *fed, const fed_keep *keep, int back)
         weft_exchange(team, keep->own, from, keep->all, to);
     else
         weft_exchange(team, keep->all, to, keep->own, from);
-    weft_arena_free(tmp);
 }
 
 weft_status fed_keep_read(const fed_task *fed, const weft_kept *kept, fed_cohort *cohort)
@@ -380,7 +376,7 @@ static weft_status write_rows(const fed_task *fed, weft_kept *kept,
 {
     int64_t m = 0;
     const fed_keep *keep = &cohort->keep;
-    size_t mark = weft_arena_mark(fed->work.tmp);
+    WEFT_REWIND(fed->work.tmp);
     const real **row = WEFT_NEW(fed->work.tmp, const real *, keep->n);
     for (int64_t i = 0; i < keep->n; i++) {
         int64_t j = keep->of[i];
@@ -388,9 +384,7 @@ static weft_status write_rows(const fed_task *fed, weft_kept *kept,
         row[m] = keep->all + i * fed->at.each;
         keep->client[m++] = keep->client[i];
     }
-    weft_status st = weft_kept_write(kept, m, keep->client, row);
-    weft_arena_reset(fed->work.tmp, mark);
-    return st;
+    return weft_kept_write(kept, m, keep->client, row);
 }
 
 weft_status fed_keep_write(const fed_task *fed, weft_kept *kept, double *mark,

@@ -259,7 +259,7 @@ void fed_compress_mean(const fed_task *fed, real *x, real *delta)
 {
     const struct fed_compress *compress = fed->modes.compress;
     if (compress->client != FED_SKETCH) return;
-    size_t mark = weft_arena_mark(fed->work.tmp);
+    WEFT_REWIND(fed->work.tmp);
     int64_t n = sketched(compress);
     real *kept = sketch_at(fed, x);
     fed_sketch sketch = {.rows = compress->rows,
@@ -276,7 +276,6 @@ void fed_compress_mean(const fed_task *fed, real *x, real *delta)
                      NULL);
     fed_sketch_add(&sketch, 0, fed->nweight, delta, -1);
     for (int64_t i = 0; i < n; i++) kept[i] = (real)sketch.cells[i];
-    weft_arena_reset(fed->work.tmp, mark);
 }
 
 const real *fed_compress_view(const fed_task *fed, int64_t round, real *x, weft_arena *tmp)

@@ -267,6 +267,12 @@ int64_t weft_device_started(const weft_device *device, int64_t m, int64_t client
     return n < (double)clients ? (int64_t)n : clients;
 }
 
+int64_t fed_started(const fed_task *fed)
+{
+    return weft_device_started(&fed->device, fed->options.cohort,
+                               fed->options.replacement ? INT64_MAX : fed->old.n);
+}
+
 /* ---- rounds ---- */
 
 /* The speed, network and chances of a client, into p[WEFT_PROFILE]. */
@@ -345,39 +351,25 @@ weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t ro
                        share * turn.bytes};
 }
 
-/* An answer on its way to the server. */
-struct answer {
-    double seconds;
-    int place;
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct answer *x = a, *y = b;
-    if (x->seconds < y->seconds) return -1;
-    if (x->seconds > y->seconds) return 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
 /* Marks as LATE the turns that answer after the deadline, and as SURPLUS the others that
  * answer after the m-th. Returns the time at which the round ends. */
 static double end_of(const weft_device *device, int m, int n, weft_turn *turn,
                      weft_arena *tmp)
 {
-    struct answer *all = WEFT_NEW(tmp, struct answer, n);
+    weft_placed *all = WEFT_NEW(tmp, weft_placed, n);
     int answers = 0;
     double end = 0;
     for (int j = 0; j < n; j++) {
         end = fmax(end, turn[j].seconds);
         if (turn[j].status == WEFT_AVERAGED)
-            all[answers++] = (struct answer){turn[j].seconds, j};
+            all[answers++] = (weft_placed){turn[j].seconds, j};
     }
-    qsort(all, (size_t)answers, sizeof *all, by_time);
-    if (answers >= m) end = all[m - 1].seconds;
+    weft_sort_rising(answers, all);
+    if (answers >= m) end = all[m - 1].value;
     double deadline = device->deadline > 0 ? device->deadline : INFINITY;
     for (int i = 0; i < answers; i++) {
-        weft_turn_status *status = &turn[all[i].place].status;
-        if (all[i].seconds > deadline)
+        weft_turn_status *status = &turn[all[i].at].status;
+        if (all[i].value > deadline)
             *status = WEFT_LATE;
         else if (i >= m)
             *status = WEFT_SURPLUS;
@@ -388,9 +380,8 @@ static double end_of(const weft_device *device, int m, int n, weft_turn *turn,
 weft_closing weft_device_close(const weft_device *device, int m, int n, weft_turn *turn,
                                weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_closing closing = {.seconds = end_of(device, m, n, turn, tmp)};
-    weft_arena_reset(tmp, mark);
     for (int j = 0; j < n; j++) {
         weft_turn *one = &turn[j];
         if (one->seconds > closing.seconds) { /* stops at the end of the round */

@@ -102,7 +102,7 @@ static weft_status add_portion(const fed_task *fed, const fed_evaluation *evalua
 weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_t trial,
                          const weft_mix *mix, const weft_state *state, fed_score_sums *out)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fed->work.tmp = tmp;
     int worst = fed->options.score == FED_WORST, noised = fed_privacy_covers(fed);
     double sum[2][2] = {{0}};
@@ -139,7 +139,6 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
         fed_privacy_evaluated(fed, &turn, m, trial, evaluation->round, sum, out);
     else if (st == WEFT_OK)
         fed_sums_worst(fed, out, worst ? m : 0, all, tmp);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -153,11 +152,10 @@ typedef void fed_use(void *of, int64_t c, const weft_samples *samples, const rea
 static weft_status use_model(fed_task *fed, const fed_turns *turns, int64_t j, fed_use *use,
                              void *of)
 {
-    size_t mark = weft_arena_mark(fed->work.tmp);
+    WEFT_REWIND(fed->work.tmp);
     fed_visiting visiting = fed_visiting_new(fed, turns, j);
     TRY(fed_visiting_read(&visiting));
     use(of, visiting.client->client, &visiting.scored, fed_visiting_model(&visiting));
-    weft_arena_reset(fed->work.tmp, mark);
     return WEFT_OK;
 }
 
@@ -298,19 +296,15 @@ weft_status fed_predict(void *self, const weft_job *job, const weft_state *state
 {
     fed_task *fed = self;
     TRY(check_answers(fed));
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fed->work.tmp = tmp;
     int64_t untrained;
     struct predicting predicting = predicting_new(fed, part, out, mem);
-    weft_status st =
-        use_models(fed, job, state, part, predict_client, &predicting, &untrained);
-    if (st == WEFT_OK) {
-        weft_join_f64(fed->env.team, out->score, (size_t)(out->n * out->classes));
-        weft_sum_i32(fed->env.team, out->label, (size_t)out->n);
-        out->note = note_of(fed, untrained, out->n, mem);
-    }
-    weft_arena_free(tmp);
-    return st;
+    TRY(use_models(fed, job, state, part, predict_client, &predicting, &untrained));
+    weft_join_f64(fed->env.team, out->score, (size_t)(out->n * out->classes));
+    weft_sum_i32(fed->env.team, out->label, (size_t)out->n);
+    out->note = note_of(fed, untrained, out->n, mem);
+    return WEFT_OK;
 }
 
 weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *state,
@@ -322,15 +316,12 @@ weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *stat
     if (some || !fed_answers(fed) || fed->env.data->form == WEFT_CHARS || rows > JUDGED ||
         !weft_quality_fits(rows, fed->env.data->classes))
         return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_predictions said;
-    weft_status st = fed_predict(fed, job, state, part, &said, tmp);
-    if (st == WEFT_OK) {
-        weft_truth truth = {.label = said.label};
-        weft_scores_judge(&said, &truth, FED_QUALITY_SCORES, out, fed->env.mem);
-    }
-    weft_arena_free(tmp);
-    return st;
+    TRY(fed_predict(fed, job, state, part, &said, tmp));
+    weft_truth truth = {.label = said.label};
+    weft_scores_judge(&said, &truth, FED_QUALITY_SCORES, out, fed->env.mem);
+    return WEFT_OK;
 }
 
 int fed_is_joint(const fed_task *fed)
@@ -342,19 +333,16 @@ weft_status fed_judge_all(fed_task *fed, const weft_job *job, const weft_state *
                           weft_result *res)
 {
     if (!fed_is_joint(fed)) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_predictions said;
     weft_job own = *job;
     own.mix.logp = res->logp;
-    weft_status st = fed_predict(fed, &own, state, WEFT_VALID, &said, tmp);
-    if (st == WEFT_OK) {
-        weft_truth truth = {.label = said.label};
-        weft_measure measure = fed->options.score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
-        res->loss = weft_measure_of(measure, &said, &truth);
-        res->bound = NAN;
-    }
-    weft_arena_free(tmp);
-    return st;
+    TRY(fed_predict(fed, &own, state, WEFT_VALID, &said, tmp));
+    weft_truth truth = {.label = said.label};
+    weft_measure measure = fed->options.score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
+    res->loss = weft_measure_of(measure, &said, &truth);
+    res->bound = NAN;
+    return WEFT_OK;
 }
 
 /* ---- texts: each client's by the rank that has its model ---- */
@@ -392,7 +380,7 @@ weft_status fed_write(fed_task *fed, const weft_job *job, const weft_state *stat
                       weft_part part, weft_members *members, double *score)
 {
     if (!fed->net->write || part == WEFT_TRAIN) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fed->work.tmp = tmp;
     weft_shape shape;
     weft_forms[fed->env.data->form]->shape(fed->env.data, &shape);
@@ -403,15 +391,12 @@ weft_status fed_write(fed_task *fed, const weft_job *job, const weft_state *stat
                               .texts = weft_texts_new(n, tmp)};
     for (int i = 0; i < TEXTS; i++)
         writing.word[i] = WEFT_NEW(tmp, uint32_t, shape.longest);
-    weft_status st = use_models(fed, job, state, part, write_client, &writing, &untrained);
-    if (st == WEFT_OK) {
-        weft_texts_join(fed->env.team, n, writing.texts);
-        weft_texts_mean(writing.texts, n, score);
-        int columns = weft_metrics_count(fed_writing_table);
-        for (int64_t i = 0; i < members->n; i++)
-            weft_texts_score(writing.texts, members->number[i],
-                             members->score + (i + 1) * columns - 2);
-    }
-    weft_arena_free(tmp);
-    return st;
+    TRY(use_models(fed, job, state, part, write_client, &writing, &untrained));
+    weft_texts_join(fed->env.team, n, writing.texts);
+    weft_texts_mean(writing.texts, n, score);
+    int columns = weft_metrics_count(fed_writing_table);
+    for (int64_t i = 0; i < members->n; i++)
+        weft_texts_score(writing.texts, members->number[i],
+                         members->score + (i + 1) * columns - 2);
+    return WEFT_OK;
 }

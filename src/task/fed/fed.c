@@ -272,10 +272,7 @@ static weft_status workspace_new(fed_task *fed)
     fed_workspace *work = &fed->work;
     work->most = largest_batch(fed);
     TRY(check_memory(fed, (double)fed->nweight * (sizeof(double) + 3 * sizeof(real))));
-    int64_t started =
-        weft_device_started(&fed->device, fed->options.cohort,
-                            fed->options.replacement ? INT64_MAX : fed->old.n);
-    if (fed->modes.privacy) started = fed->modes.privacy->most;
+    int64_t started = fed->modes.privacy ? fed->modes.privacy->most : fed_started(fed);
     work->w = WEFT_NEW(mem, real, fed->nweight);
     work->g = WEFT_NEW(mem, real, fed->nweight);
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
@@ -317,13 +314,11 @@ static weft_status count_labels(const fed_task *fed, weft_part part, int64_t *co
     int64_t first, n;
     weft_deal(group->n, fed->env.team->rank, fed->env.team->size, &first, &n);
     for (int64_t i = first; i < first + n; i++) {
-        weft_arena *tmp = weft_arena_new();
+        WEFT_SCRATCH(tmp);
         weft_samples samples;
         int64_t client = group->client ? group->client[i] : i;
-        weft_status st = weft_client_read(fed->clients, client, part, &samples, tmp);
-        for (int64_t j = 0; j < samples.n && st == WEFT_OK; j++) count[samples.label[j]]++;
-        weft_arena_free(tmp);
-        TRY(st);
+        TRY(weft_client_read(fed->clients, client, part, &samples, tmp));
+        for (int64_t j = 0; j < samples.n; j++) count[samples.label[j]]++;
     }
     return weft_client_sound(fed->clients);
 }
@@ -543,7 +538,7 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
     fed_task *fed = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fed_trial_state trial = fed_trial_open(fed, job, unit, state, res);
     int last = unit + 1 == fed_units(fed, job), trains = job->resource >= 1;
     fed_score_sums eval = {0};
@@ -566,7 +561,6 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
         fed_trial_result(fed, job, &trial, &eval);
         st = fed_judge_all(fed, job, state, res);
     }
-    weft_arena_free(tmp);
     return st;
 }
 

@@ -265,6 +265,9 @@ typedef struct fed_trial_state {
     weft_result *res;     /* of the job: sums by configuration, log-probabilities */
 } fed_trial_state;
 
+/* The number of clients that a round asks (device.c). */
+int64_t fed_started(const fed_task *fed);
+
 /* ---- tables.c: options, and what is measured ---- */
 
 extern const weft_opt fed_task_opts[];

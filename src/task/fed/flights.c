@@ -24,9 +24,8 @@ struct fed_queue {
     weft_arena *mem;
     fed_flight *flight; /* [concurrency] */
     double *conf;       /* [concurrency][dim] */
-    int64_t *heap;      /* [busy] flights, the first to end first */
-    int64_t busy;       /* in flight */
-    int64_t *spare;     /* [concurrency - busy] the others */
+    weft_heap busy;     /* numbers of those in flight, the first to end first */
+    int64_t *spare;     /* [concurrency - busy.n] the others */
     int64_t *out;       /* [nout] places of clients that cannot start, ascending */
     int64_t nout, room;
     int64_t started;       /* at this step */
@@ -36,32 +35,12 @@ struct fed_queue {
     weft_closing end; /* so far; end.seconds is the clock */
 };
 
-static int ends_before(const fed_queue *queue, int64_t i, int64_t j)
+static int ends_before(const void *left, const void *right, const void *flight)
 {
-    const fed_flight *a = &queue->flight[i], *b = &queue->flight[j];
+    const fed_flight *a = (const fed_flight *)flight + *(const int64_t *)left,
+                     *b = (const fed_flight *)flight + *(const int64_t *)right;
     if (a->end < b->end || a->end > b->end) return a->end < b->end;
     return a->client < b->client;
-}
-
-static void push(fed_queue *queue, int64_t i)
-{
-    int64_t *heap = queue->heap, at = queue->busy++;
-    for (; at > 0 && ends_before(queue, i, heap[(at - 1) / 2]); at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = i;
-}
-
-static int64_t pop(fed_queue *queue)
-{
-    int64_t *heap = queue->heap, first = heap[0], n = --queue->busy, at = 0;
-    int64_t last = heap[n];
-    for (int64_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && ends_before(queue, heap[child + 1], heap[child])) child++;
-        if (!ends_before(queue, heap[child], last)) break;
-        heap[at] = heap[child];
-    }
-    heap[at] = last;
-    return first;
 }
 
 static int ascending(const void *left, const void *right)
@@ -97,9 +76,8 @@ static int64_t startable(const fed_queue *queue, int64_t q)
 /* These m places cannot start any more; sorts them. */
 static void take_out(fed_queue *queue, int64_t m, int64_t *place)
 {
-    qsort(place, (size_t)m, sizeof *place, ascending);
-    queue->out = weft_grow(queue->mem, queue->out, sizeof *queue->out, queue->nout + m,
-                           &queue->room);
+    weft_sort_i64(m, place);
+    WEFT_GROW(queue->mem, queue->out, queue->nout + m, &queue->room);
     int64_t *out = queue->out, i = queue->nout, j = m;
     for (int64_t end = i + j; j > 0; end--)
         out[end - 1] = i > 0 && out[i - 1] > place[j - 1] ? out[--i] : place[--j];
@@ -114,20 +92,21 @@ static fed_queue *queue_new(const fed_task *fed, int64_t trial, const weft_mix *
     *queue = (fed_queue){.fed = fed, .mix = mix, .trial = trial, .step = step, .mem = mem};
     queue->flight = WEFT_NEW(mem, fed_flight, n);
     queue->conf = WEFT_NEW(mem, double, n *dim);
-    queue->heap = WEFT_NEW(mem, int64_t, n);
+    queue->busy =
+        (weft_heap){.size = sizeof(int64_t), .before = ends_before, .of = queue->flight};
     queue->spare = WEFT_NEW(mem, int64_t, n);
     memcpy(queue->flight, state, (size_t)n * sizeof *queue->flight);
     memcpy(queue->conf, state + n * FED_FLIGHT, (size_t)(n * dim) * sizeof *queue->conf);
     int64_t *place = WEFT_NEW(mem, int64_t, n);
     for (int64_t i = 0; i < n; i++) {
         if (!(queue->flight[i].status > 0)) {
-            queue->spare[i - queue->busy] = i;
+            queue->spare[i - queue->busy.n] = i;
             continue;
         }
-        place[queue->busy] = place_of(&fed->old, (int64_t)queue->flight[i].client);
-        push(queue, i);
+        place[queue->busy.n] = place_of(&fed->old, (int64_t)queue->flight[i].client);
+        weft_heap_push(&queue->busy, &i, queue->mem);
     }
-    take_out(queue, queue->busy, place);
+    take_out(queue, queue->busy.n, place);
     return queue;
 }
 
@@ -137,7 +116,7 @@ static fed_queue *queue_new(const fed_task *fed, int64_t trial, const weft_mix *
 static void start(fed_queue *queue, int64_t number, fed_client *client)
 {
     const fed_task *fed = queue->fed;
-    int64_t n = fed->modes.buffer->concurrency, i = queue->spare[n - queue->busy - 1];
+    int64_t n = fed->modes.buffer->concurrency, i = queue->spare[n - queue->busy.n - 1];
     fed_flight *one = &queue->flight[i];
     int pick[WEFT_MAX_BLOCKS] = {0};
     fed_cohort of = {
@@ -162,7 +141,7 @@ static void start(fed_queue *queue, int64_t number, fed_client *client)
                         .energy = turn.energy,
                         .bytes = turn.bytes};
     for (int b = 0; b < queue->mix->nblock; b++) one->pick[b] = pick[b];
-    push(queue, i);
+    weft_heap_push(&queue->busy, &i, queue->mem);
 }
 
 /* The number of a draw in the keys of fed_draw: the first of a step is that of the round.
@@ -178,7 +157,7 @@ static void start_all(fed_queue *queue)
 {
     const fed_task *fed = queue->fed;
     const fed_group *group = &fed->old;
-    int64_t free = fed->modes.buffer->concurrency - queue->busy,
+    int64_t free = fed->modes.buffer->concurrency - queue->busy.n,
             left = group->n - queue->nout, m = free < left ? free : left;
     if (m <= 0) return;
     int64_t *place = WEFT_NEW(queue->mem, int64_t, m);
@@ -200,7 +179,8 @@ static void start_all(fed_queue *queue)
 /* The next client in flight ends its turn. */
 static void land(fed_queue *queue)
 {
-    int64_t i = pop(queue), dim = queue->fed->env.space->dim;
+    int64_t i, dim = queue->fed->env.space->dim;
+    weft_heap_take(&queue->busy, 0, &i);
     const fed_buffer *buffer = queue->fed->modes.buffer;
     fed_flight *one = &queue->flight[i];
     weft_closing *end = &queue->end;
@@ -217,13 +197,12 @@ static void land(fed_queue *queue)
     if (status == WEFT_LATE || (status == WEFT_AVERAGED && !old)) {
         double *conf = WEFT_NEW(queue->mem, double, dim);
         memcpy(conf, queue->conf + i * dim, (size_t)dim * sizeof *conf);
-        queue->landed = weft_grow(queue->mem, queue->landed, sizeof *queue->landed,
-                                  queue->nlanded, &queue->roomlanded);
+        WEFT_GROW(queue->mem, queue->landed, queue->nlanded, &queue->roomlanded);
         queue->landed[queue->nlanded++] = (struct landed){*one, conf};
         queue->arrived += status == WEFT_AVERAGED;
     }
     *one = (fed_flight){0};
-    queue->spare[buffer->concurrency - queue->busy - 1] = i;
+    queue->spare[buffer->concurrency - queue->busy.n - 1] = i;
 }
 
 /* Goes on until a step has its updates, or nobody is left to wait for. */
@@ -232,8 +211,9 @@ static void advance(fed_queue *queue)
     int64_t size = queue->fed->modes.buffer->size;
     while (queue->arrived < size) {
         double now = queue->end.seconds;
-        if (queue->busy == 0 || queue->flight[queue->heap[0]].end > now) start_all(queue);
-        if (queue->busy == 0) break;
+        const int64_t *first = queue->busy.at;
+        if (queue->busy.n == 0 || queue->flight[*first].end > now) start_all(queue);
+        if (queue->busy.n == 0) break;
         land(queue);
     }
 }
@@ -374,8 +354,8 @@ static char *needed_by(const fed_queue *queue)
 {
     const fed_buffer *buffer = queue->fed->modes.buffer;
     char *needed = WEFT_NEW(queue->mem, char, buffer->oldest + 1);
-    for (int64_t i = 0; i < queue->busy; i++) {
-        const fed_flight *one = &queue->flight[queue->heap[i]];
+    for (int64_t i = 0; i < queue->busy.n; i++) {
+        const fed_flight *one = &queue->flight[((const int64_t *)queue->busy.at)[i]];
         int64_t age = queue->step + 1 - (int64_t)one->version;
         if ((int)one->status == 1 + WEFT_AVERAGED && age <= buffer->oldest) needed[age] = 1;
     }

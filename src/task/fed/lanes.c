@@ -414,7 +414,7 @@ weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
                             const int64_t *which)
 {
     fed_lanes *lanes = fed->work.lanes;
-    size_t mark = weft_arena_mark(fed->work.tmp);
+    WEFT_REWIND(fed->work.tmp);
     struct group *group = WEFT_NEW(fed->work.tmp, struct group, 1);
     *group = (struct group){.fed = fed, .lanes = lanes, .turns = turns, .n = n};
     for (int l = 0; l < n; l++) {
@@ -428,6 +428,5 @@ weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
     weft_status st = take_visits(group);
     for (int l = 0; st == WEFT_OK && lanes->own && l < n; l++)
         fed_visiting_end(&group->lane[l].visiting);
-    weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

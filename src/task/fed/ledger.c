@@ -95,7 +95,7 @@ static double restarts_of(const struct fed_privacy *privacy, const struct rounds
 
 fed_released fed_released_by(const fed_task *fed, int64_t n, const weft_job *job, int parts)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fed_released out = {.evaluations = parts};
     int64_t trials = 0;
     for (int64_t i = 0; i < n; i++)
@@ -108,7 +108,6 @@ fed_released fed_released_by(const fed_task *fed, int64_t n, const weft_job *job
         out.restarts += restarts_of(fed->modes.privacy, &rounds[t]);
         out.longest = fmax(out.longest, rounds[t].own);
     }
-    weft_arena_free(tmp);
     return out;
 }
 
@@ -179,11 +178,9 @@ static double epsilon_of(const struct fed_privacy *privacy, const fed_released *
                          int what)
 {
     weft_release release[FED_RELEASES];
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int n = releases_of(privacy, released, what, release);
-    double epsilon = weft_epsilon(n, release, privacy->delta, tmp);
-    weft_arena_free(tmp);
-    return epsilon;
+    return weft_epsilon(n, release, privacy->delta, tmp);
 }
 
 int fed_ledger(const void *self, int64_t n, const weft_job *job, int parts,

@@ -595,13 +595,12 @@ static weft_status take_visit(fed_visiting *visiting)
 
 weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
 {
-    size_t mark = weft_arena_mark(fed->work.tmp);
+    WEFT_REWIND(fed->work.tmp);
     fed_visiting visiting = fed_visiting_new(fed, turns, j);
     if (!fed->algorithm->courses) visiting.visit.change = fed->work.g;
     int plain = !fed->algorithm->courses && !fed_fixed(fed);
     weft_status st = plain && fed_worker_trains(fed) ? fed_worker_turn(fed, turns, j, next)
                                                      : take_visit(&visiting);
     if (st == WEFT_OK) fed_visiting_end(&visiting);
-    weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

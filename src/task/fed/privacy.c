@@ -428,7 +428,7 @@ void fed_privacy_mean(const fed_task *fed, const fed_trial_state *trial, int sca
     const struct fed_privacy *privacy = fed->modes.privacy;
     double cohort = (double)fed->options.cohort, unit = ldexp(1, -scale);
     double sd = privacy->change_noise * privacy->reach * privacy->now;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *noise = WEFT_NEW(tmp, double, fed->nweight);
     if (!(sd > 0))
         ;
@@ -438,7 +438,6 @@ void fed_privacy_mean(const fed_task *fed, const fed_trial_state *trial, int sca
         add_noise(fed, trial_of(trial), CHANGES, round_of(trial), sd, noise);
     for (int64_t i = 0; i < fed->nweight; i++)
         delta[i] = (real)(((double)wire[i] * unit + noise[i]) / cohort);
-    weft_arena_reset(tmp, mark);
 }
 
 void fed_privacy_adapt(const fed_task *fed, const fed_cohort *cohort,

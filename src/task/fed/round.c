@@ -30,12 +30,10 @@ struct round {
 static int64_t draw_clients(const fed_task *fed, int64_t round, const double *memory,
                             int64_t **client, weft_arena *tmp)
 {
-    int replaced = fed->options.replacement;
-    int64_t n = weft_device_started(&fed->device, fed->options.cohort,
-                                    replaced ? INT64_MAX : fed->old.n);
+    int64_t n = fed_started(fed);
     *client = WEFT_NEW(tmp, int64_t, n);
     if (fed->modes.choice) return fed_choice_draw(fed, round, memory, n, *client, tmp);
-    fed_draw(fed, &fed->old, (uint64_t)round, n, replaced, *client, tmp);
+    fed_draw(fed, &fed->old, (uint64_t)round, n, fed->options.replacement, *client, tmp);
     return n;
 }
 
@@ -146,14 +144,12 @@ double fed_seconds(const void *self, const weft_job *job, double before)
     if (fed->modes.buffer) return fed_buffer_seconds(fed, job, before);
     if (fed_choice_remembered(fed) > 0) return 0; /* who is asked is not known before */
     fed_training least = cheapest(fed, &job->mix);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double sum = 0;
     for (int64_t u = 0; u < (int64_t)job->resource; u++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         sum += least_of_round(fed, &least, (int64_t)before + u, tmp);
-        weft_arena_reset(tmp, mark);
     }
-    weft_arena_free(tmp);
     return sum > 0 || job->mix.k > 1 ? sum : job->resource;
 }
 

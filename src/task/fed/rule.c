@@ -114,16 +114,10 @@ static int64_t room_of(const fed_task *fed, int64_t n)
     return size == 1 ? n : (3 * n + 2 * size - 1) / (2 * size);
 }
 
-static int64_t started_of(const fed_task *fed)
-{
-    int64_t most = fed->options.replacement ? INT64_MAX : fed->old.n;
-    return weft_device_started(&fed->device, fed->options.cohort, most);
-}
-
 double fed_rule_bytes(const fed_task *fed)
 {
     if (!fed->modes.rule) return 0;
-    int64_t n = started_of(fed);
+    int64_t n = fed_started(fed);
     int krum = fed->modes.rule->kind == FED_KRUM || fed->modes.rule->kind == FED_MULTIKRUM;
     double tables = krum ? 4.0 * (double)n * (double)n * (fed->env.team->size + 1) : 0;
     return (double)room_of(fed, n) * (double)fed->nweight * sizeof(real) + tables +
@@ -475,18 +469,6 @@ static void find_by_coordinate(const struct fed_rule *rule, weft_team *team,
 
 /* ---- krum ---- */
 
-struct placed {
-    double score;
-    int64_t at;
-};
-
-static int lower_first(const void *left, const void *right)
-{
-    const struct placed *a = left, *b = right;
-    if (a->score < b->score || a->score > b->score) return a->score < b->score ? -1 : 1;
-    return a->at < b->at ? -1 : a->at > b->at;
-}
-
 /* square[n (n - 1) / 2] of the distances of clients i < j, i after i: the sums over blocks,
  * in order. Collective. */
 static void measure_pairs(weft_team *team, const fed_changes *changes, double *square)
@@ -514,23 +496,23 @@ static int64_t pair_of(int64_t n, int64_t i, int64_t j)
 }
 
 /* The clients in the order of krum's score, with f harmful ones. */
-static struct placed *order_clients(const fed_changes *changes, const double *square,
-                                    int64_t f)
+static weft_placed *order_clients(const fed_changes *changes, const double *square,
+                                  int64_t f)
 {
     int64_t n = changes->n, near = n - f - 2;
-    struct placed *order = WEFT_NEW(changes->tmp, struct placed, n),
-                  *other = WEFT_NEW(changes->tmp, struct placed, n);
+    weft_placed *order = WEFT_NEW(changes->tmp, weft_placed, n),
+                *other = WEFT_NEW(changes->tmp, weft_placed, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t m = 0;
         order[i].at = i;
         for (int64_t j = 0; j < n; j++)
             if (j != i)
                 other[m++] =
-                    (struct placed){square[i < j ? pair_of(n, i, j) : pair_of(n, j, i)], j};
-        qsort(other, (size_t)m, sizeof *other, lower_first);
-        for (int64_t e = 0; e < near && e < m; e++) order[i].score += other[e].score;
+                    (weft_placed){square[i < j ? pair_of(n, i, j) : pair_of(n, j, i)], j};
+        weft_sort_rising(m, other);
+        for (int64_t e = 0; e < near && e < m; e++) order[i].value += other[e].value;
     }
-    qsort(order, (size_t)n, sizeof *order, lower_first);
+    weft_sort_rising(n, order);
     return order;
 }
 
@@ -542,7 +524,7 @@ static void find_krum(const struct fed_rule *rule, weft_team *team,
     double *square = WEFT_NEW(changes->tmp, double, n *(n - 1) / 2),
            *share = WEFT_NEW(changes->tmp, double, n);
     measure_pairs(team, changes, square);
-    const struct placed *order = order_clients(changes, square, f);
+    const weft_placed *order = order_clients(changes, square, f);
     for (int64_t e = 0; e < some; e++) share[order[e].at] = changes->weight[order[e].at];
     normalise(n, share);
     combine(team, changes, share, delta);
@@ -551,12 +533,11 @@ static void find_krum(const struct fed_rule *rule, weft_team *team,
 void fed_rule_apply(const struct fed_rule *rule, weft_team *team,
                     const fed_changes *changes, real *delta)
 {
-    size_t mark = weft_arena_mark(changes->tmp);
+    WEFT_REWIND(changes->tmp);
     switch (rule->kind) {
     case FED_MEDIAN:
     case FED_TRIMMED: find_by_coordinate(rule, team, changes, delta); break;
     case FED_GEOMETRIC: find_geometric(rule, team, changes, delta); break;
     default: find_krum(rule, team, changes, delta);
     }
-    weft_arena_reset(changes->tmp, mark);
 }

@@ -398,7 +398,7 @@ weft_status fed_neighbours_score(fed_task *fed, const real *w, const fed_client 
                                  const fed_turn *turn, fed_client_result *out)
 {
     weft_arena *tmp = fed->work.tmp;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_samples own = {0}, scored = {0};
     weft_score sum = {0};
     TRY(weft_client_take(fed->clients, &client->at, turn->part, &scored, tmp));
@@ -410,7 +410,6 @@ weft_status fed_neighbours_score(fed_task *fed, const real *w, const fed_client 
         TRY(score_near(&search, &own, &scored, client->valid, &sum));
         fed_settle_score(sum, turn, FED_AFTER, out);
     }
-    weft_arena_reset(tmp, mark);
     return WEFT_OK;
 }
 

@@ -129,34 +129,21 @@ void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_resu
     merge(to, &one);
 }
 
-struct placed {
-    double score;
-    int64_t at;
-};
-
-static int worse_first(const void *left, const void *right)
-{
-    const struct placed *a = left, *b = right;
-    if (a->score > b->score || a->score < b->score) return a->score > b->score ? -1 : 1;
-    return a->at < b->at ? -1 : 1;
-}
-
 void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
                     const fed_client_result *told, weft_arena *tmp)
 {
     if (fed->options.score != FED_WORST) return;
-    size_t mark = weft_arena_mark(tmp);
-    struct placed *order = WEFT_NEW(tmp, struct placed, n);
+    WEFT_REWIND(tmp);
+    weft_placed *order = WEFT_NEW(tmp, weft_placed, n);
     fed_score_sums worst = {0};
     int64_t m = 0;
     for (int64_t j = 0; j < n; j++)
         if (told[j].count > 0)
-            order[m++] = (struct placed){sum_of(fed, &told[j]) / told[j].count, j};
-    qsort(order, (size_t)m, sizeof *order, worse_first);
+            order[m++] = (weft_placed){sum_of(fed, &told[j]) / told[j].count, j};
+    weft_sort_falling(m, order);
     for (int64_t i = 0; i < (m + 9) / 10; i++)
         fed_sums_add(fed, &worst, &told[order[i].at]);
     memcpy(sums, &worst, offsetof(fed_score_sums, answered));
-    weft_arena_reset(tmp, mark);
 }
 
 weft_interval fed_sums_score(const fed_score_sums *sums, weft_population all)

@@ -112,7 +112,7 @@ static int64_t following(const fed_task *fed, const fed_turns *turns, int lanes,
 
 weft_status fed_take_turns(fed_task *fed, const fed_turns *turns)
 {
-    size_t mark = weft_arena_mark(fed->work.tmp);
+    WEFT_REWIND(fed->work.tmp);
     int64_t *which = WEFT_NEW(fed->work.tmp, int64_t, turns->n);
     struct progress progress = {0};
     int64_t n = beside(fed, turns, which, &progress);
@@ -124,7 +124,6 @@ weft_status fed_take_turns(fed_task *fed, const fed_turns *turns)
         if (st == WEFT_OK) st = fed_visit_take(fed, turns, j, next);
         progress.done += samples_of(turns, j);
     }
-    weft_arena_reset(fed->work.tmp, mark);
     if (st == WEFT_OK) return weft_client_sound(fed->clients);
     if (fed_worker_trains(fed)) fed_worker_drop(fed); /* it may have the next turn */
     return st;

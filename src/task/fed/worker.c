@@ -278,7 +278,7 @@ static weft_status check_words(const fed_task *fed, const fed_worker *worker)
 /* Starts it and asks what it is; once it was asked before it must be the same. */
 static weft_status start_worker(const fed_task *fed, fed_worker *worker)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fed_described described;
     uint64_t before = worker->described.hash;
     weft_status st = weft_link_start(worker->link);
@@ -290,7 +290,6 @@ static weft_status start_worker(const fed_task *fed, fed_worker *worker)
                             "describes other clients or weights than when it was started "
                             "before; they must be functions of its files and the seed");
     if (st == WEFT_OK && !before) worker->described = described;
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -487,9 +486,8 @@ weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j, in
 {
     const fed_worker *worker = fed->model;
     for (int attempt = 0;; attempt++) {
-        size_t mark = weft_arena_mark(fed->work.tmp);
+        WEFT_REWIND(fed->work.tmp);
         weft_status st = ask_turn(fed, turns, j, next);
-        weft_arena_reset(fed->work.tmp, mark);
         if (st != WEFT_EWORKER || attempt == worker->retries) return st;
         weft_log(WEFT_WARN, "%s; the turn is repeated", weft_error());
     }
@@ -562,7 +560,7 @@ static weft_status take_twice(fed_task *fed, const fed_turns *turns, int anew,
  * bits were not all the same. */
 static weft_status repeat_turns(fed_task *fed, int n, int anew, int *differ)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const fed_turn turn = {.round = FED_EVALUATION,
                            .before = 1,
                            .train = 1,
@@ -583,7 +581,6 @@ static weft_status repeat_turns(fed_task *fed, int n, int anew, int *differ)
     weft_max_f64(fed->env.team, other, (size_t)n);
     *differ = 0;
     for (int i = 0; i < n; i++) *differ += other[i] > 0;
-    weft_arena_free(tmp);
     return st;
 }
 

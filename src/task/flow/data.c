@@ -49,7 +49,7 @@ static void row_block(const flow_data *data, int64_t first, int64_t count,
 static void sum_columns(const flow_data *data, const double *a, double *sum,
                         weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const weft_rows *rows = &data->data->part[WEFT_TRAIN];
     int p = (int)data->p;
     double *b = WEFT_NEW(tmp, double, (size_t)WEFT_BLOCK *(size_t)p);
@@ -69,7 +69,6 @@ static void sum_columns(const flow_data *data, const double *a, double *sum,
     }
     weft_sum_i64(data->team, whole, (size_t)p);
     for (int j = 0; j < p; j++) sum[j] = weft_unfix(whole[j], scale);
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- products: blocks ---- */
@@ -175,7 +174,7 @@ static void add_panel(struct gram_blocks *blocks, int c0, int width, int scale,
  * elsewhere; rank 0's lower triangle is filled). Collective. */
 static void gram_of(const flow_data *data, int m, double *gram, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct gram_blocks blocks = blocks_new(data, m, tmp);
     double entry = 2 * data->largest, terms = (double)(data->dual ? data->p : data->n);
     int scale = weft_fix_scale(terms * entry * entry);
@@ -190,7 +189,6 @@ static void gram_of(const flow_data *data, int m, double *gram, weft_arena *tmp)
                 gram[(size_t)(c0 + i) * (size_t)m + (size_t)(c0 + j)] =
                     weft_unfix(whole[(size_t)i * (size_t)width + (size_t)j], scale);
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- the response ---- */
@@ -250,7 +248,7 @@ static void decompose_rows(flow_data *data, const double *y, const double *xty,
                            flow_problem *problem, weft_arena *mem)
 {
     int m = problem->m, root = data->team->rank == 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     data->vector = root ? WEFT_NEW(mem, double, (size_t)m *(size_t)m) : NULL;
     gram_of(data, m, data->vector, tmp);
     if (root) {
@@ -270,7 +268,6 @@ static void decompose_rows(flow_data *data, const double *y, const double *xty,
     }
     weft_bcast(data->team, problem->s, (size_t)m * sizeof *problem->s, 0);
     weft_bcast(data->team, data->z, (size_t)m * sizeof *data->z, 0);
-    weft_arena_free(tmp);
 }
 
 /* Estimates the variance of the noise from the least squares fit, if it is not given. */
@@ -343,7 +340,7 @@ weft_status flow_data_open(flow_data *data, const weft_env *env, const char *res
     problem->s = WEFT_NEW(env->mem, double, problem->m);
     problem->c = WEFT_NEW(env->mem, double, problem->m);
     data->z = WEFT_NEW(env->mem, double, problem->m);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *y = WEFT_NEW(tmp, double, data->n); /* of all rows, centred, on every rank */
     for (int64_t i = 0; i < rows->n; i++) y[rows->first + i] = response_of(data, rows, i);
     find_means(data, y + rows->first, env->mem);
@@ -353,7 +350,6 @@ weft_status flow_data_open(flow_data *data, const weft_env *env, const char *res
     sum_columns(data, y + rows->first, xty, tmp);
     decompose_rows(data, y, xty, problem, env->mem);
     weft_status st = estimate_noise(data, y, problem);
-    weft_arena_free(tmp);
     TRY(weft_agree(weft_data_sound(source), env->team));
     TRY(st);
     normalize_problem(data, problem);
@@ -368,7 +364,7 @@ void flow_data_weights(flow_data *data, const flow_problem *problem, const doubl
                        double *weight, double *intercept)
 {
     int m = problem->m;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *own = WEFT_NEW(tmp, double, m);
     for (int i = 0; data->vector && i < m; i++) {
         if (!(problem->s[i] > 0)) continue;
@@ -389,7 +385,6 @@ void flow_data_weights(flow_data *data, const flow_problem *problem, const doubl
         weight[column_of(data, j)] = b[j];
         *intercept -= b[j] * data->mean[column_of(data, j)];
     }
-    weft_arena_free(tmp);
 }
 
 double flow_data_score(const flow_data *data, weft_part part, const real *weight,

@@ -298,7 +298,7 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     (void)row;
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     const flow_problem *problem = &flow->problem;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     flow_setting set = setting_of(flow, job);
     double *gain = WEFT_NEW(tmp, double, problem->m);
     train(flow, job, state, gain);
@@ -312,7 +312,6 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     m[TRAIN_LOSS] = isfinite(risk) ? flow_training_loss(problem, gain) : INFINITY;
     m[RESIDUAL] = isfinite(risk) ? flow_residual(problem, &set, gain) : INFINITY;
     weft_result_single(res, loss, NAN, seconds_of(flow, job));
-    weft_arena_free(tmp);
     return WEFT_OK;
 }
 
@@ -324,20 +323,17 @@ static weft_status flow_score(void *self, const weft_job *job, const weft_state 
     (void)job;
     *out = weft_scores_none();
     if (flow->spectrum != DATA) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     out->metric[0] = flow_data_score(&flow->data, part, x, (double)x[flow->data.d], tmp);
     out->count = (double)flow->env.data->part[part].total;
-    weft_arena_free(tmp);
     return weft_agree(weft_data_sound(flow->env.data), flow->env.team);
 }
 
 static double flow_optimum_of(const void *self, double resource)
 {
     const flow_task *flow = self;
-    weft_arena *tmp = weft_arena_new();
-    double best = flow_optimum(&flow->problem, flow->env.space, &flow->set, resource, tmp);
-    weft_arena_free(tmp);
-    return best;
+    WEFT_SCRATCH(tmp);
+    return flow_optimum(&flow->problem, flow->env.space, &flow->set, resource, tmp);
 }
 
 static int64_t flow_resource(const void *self)

@@ -281,7 +281,7 @@ static int has_method(const weft_space *space, int method, const flow_setting *s
 double flow_optimum(const flow_problem *problem, const weft_space *space,
                     const flow_setting *set, double most, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double best = INFINITY;
     for (int i = 0; i < space->dim && space->source == 0; i++)
         if (space->axis[i].nwhen > 0) return NAN; /* the space is not a box */
@@ -302,6 +302,5 @@ double flow_optimum(const flow_problem *problem, const weft_space *space,
         for (box.method = FLOW_FLOW; box.method <= FLOW_RIDGE; box.method++)
             if (has_method(space, box.method, set)) best = fmin(best, best_in_box(&box));
     }
-    weft_arena_reset(tmp, mark);
     return best;
 }

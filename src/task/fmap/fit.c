@@ -91,7 +91,7 @@ static int choose_fits(fmap_task *fmap, int n, const weft_job *const *job, struc
 {
     int ranks = fmap->env.team->size, m = 0;
     double bytes = 0, most = 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (int e = 0; e < n * fmap->nfold && m < EACH * ranks; e++) {
         const weft_job *one = job[e / fmap->nfold];
         int f = e % fmap->nfold;
@@ -110,7 +110,6 @@ static int choose_fits(fmap_task *fmap, int n, const weft_job *const *job, struc
         fit[m] = (struct fit){one, f, early_new(fmap, one->id, f)};
         fit[m++].early->cost = entries;
     }
-    weft_arena_free(tmp);
     return m;
 }
 
@@ -118,7 +117,7 @@ static int choose_fits(fmap_task *fmap, int n, const weft_job *const *job, struc
 static void take_rows(fmap_task *fmap, const struct fit *fit, struct whole *to,
                       weft_arena *mem)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fmap_early *early = fit->early;
     fmap_arms arms = fmap_arms_new(fmap, fit->fold, &fit->job->mix, tmp);
     weft_request request = fmap_request(fmap, fit->job, &arms, WEFT_TRAIN);
@@ -128,7 +127,6 @@ static void take_rows(fmap_task *fmap, const struct fit *fit, struct whole *to,
     early->fitted.diverged = matrix.empty != NULL;
     to->label = matrix.gather(&matrix, arms.fold->answers.label, early->owner, fmap->alone,
                               &to->matrix, mem);
-    weft_arena_free(tmp);
 }
 
 static void deal_fits(const fmap_task *fmap, int n, const struct fit *fit, weft_arena *tmp)
@@ -159,7 +157,7 @@ static void fit_all(fmap_task *fmap, int n, const struct fit *fit, const struct 
     for (int i = 0; i < n; i++) {
         fmap_early *early = fit[i].early;
         if (early->owner != team->rank || early->fitted.diverged) continue;
-        weft_arena *tmp = weft_arena_new();
+        WEFT_SCRATCH(tmp);
         real *w = early->x + fmap->nstat;
         memset(w, 0, numbers * sizeof *w);
         weft_answers answers = {.classes = fmap->env.data->classes,
@@ -168,7 +166,6 @@ static void fit_all(fmap_task *fmap, int n, const struct fit *fit, const struct 
                                     weights_of(&fmap->fold[early->fold], &rows[i], tmp)};
         fmap->model->fit(rows[i].solver, &rows[i].matrix, &answers, 1, w, &early->fitted,
                          tmp);
-        weft_arena_free(tmp);
     }
     for (int i = 0; i < n; i++) {
         fmap_early *early = fit[i].early;
@@ -196,7 +193,7 @@ void fmap_ahead(void *self, int n, const weft_job *const *job)
         fmap->alone = WEFT_NEW(fmap->env.mem, weft_team, 1);
         weft_team_split(fmap->env.team, fmap->env.team->size, fmap->alone);
     }
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     struct fit *fit = WEFT_NEW(mem, struct fit, n * fmap->nfold);
     n = choose_fits(fmap, n, job, fit);
     struct whole *rows = WEFT_NEW(mem, struct whole, n);
@@ -207,7 +204,6 @@ void fmap_ahead(void *self, int n, const weft_job *const *job)
     } else {
         fit[0].early->job = -1;
     }
-    weft_arena_free(mem);
     fmap->fold = fmap->all;
 }
 
@@ -263,7 +259,7 @@ weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     weft_status st = WEFT_OK;
     *fitted = (weft_fitted){0};
     if (!(job->resource > 0) || was_ahead(fmap, job, arms->fold, x, fitted)) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_request request = fmap_request(fmap, job, arms, WEFT_TRAIN);
     request.arm = fmap_draw(fmap, job, arms, WEFT_TRAIN, 0, tmp);
     weft_matrix matrix;
@@ -282,6 +278,5 @@ weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
         fmap->model->fit(arms->solver, &matrix, &arms->fold->answers,
                          arms->k > 1 ? fmap->opts.slack : 1, w, fitted, tmp);
     if (matrix.finish && !matrix.empty) matrix.finish(&matrix, fmap->outputs, w);
-    weft_arena_free(tmp);
     return st;
 }

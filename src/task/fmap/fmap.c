@@ -69,10 +69,8 @@ static int64_t fmap_most(const void *self, const char *data)
     const fmap_task *fmap = self;
     int64_t rows[WEFT_NPART] = {0}, classes;
     if (fmap->opts.unit != FMAP_ROWS) return 0;
-    weft_arena *tmp = weft_arena_new();
-    weft_status st = weft_data_sizes(data, rows, &classes, tmp);
-    weft_arena_free(tmp);
-    if (st != WEFT_OK) return 0;
+    WEFT_SCRATCH(tmp);
+    if (weft_data_sizes(data, rows, &classes, tmp) != WEFT_OK) return 0;
     int64_t all = rows[WEFT_TRAIN] + rows[WEFT_VALID], held = fmap->opts.folds;
     return held > 0 ? all - (all + held - 1) / held : rows[WEFT_TRAIN];
 }
@@ -288,14 +286,13 @@ static int targets_of(const fmap_task *fmap)
 static weft_status do_fold(fmap_task *fmap, const weft_job *job, int f, weft_state *state,
                            fmap_tally *tally, weft_fitted *fitted)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fmap_arms arms = fmap_arms_new(fmap, f, &job->mix, tmp);
     real *x = state->x + f * fmap->each;
     weft_fitted one;
     weft_status st = fmap_fit(fmap, job, &arms, x, state->aux + f * fmap->npieces, &one);
     (tally->full ? fmap_score_full : fmap_score_split)(fmap, job, &arms, x, WEFT_VALID,
                                                        tally, tmp);
-    weft_arena_free(tmp);
     fitted->objective += one.objective;
     fitted->iterations += one.iterations;
     fitted->diverged |= one.diverged;
@@ -357,7 +354,7 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     (void)row;
     weft_check(fmap->opts.unit == FMAP_FITS || job->mix.k == 1, "%d maps", job->mix.k);
     if (fmap->sample) TRY(fmap_sample_take(fmap, state->aux[0] += job->resource));
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     struct work work = work_of(fmap, job, &arms);
     fmap_tally tally =
@@ -370,7 +367,6 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
         st = do_fold(fmap, job, f, state, &tally, &fitted);
     conclude(fmap, &arms, &tally, &fitted, res);
     res->cost = fmap_seconds(fmap, job, fmap->sample ? state->aux[0] - job->resource : 0);
-    weft_arena_free(tmp);
     fmap->fold = fmap->all;
     TRY(st);
     return fmap_sound(fmap);
@@ -388,7 +384,7 @@ static weft_status fmap_score(void *self, const weft_job *job, const weft_state 
                  "with fmap.folds the winner was fitted to the valid part of its "
                  "own data, too: its valid scores are of unseen samples on other "
                  "data alone");
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);
     memcpy(own.x, x, (size_t)own.nx * sizeof *x);
@@ -407,7 +403,6 @@ static weft_status fmap_score(void *self, const weft_job *job, const weft_state 
         weft_truth truth = fmap_truth(fmap, part, tmp);
         weft_scores_judge(&predictions, &truth, QUALITY, out, fmap->env.mem);
     }
-    weft_arena_free(tmp);
     return fmap_sound(fmap);
 }
 
@@ -415,11 +410,10 @@ static weft_status fmap_predicts(void *self, const weft_job *job, const weft_sta
                                  weft_part part, weft_predictions *out, weft_arena *mem)
 {
     fmap_task *fmap = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);
     memcpy(own.x, state->x, (size_t)own.nx * sizeof *own.x);
     weft_status st = fmap_predict(fmap, job, own.x, part, out, mem);
-    weft_arena_free(tmp);
     return st == WEFT_OK ? fmap_sound(fmap) : st;
 }
 
@@ -427,10 +421,9 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
 {
     const fmap_task *fmap = self;
     if (job->mix.k > 1) return -1;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t a =
         fmap->feature->affinity(fmap->map, fmap_arm(fmap, fmap->fold, job->mix.conf, tmp));
-    weft_arena_free(tmp);
     return a;
 }
 
@@ -453,7 +446,7 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fmap_task *fmap = self;
     double ranks = fmap->env.team->size, d = (double)fmap->columns * job->feature_fraction;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     struct work work = work_of(fmap, job, &arms);
     int passes = passes_of(fmap, &work);
@@ -466,7 +459,6 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     weft_status any = fit_memory(fmap, (int64_t)d, INFINITY, &factor);
     out->memory = work.memory / ranks + 8 * 6 * d * fmap->outputs +
                   (any == WEFT_OK ? factor : 0) + fmap->copied;
-    weft_arena_free(tmp);
 }
 
 const weft_task weft_task_fmap = {

@@ -86,7 +86,7 @@ static weft_status set_map(fmap_task *fmap, fmap_fold *fold, int64_t maps, doubl
 static void sample_setup(fmap_task *fmap, const weft_folds *folds, double memory)
 {
     const weft_env *env = &fmap->env;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const weft_rows *part = folds->all.part;
     int64_t train = part[WEFT_TRAIN].n, n = folds->held_by ? folds->n : train;
     int32_t *label = WEFT_NEW(tmp, int32_t, folds->n);
@@ -100,7 +100,6 @@ static void sample_setup(fmap_task *fmap, const weft_folds *folds, double memory
                              .memory = memory,
                              .mem = weft_arena_within(env->mem),
                              .fold = WEFT_NEW(env->mem, fmap_fold, fmap->nfold)};
-    weft_arena_free(tmp);
 }
 
 /* Maps of sparse rows keep nothing between requests; what others keep, all folds keep. */
@@ -169,9 +168,8 @@ weft_status fmap_sample_take(fmap_task *fmap, double rows)
     weft_arena_reset(sample->mem, 0);
     weft_status st = WEFT_OK;
     for (int f = 0; f < fmap->nfold && st == WEFT_OK; f++) {
-        weft_arena *tmp = weft_arena_new();
+        WEFT_SCRATCH(tmp);
         st = sample_fold(fmap, f, n, tmp);
-        weft_arena_free(tmp);
     }
     st = weft_agree(st, fmap->env.team);
     sample->rows = st == WEFT_OK ? n : 0;
@@ -208,14 +206,13 @@ weft_truth fmap_truth(const fmap_task *fmap, weft_part part, weft_arena *mem)
     for (int f = 0; f < (fmap_is_held(fmap, part) ? fmap->nfold : 1); f++) {
         const weft_data *data = fmap->fold[f].data;
         size_t rows = (size_t)data->part[part].total;
-        weft_arena *tmp = weft_arena_new();
+        WEFT_SCRATCH(tmp);
         memcpy(label + at, weft_data_labels(data, part, tmp), rows * sizeof *label);
         if (train->target)
             memcpy(target + at * m, weft_data_targets(data, part, tmp),
                    rows * (size_t)m * sizeof *target);
         if (train->weight)
             memcpy(weight + at, weft_data_weights(data, part, tmp), rows * sizeof *weight);
-        weft_arena_free(tmp);
         at += (int64_t)rows;
     }
     return (weft_truth){.label = label,

@@ -139,14 +139,13 @@ void fmap_score_split(fmap_task *fmap, const weft_job *job, const fmap_arms *arm
                       weft_part part, fmap_tally *tally, weft_arena *tmp)
 {
     for (int e = 0; e < tally->passes; e++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         weft_request request = fmap_request(fmap, job, arms, part);
         request.arm = fmap_draw(fmap, job, arms, part, (double)e / tally->passes, tmp);
         weft_matrix matrix;
         fmap->feature->matrix(arms->fold->map, &request, 0, x, &matrix, tmp);
         tally_add(fmap, arms, &matrix, x + fmap->nstat, &arms->fold->data->part[part],
                   request.arm, 0, e, tally, tmp);
-        weft_arena_reset(tmp, mark);
     }
 }
 
@@ -166,7 +165,7 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
             todo[at] = i;
         }
     for (int e = 0; e < n; e++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         int i = todo[e];
         weft_request request = fmap_request(fmap, job, arms, part);
         request.narm = 1;
@@ -176,7 +175,6 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
         fmap->feature->matrix(arms->fold->map, &request, 0, x, &matrix, tmp);
         tally_add(fmap, arms, &matrix, x + fmap->nstat, &arms->fold->data->part[part], NULL,
                   i, e, tally, tmp);
-        weft_arena_reset(tmp, mark);
     }
 }
 
@@ -256,7 +254,7 @@ static struct share *shares_of(const fmap_task *fmap, const weft_truth *truth,
 void fmap_tally_measure(fmap_task *fmap, weft_measure measure, const weft_truth *truth,
                         fmap_tally *tally, int k, double *measured)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     join_scores(fmap, tally);
     struct share *share = shares_of(fmap, truth, tally, k, tmp);
     for (int i = 0; i < k; i++) {
@@ -265,7 +263,6 @@ void fmap_tally_measure(fmap_task *fmap, weft_measure measure, const weft_truth 
                           .weight = truth->weight ? share[i].weight : NULL};
         measured[i] = weft_measure_of(measure, &share[i].said, &own);
     }
-    weft_arena_free(tmp);
 }
 
 double fmap_loss(const fmap_task *fmap, double loss)
@@ -281,7 +278,7 @@ double fmap_loss(const fmap_task *fmap, double loss)
 static void add_answers(fmap_task *fmap, const weft_job *job, int f, real *x,
                         weft_part part, double *score)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int classes = fmap->env.data->classes;
     fmap_arms arms = fmap_arms_new(fmap, f, &job->mix, tmp);
     weft_request request = fmap_request(fmap, job, &arms, part);
@@ -293,7 +290,6 @@ static void add_answers(fmap_task *fmap, const weft_job *job, int f, real *x,
         put_output(fmap, &matrix, w, z, i, output);
         add_scores(fmap, output, fmap->nfold, score + i * classes);
     }
-    weft_arena_free(tmp);
 }
 
 /* That rows are outside the range of the training rows, where what is said of them goes on

@@ -154,8 +154,7 @@ static weft_status begin_curve(struct reader *reader)
             "%s:%d: configuration %s has lines above others'; sort the table by "
             "config, then by resource",
             table->path, reader->line, reader->field[reader->config]);
-    table->first = weft_grow(reader->mem, table->first, sizeof *table->first, table->n + 1,
-                             &reader->first_room);
+    WEFT_GROW(reader->mem, table->first, table->n + 1, &reader->first_room);
     table->first[table->n] = reader->npoint;
     table->value =
         weft_grow(reader->mem, table->value, (size_t)table->ncolumn * sizeof *table->value,
@@ -194,8 +193,7 @@ static weft_status read_point(struct reader *reader)
 {
     replay_table *table = reader->out;
     TRY(begin_curve(reader));
-    table->point = weft_grow(reader->mem, table->point, sizeof *table->point,
-                             reader->npoint, &reader->point_room);
+    WEFT_GROW(reader->mem, table->point, reader->npoint, &reader->point_room);
     replay_point *point = &table->point[reader->npoint];
     TRY(read_number(reader, RESOURCE, &point->resource));
     TRY(read_number(reader, LOSS, &point->loss));
@@ -242,8 +240,7 @@ static weft_status read_table(const char *path, const replay_names *names,
                          "%s has no line of numbers; expected a line of names, config, "
                          "resource, %s and others, and one for each point of a curve",
                          path, names->loss);
-    out->first =
-        weft_grow(mem, out->first, sizeof *out->first, out->n + 1, &reader.first_room);
+    WEFT_GROW(mem, out->first, out->n + 1, &reader.first_room);
     out->first[out->n] = reader.npoint;
     return WEFT_OK;
 }
@@ -564,12 +561,11 @@ static void replay_cost(const void *self, const weft_job *job, weft_cost *out)
 static int64_t replay_resource(const void *self)
 {
     const replay_task *replay = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     replay_table table;
     int64_t most = 1;
     if (*replay->path && read_table(replay->path, &replay->names, &table, tmp) == WEFT_OK)
         most = (int64_t)fmin(fmax(table.most, 1), 1e15);
-    weft_arena_free(tmp);
     return most;
 }
 
@@ -592,13 +588,12 @@ static double listed_optimum(const replay_task *replay, double resource)
     const weft_space *space = replay->env.space;
     double best = INFINITY;
     if ((double)space->count * (double)replay->table.n * replay->ncolumn > most) return NAN;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *conf = WEFT_NEW(tmp, double, space->dim);
     for (int64_t i = 0; i < space->count; i++) {
         weft_space_config(space, i, conf);
         best = fmin(best, least_loss(&replay->table, nearest(replay, conf), resource));
     }
-    weft_arena_free(tmp);
     return best;
 }
 
@@ -638,7 +633,7 @@ static int whether_inside(const replay_task *replay, int64_t row, double *conf)
 static double ranges_optimum(const replay_task *replay, double resource)
 {
     double best[] = {[INSIDE] = INFINITY, [UNCERTAIN] = INFINITY};
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *conf = WEFT_NEW(tmp, double, replay->env.space->dim);
     for (int64_t i = 0; i < replay->table.n; i++) {
         double loss = least_loss(&replay->table, i, resource);
@@ -646,7 +641,6 @@ static double ranges_optimum(const replay_task *replay, double resource)
         int in = whether_inside(replay, i, conf);
         if (in != OUTSIDE) best[in] = fmin(best[in], loss);
     }
-    weft_arena_free(tmp);
     return best[UNCERTAIN] < best[INSIDE] ? NAN : best[INSIDE];
 }
 

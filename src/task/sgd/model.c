@@ -171,11 +171,10 @@ void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_ro
                        real *w)
 {
     if (!is_alike(model)) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     char *trained = WEFT_NEW(tmp, char, layout_of(sgd).contexts);
     for (int64_t i = 0; i < train->n; i++) trained[sgd->pool.client[train->row[i]]] = 1;
     weft_contexts_fill(model->contexts, trained, w);
-    weft_arena_free(tmp);
 }
 
 /* Warns of clients with no or few training rows. */
@@ -185,7 +184,7 @@ static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
     const weft_team *team = sgd->env.team;
     if (!is_alike(model) || team->first + team->rank > 0) return;
     int clients = layout_of(sgd).contexts, none = 0, few = 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *rows = WEFT_NEW(tmp, int64_t, clients);
     for (int64_t i = 0; i < sgd->at->train.n; i++)
         rows[sgd->pool.client[sgd->at->train.row[i]]]++;
@@ -193,7 +192,6 @@ static void warn_of_clients(const sgd_task *sgd, const sgd_model *model)
         none += rows[c] == 0;
         few += rows[c] > 0 && rows[c] < FEW;
     }
-    weft_arena_free(tmp);
     if (none > 0)
         weft_log(WEFT_WARN,
                  "%d of %d clients have no training rows, and get the mean of what the "
@@ -247,7 +245,7 @@ sgd_blocks sgd_blocks_new(const sgd_task *sgd, const sgd_model *model, const sgd
 void sgd_context_order(const sgd_task *sgd, const sgd_model *model, int64_t n,
                        const weft_rng_row *key, int64_t *order, int64_t *end)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_rows rows = {n, order};
     sgd_blocks blocks = sgd_blocks_new(sgd, model, &rows, model->train.batch, tmp);
     int64_t *which = WEFT_NEW(tmp, int64_t, blocks.n), at = 0;
@@ -258,7 +256,6 @@ void sgd_context_order(const sgd_task *sgd, const sgd_model *model, int64_t n,
         for (int64_t i = cut[0]; i < cut[1]; i++) order[at++] = blocks.row[i];
         end[b] = at;
     }
-    weft_arena_free(tmp);
 }
 
 /* ---- networks of configurations ---- */
@@ -389,7 +386,7 @@ static double memory_of(const sgd_task *sgd, const sgd_model *model)
 void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = sgd_model_of(sgd, job, tmp);
     double flops = sgd->net->flops(model.self), ranks = sgd->env.team->size;
     double steps = 0, samples = 0;
@@ -412,7 +409,6 @@ void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
         .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
         .memory = memory_of(sgd, &model)};
-    weft_arena_free(tmp);
 }
 
 weft_status sgd_check_clients(const sgd_task *sgd)
@@ -461,16 +457,14 @@ static void tell_weights(const sgd_task *sgd, const sgd_model *model)
 
 weft_status sgd_check_memory(const sgd_task *sgd)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = {0};
-    weft_status st = sgd_model_largest(sgd, tmp, &model);
-    double bytes = st == WEFT_OK ? memory_of(sgd, &model) : 0;
-    if (st == WEFT_OK && !sgd->env.scoring) {
+    TRY(sgd_model_largest(sgd, tmp, &model));
+    double bytes = memory_of(sgd, &model);
+    if (!sgd->env.scoring) {
         tell_weights(sgd, &model);
         warn_of_clients(sgd, &model);
     }
-    weft_arena_free(tmp);
-    TRY(st);
     if (bytes <= sgd->env.memory) return WEFT_OK;
     return weft_fail(
         WEFT_ELIMIT,

@@ -125,14 +125,12 @@ static int pairs_known(const sgd_task *sgd, const weft_job *job,
 {
     const weft_translations *of = translations_of(sgd);
     if (of->known == of->n && of->known_directions == of->directions) return 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_task task = *sgd;
     task.before = 1;
     task.shape.words -= of->n - of->known;
     sgd_model model = sgd_model_of(&task, job, tmp);
-    int n = weft_contexts_tensors(model.contexts, out);
-    weft_arena_free(tmp);
-    return n;
+    return weft_contexts_tensors(model.contexts, out);
 }
 
 /* ECONF: a direction for which the winner has no weights; or there is nothing that
@@ -207,7 +205,7 @@ static sgd_rows by_length(const sgd_task *sgd, const sgd_model *model, const sgd
 static void translate_rows(const sgd_task *sgd, const sgd_model *model,
                            const sgd_rows *rows, const real *w, const struct use *use)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     uint32_t *word[SGD_BLOCK];
     int length[SGD_BLOCK];
     for (int i = 0; i < SGD_BLOCK; i++)
@@ -219,7 +217,6 @@ static void translate_rows(const sgd_task *sgd, const sgd_model *model,
         for (int k = 0; k < walk.batch.n; k++)
             use_text(sgd, use, walk.context, walk.row[k], length[k], word[k]);
     }
-    weft_arena_free(tmp);
 }
 
 static weft_members *members_of(const sgd_task *sgd, const weft_texts *texts)
@@ -257,7 +254,7 @@ static sgd_rows pairs_scored(const sgd_task *sgd, const sgd_rows *rows, weft_are
 static void pairs_score(const sgd_task *sgd, const sgd_model *model, weft_part part,
                         const sgd_rows *rows, const real *w, weft_scores *out)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t directions = translations_of(sgd)->directions;
     weft_texts *texts = weft_texts_new(directions, tmp);
     const struct use use = {.part = part, .texts = texts};
@@ -265,7 +262,6 @@ static void pairs_score(const sgd_task *sgd, const sgd_model *model, weft_part p
     weft_texts_join(sgd->env.team, directions, texts);
     weft_texts_mean(texts, directions, out->metric + SGD_TEXT_SCORES);
     out->members = members_of(sgd, texts);
-    weft_arena_free(tmp);
 }
 
 /* ---- what is written ---- */
@@ -307,7 +303,7 @@ static void pairs_say(const sgd_task *sgd, const sgd_model *model, weft_part par
                       const sgd_rows *rows, const real *w, weft_predictions *out,
                       weft_arena *mem)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t n = rows->n;
     const struct use use = {.part = part,
                             .first = n > 0 ? rows->row[0] : 0,
@@ -323,7 +319,6 @@ static void pairs_say(const sgd_task *sgd, const sgd_model *model, weft_part par
         for (int k = 0; k < length; k++) own[k] = (uint32_t)word[k];
         out->written[i] = written_of(sgd, part, rows->row[i], length, own, mem);
     }
-    weft_arena_free(tmp);
 }
 
 const sgd_source sgd_pairs = {.open = pairs_open,

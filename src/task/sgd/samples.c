@@ -464,7 +464,7 @@ static weft_status check_score(const sgd_task *sgd)
 {
     weft_measure measure = (weft_measure)sgd->opts.score;
     const weft_data *data = sgd->env.data;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *count = WEFT_NEW(tmp, int64_t, sgd->shape.classes);
     weft_status st = WEFT_OK;
     for (int f = 0; f < sgd->nfold && weft_measure_joint(measure); f++) {
@@ -480,7 +480,6 @@ static weft_status check_score(const sgd_task *sgd)
     else
         st = weft_measure_check(measure, "sgd.score", data->path, sgd->shape.classes,
                                 sgd->shape.numbers ? NULL : count, data->class_name);
-    weft_arena_free(tmp);
     return st;
 }
 

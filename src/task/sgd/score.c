@@ -67,7 +67,7 @@ double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums)
 sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                         const real *w)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_walk walk = sgd_walk_new(sgd, model, rows, w, tmp);
     int64_t n = walk.blocks.n;
     sgd_sums *told = WEFT_NEW(tmp, sgd_sums, n), all = {0};
@@ -80,7 +80,6 @@ sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *r
     weft_join_f64(sgd->env.team, &told->loss, (size_t)n * sizeof *told / sizeof(double));
     for (int64_t b = 0; b < n; b++) sgd_sums_add(&all, &told[b]);
     all.loss *= sgd->unit;
-    weft_arena_free(tmp);
     return all;
 }
 
@@ -105,7 +104,7 @@ static void add_softmax(int classes, const real *z, double *p)
 static void add_network(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                         const real *w, double *p)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int classes = sgd->shape.classes;
     sgd_walk walk = sgd_walk_new(sgd, model, rows, w, tmp);
     real *h = WEFT_NEW(tmp, real, (int64_t)SGD_BLOCK * sgd->net->width(model->self)),
@@ -117,7 +116,6 @@ static void add_network(const sgd_task *sgd, const sgd_model *model, const sgd_r
             (sgd->shape.numbers ? add_numbers : add_softmax)(
                 classes, z + (int64_t)i * classes, p + place[i] * classes);
     }
-    weft_arena_free(tmp);
 }
 
 /* The clients and labels of rows. */
@@ -166,21 +164,18 @@ weft_status sgd_predict(const sgd_task *sgd, const sgd_model *model, const sgd_r
 double sgd_measure(const sgd_task *sgd, weft_measure measure, const sgd_model *model,
                    const sgd_rows *rows, const real *x)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_predictions said = predict_rows(sgd, model, rows, 1, x, tmp);
     weft_truth truth = sgd_truth(sgd, rows, tmp);
-    double measured = weft_measure_of(measure, &said, &truth);
-    weft_arena_free(tmp);
-    return measured;
+    return weft_measure_of(measure, &said, &truth);
 }
 
 void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                const real *x, weft_scores *out, weft_arena *mem)
 {
     if (!sgd_answers(sgd) || !weft_quality_fits(rows->n, sgd->shape.classes)) return;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_predictions said = predict_rows(sgd, model, rows, sgd->nfold, x, tmp);
     weft_truth truth = sgd_truth(sgd, rows, tmp);
     weft_scores_judge(&said, &truth, 2, out, mem);
-    weft_arena_free(tmp);
 }

@@ -189,7 +189,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
 static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = {0};
     if (job)
         model = sgd_model_of(sgd, job, tmp);
@@ -197,14 +197,13 @@ static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
         weft_die("%s", weft_error());
     size->nx = sgd_state_size(sgd, &model);
     size->naux = (int64_t)sgd->nfold * SGD_HEAD;
-    weft_arena_free(tmp);
 }
 
 static int sgd_tensors(const void *self, const weft_job *job,
                        weft_tensor out[WEFT_MAX_TENSORS])
 {
     const sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = sgd_model_of(sgd, job, tmp);
     int n = 1;
     if (sgd->nfold == 1)
@@ -212,18 +211,16 @@ static int sgd_tensors(const void *self, const weft_job *job,
                            : sgd->net->tensors(model.self, out);
     else
         out[0] = (weft_tensor){"weights", 0, 2, {sgd->nfold, model.n}};
-    weft_arena_free(tmp);
     return n;
 }
 
 static void sgd_by_client(const void *self, const weft_job *job, char by[WEFT_MAX_TENSORS])
 {
     const sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = sgd_model_of(sgd, job, tmp);
     if (model.contexts && model.contexts->alike)
         weft_contexts_by_language(model.contexts, by);
-    weft_arena_free(tmp);
 }
 
 static int sgd_known(const void *self, const weft_job *job,
@@ -236,9 +233,8 @@ static int sgd_known(const void *self, const weft_job *job,
 static void sgd_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
 {
     const sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_table table = sgd_model_of(sgd, job, tmp).table;
-    weft_arena_free(tmp);
     if (table.rows > 0)
         *out = (weft_word_weights){.vocab = &sgd->own.vocab[sgd->words.tokenizer],
                                    .table = table,
@@ -269,7 +265,7 @@ static sgd_head *head_of(int f, double *aux)
 static void sgd_start(const void *self, const weft_job *job, weft_state *state)
 {
     const sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = sgd_model_of(sgd, job, tmp);
     for (int f = 0; f < sgd->nfold; f++) {
         uint64_t fold = (uint64_t)(sgd->opts.fold < 0 ? f : sgd->opts.fold);
@@ -282,7 +278,6 @@ static void sgd_start(const void *self, const weft_job *job, weft_state *state)
         memmove(kept_of(&model, f, state->x), w, (size_t)model.n * sizeof *w);
         *head_of(f, state->aux) = (sgd_head){.trial = -1, .best = INFINITY};
     }
-    weft_arena_free(tmp);
 }
 
 static int64_t sgd_resource(const void *self)
@@ -452,7 +447,7 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
                          "task sgd trains one configuration at a time, and this tuner asks "
                          "for mixtures of them; choose run.tuner = random, sha, hyperband, "
                          "asha or pbt, and run.mixing = none");
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = sgd_model_of(sgd, job, tmp);
     int64_t epochs = epochs_of(job), each = epochs > 0 ? epochs : 1;
     int f = (int)(unit / each);
@@ -480,7 +475,6 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
             sgd_score_rows(sgd, &model, &sgd->at[f].held, kept_of(&model, f, state->x));
     if (st == WEFT_OK && unit + 1 == sgd_units(sgd, job))
         conclude(sgd, job, state->aux, res);
-    weft_arena_free(tmp);
     return st == WEFT_OK ? sgd_sound(sgd) : st;
 }
 
@@ -500,7 +494,7 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
 {
     sgd_task *sgd = self;
     const real *x = state->x;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = sgd_model_of(sgd, job, tmp);
     int folds = sgd->opts.folds > 0 && part == WEFT_VALID;
     if (folds && !sgd->at)
@@ -527,7 +521,6 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
         sgd->source->score(sgd, &model, part, &all, x, out);
     else if (!held && !sgd->source->score)
         sgd_judge(sgd, &model, &all, x, out, sgd->env.mem);
-    weft_arena_free(tmp);
     return sgd_sound(sgd);
 }
 
@@ -535,7 +528,7 @@ static weft_status sgd_predicts(void *self, const weft_job *job, const weft_stat
                                 weft_part part, weft_predictions *out, weft_arena *mem)
 {
     sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sgd_model model = sgd_model_of(sgd, job, tmp);
     sgd_rows rows = rows_of(sgd, part, tmp);
     weft_status st = WEFT_OK;
@@ -543,7 +536,6 @@ static weft_status sgd_predicts(void *self, const weft_job *job, const weft_stat
         sgd->source->say(sgd, &model, part, &rows, state->x, out, mem);
     else
         st = sgd_predict(sgd, &model, &rows, sgd->nfold, state->x, out, mem);
-    weft_arena_free(tmp);
     return st == WEFT_OK ? sgd_sound(sgd) : st;
 }
 

@@ -291,7 +291,7 @@ static weft_status take_steps(struct course *course, int64_t steps, sgd_head *he
 weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, real *w,
                       real *slots, int *good)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const sgd_fold *fold = &sgd->at[f];
     int64_t batch = model->train.batch < fold->train.n ? model->train.batch : fold->train.n;
     int64_t passes = sgd_blocks_new(sgd, model, &fold->train, model->train.batch, tmp).n;
@@ -321,7 +321,6 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     }
     for (int s = 0; s < model->slots; s++) join_weights(&course, slots + s * model->n);
     tell_losses(&course, head);
-    weft_arena_free(tmp);
     *good = *good && isfinite(head->train_loss);
     return st;
 }
