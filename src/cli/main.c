@@ -479,10 +479,12 @@ int main(int argc, char **argv)
     }
     weft_cli cli = {.world = &world, .mem = weft_arena_new()};
     st = weft_agree(weft_par_room(), &world);
+    const int cramped = st != WEFT_OK;
     if (st == WEFT_OK) st = run(argc, argv, &cli);
     st = weft_agree(st == WEFT_OK ? flush_output() : st, &world);
     if (st != WEFT_OK && world.rank == 0) tell();
     weft_arena_free(cli.mem);
     weft_par_end(&world);
+    if (cramped) _exit(st); /* OpenBLAS asks for its room without end, and is waited for */
     return st == WEFT_EWORKER ? WEFT_STOP : st;
 }
