@@ -2,6 +2,7 @@
 # The program from outside: every command, and every kind of invalid input, which must end
 # on all ranks with the right exit status after one clear line. Prints TAP.
 . tests/tap.sh
+export WEFT_HOLD= # no text: nothing holds
 
 # runs STATEMENT ARGUMENT...: one rank, ends well.
 runs()
@@ -246,6 +247,11 @@ result $? "it is told that it is"
 runs "also with a setting" resume "$tmp/run.h5" run.teams=1
 grep -q 'run.h5 is complete, so that run.teams=1 has no effect$' "$tmp/log"
 result $? "which has no effect, as is told"
+refused 2 "command line: '$tmp/doc.h5' is not section.key=value" "but not with what is none" resume "$tmp/run.h5" "$tmp/doc.h5"
+refused 4 'run.h5 was not packed from a table with columns, nor trained on one, which .like. and .weft predict. need$' \
+    "a table like no table" pack dense "$tmp/in.ini" like="$tmp/run.h5" -o "$tmp/none.h5"
+refused 3 'the name of the file to open is empty; give one' "a file without a name" info ""
+refused 2 'tune: --data is given twice' "data twice" tune --data "$tmp/doc.h5" --data "$tmp/doc.h5"
 mkdir "$tmp/run.d"
 runs "also beside an empty directory" resume "$tmp/run.h5"
 [ ! -e "$tmp/run.d" ]
@@ -421,6 +427,10 @@ for command in "list" "info $tmp/doc.h5" "report $tmp/run.h5 --csv"; do
     [ $? = 3 ] && [ "$(grep -c '^weft: cannot write' "$tmp/log")" = 1 ]
     result $? "a full disk for the output of ${command%% *} is told"
 done
+awk 'BEGIN { print "x,y"; for (i = 0; i < 40; i++) print i / 7 "," i % 2 }' >"$tmp/closed.csv"
+"$weft" pack dense "$tmp/closed.csv" label=y -o "$tmp/closed.h5" <&- >&- 2>&-
+[ $? = 3 ]
+result $? "streams that are closed stay so, and are no files that are written"
 
 # With this setting MPI cannot start.
 for command in "" --help --version list "list fed" "tune --help" "report $tmp/no.h5" "info $tmp/no.h5"; do

@@ -30,6 +30,7 @@ void weft_log_set(weft_level level, int rank)
     log_level = level;
     log_rank = rank;
     hold = getenv(HOLD);
+    if (hold && *hold == '\0') hold = NULL;
 }
 
 weft_level weft_log_level(void)

@@ -7,6 +7,7 @@
 #include "weft/worker/link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <malloc.h>
@@ -335,6 +336,14 @@ static void keep(weft_cli *cli, int o)
     cli->ini |= o == 'i';
 }
 
+/* The option for a file that is given once more; NULL: it is not. */
+static const char *given(const weft_cli *cli, int o)
+{
+    if (o == 'o') return cli->output ? "-o" : NULL;
+    if (o == 'g') return cli->plot ? "--plot" : NULL;
+    return (o == 'd' || o == 'P') && cli->data ? "--data" : NULL;
+}
+
 /* Parses the options of a command; other arguments are stored in cli->arg. *help 1: help is
  * requested. */
 static weft_status parse(const struct command *command, int argc, char **argv,
@@ -359,9 +368,9 @@ static weft_status parse(const struct command *command, int argc, char **argv,
         if (o != 'h' && (o == '?' || o == ':' || !strchr(command->options, o)))
             return wrong_option(command,
                                 argv[optind - 1 - (optarg && argv[optind - 1] == optarg)]);
-        if (o == 'o' && cli->output)
-            return weft_fail(WEFT_ECONF, "%s: -o is given twice; keep one of them",
-                             command->name);
+        if (given(cli, o))
+            return weft_fail(WEFT_ECONF, "%s: %s is given twice; keep one of them",
+                             command->name, given(cli, o));
         keep(cli, o);
     }
     cli->n = argc - optind;
@@ -427,6 +436,16 @@ static void tell(void)
     fprintf(stderr, "weft: %s\n", weft_error());
 }
 
+/* Descriptors 0 to 2 that the caller closed stay so: nothing that is opened later, a run
+ * file or a journal, takes their numbers, and is written what is printed. */
+static void keep_closed(void)
+{
+    int fd;
+    do fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) close(fd);
+}
+
 /* Memory that one job frees serves the next: a fresh page costs a fault and its zeros. */
 static void keep_memory(void)
 {
@@ -441,6 +460,7 @@ int main(int argc, char **argv)
     weft_team world;
     if (argc > 1 && strcmp(argv[1], WEFT_CHILD_WORD) == 0)
         return weft_process_child(argc, argv);
+    keep_closed();
     keep_memory();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit of file size fails with an error, as
                                  on a full disk */
@@ -459,10 +479,12 @@ int main(int argc, char **argv)
     }
     weft_cli cli = {.world = &world, .mem = weft_arena_new()};
     st = weft_agree(weft_par_room(), &world);
+    const int cramped = st != WEFT_OK;
     if (st == WEFT_OK) st = run(argc, argv, &cli);
     st = weft_agree(st == WEFT_OK ? flush_output() : st, &world);
     if (st != WEFT_OK && world.rank == 0) tell();
     weft_arena_free(cli.mem);
     weft_par_end(&world);
+    if (cramped) _exit(st); /* OpenBLAS asks for its room without end, and is waited for */
     return st == WEFT_EWORKER ? WEFT_STOP : st;
 }

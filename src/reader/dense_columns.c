@@ -397,7 +397,8 @@ static weft_status read_from(weft_h5 *file, int images, weft_dense_like *like)
     if (!like->columns && !images)
         return weft_fail(
             WEFT_EDATA,
-            "like = %s was not packed from a table with columns, nor trained on one",
+            "%s was not packed from a table with columns, nor trained on one, which `like` "
+            "and `weft predict` need",
             file->path);
     TRY(weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
                            &like->class_name, &n));

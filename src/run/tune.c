@@ -374,12 +374,15 @@ struct changes {
     char *const *assignment; /* [n] */
 };
 
-/* What the assignments give more of. ECONF: of two things. */
+/* What the assignments give more of. ECONF: of two things, or one is no assignment. */
 static weft_status find_growth(const struct changes *typed, weft_growth *growth,
                                weft_arena *mem)
 {
+    weft_conf form; /* they are assignments, each of another key */
+    weft_conf_init(&form, mem);
     *growth = WEFT_STAYS;
     for (int i = 0; i < typed->n; i++) {
+        TRY(weft_conf_set(&form, typed->assignment[i]));
         weft_growth one = weft_run_grows(typed->assignment[i], mem);
         if (one != WEFT_STAYS && *growth != WEFT_STAYS && one != *growth)
             return weft_fail(WEFT_ECONF,

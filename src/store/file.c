@@ -101,6 +101,8 @@ const char *weft_file_remedy(int err)
 
 weft_status weft_file_fail(const char *what, const char *path, int err)
 {
+    if (*path == '\0')
+        return weft_fail(WEFT_EFILE, "the name of the file to %s is empty; give one", what);
     return weft_fail(WEFT_EFILE, "cannot %s %s: %s; %s", what, path, strerror(err),
                      weft_file_remedy(err));
 }
@@ -290,8 +292,7 @@ weft_status weft_file_load_parts(const char *path, int n, void *const *at,
 weft_status weft_file_name(const char *path)
 {
     struct stat info;
-    if (*path == '\0')
-        return weft_fail(WEFT_EFILE, "the name of the file to write is empty; give one");
+    if (*path == '\0') return weft_file_fail("write", path, ENOENT);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return weft_file_fail("write", path, EISDIR);
     return WEFT_OK;

@@ -97,11 +97,12 @@ static weft_status check_data(const fed_task *fed)
     if (fed->env.scoring) return WEFT_OK;
     int64_t n = fed->old.n;
     if (n == 0 || (!fed->options.replacement && fed->options.cohort > n))
-        return weft_fail(WEFT_ECONF,
-                         "fed.cohort = %lld, but %s has %lld clients%s; draw fewer, or set "
-                         "fed.replacement = yes",
-                         (long long)fed->options.cohort, data->path, (long long)n,
-                         fed->fresh.n > 0 ? " without those of fed.new_clients" : "");
+        return weft_fail(
+            WEFT_ECONF,
+            "fed.cohort = %lld, but %s has %lld client%s%s; draw fewer, or set "
+            "fed.replacement = yes",
+            (long long)fed->options.cohort, data->path, (long long)n, n == 1 ? "" : "s",
+            fed->fresh.n > 0 ? " without those of fed.new_clients" : "");
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++)
         if (data->part[part].total == 0)
             return weft_fail(WEFT_EDATA,
