@@ -42,7 +42,7 @@ static int refused(const char *name, const char *text, const char *part)
     return isnan(parsed(name, text)) && says(part);
 }
 
-static int shows(const char *name, double value, const char *expected)
+static int prints(const char *name, double value, const char *expected)
 {
     char text[32];
     weft_opt_show(option(name), value, text, sizeof text);
@@ -55,7 +55,7 @@ static void test_options(void)
        "1e6 and 2^20 are integers");
     ok(parsed("gamma", "1e-3") == 1e-3 && parsed("gamma", "10^-2") == 0.01,
        "10^-2 is a number");
-    ok(parsed("gamma", "Auto") == 0 && shows("gamma", 0, "auto") && shows("gamma", 2, "2"),
+    ok(parsed("gamma", "Auto") == 0 && prints("gamma", 0, "auto") && prints("gamma", 2, "2"),
        "a number's lower bound may be a word");
     ok(refused("gamma", "ten", "'ten' is not a number"), "ten is not a number");
     ok(refused("gamma", "1 2", "is not a number") &&
@@ -86,9 +86,9 @@ static void test_words(void)
        "choices have synonyms and no case");
     ok(refused("kernel", "minmix", "none, l2, minmax; did you mean minmax?"),
        "an unknown choice is answered with all and the nearest");
-    ok(shows("binary", 1, "true") && shows("kernel", 1, "l2") &&
-           shows("gamma", 0.1, "0.1") && shows("bins", 1048576, "1048576") &&
-           shows("gamma", 1.0 / 3, "0.3333333333333333"),
+    ok(prints("binary", 1, "true") && prints("kernel", 1, "l2") &&
+           prints("gamma", 0.1, "0.1") && prints("bins", 1048576, "1048576") &&
+           prints("gamma", 1.0 / 3, "0.3333333333333333"),
        "values are shown as a user would write them");
     ok(weft_opt_is(option("map"), "kernel") && !weft_opt_is(option("map"), "Kernel") &&
            !weft_opt_is(option("map"), "ker"),
