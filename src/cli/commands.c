@@ -300,9 +300,9 @@ static weft_status read_form(const char *run, weft_form *form, const char **nota
 }
 
 /* Packs the rows of a table, or texts, as the data of the run were. */
-static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *to,
-                             weft_arena *tmp)
+static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *to)
 {
+    WEFT_SCRATCH(tmp);
     const weft_reader *reader;
     void *self;
     weft_partition over;
@@ -341,14 +341,13 @@ static weft_status take_name(const char *path)
 static weft_status predict_raw(const weft_cli *cli, const char *rows, const char *beside)
 {
     int root = cli->world->rank == 0;
-    WEFT_SCRATCH(tmp);        /* packing takes much */
     signal(SIGPIPE, SIG_IGN); /* a pipe that ends is an error as others */
     char *to = weft_arena_text(cli->mem, "%s" WEFT_ROWS_NAME, beside, weft_file_host(),
                                (long long)getpid());
     weft_bcast(cli->world, to, strlen(to), 0);
     if (root) weft_file_sweep(beside, 0);
     weft_status st = weft_agree(root ? take_name(to) : WEFT_OK, cli->world);
-    if (st == WEFT_OK && root) st = pack_rows(cli, rows, to, tmp);
+    if (st == WEFT_OK && root) st = pack_rows(cli, rows, to);
     st = weft_agree(st, cli->world);
     if (st == WEFT_OK) st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
     if (root) unlink(to);
