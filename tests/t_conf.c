@@ -55,7 +55,8 @@ static void test_options(void)
        "1e6 and 2^20 are integers");
     ok(parsed("gamma", "1e-3") == 1e-3 && parsed("gamma", "10^-2") == 0.01,
        "10^-2 is a number");
-    ok(parsed("gamma", "Auto") == 0 && prints("gamma", 0, "auto") && prints("gamma", 2, "2"),
+    ok(parsed("gamma", "Auto") == 0 && prints("gamma", 0, "auto") &&
+           prints("gamma", 2, "2"),
        "a number's lower bound may be a word");
     ok(refused("gamma", "ten", "'ten' is not a number"), "ten is not a number");
     ok(refused("gamma", "1 2", "is not a number") &&
