@@ -131,6 +131,11 @@ tune 1 one && grep -q 'the winner was trained once more, on the 560 rows of trai
 result $? "the log tells of it"
 ! grep -q diverged "$tmp/log"
 result $? "nothing is said to have diverged"
+for score in loss log_error balanced; do
+    trained 1 scored parts rff.features=50 fmap.model=logistic fmap.folds=3 fmap.score=$score run.refit=yes &&
+        grep -q 'the winner was trained once more' "$tmp/log" && ! grep -q diverged "$tmp/log"
+    result $? "nor in a search by fmap.score = $score"
+done
 tune 3 three run.teams=2
 same "the weights are the same on 3 ranks in 2 teams" one three
 tune 2 less run.memory=0.01

@@ -63,6 +63,13 @@ awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," (i + 1) % 2 }' >"$tmp/i.cs
 reads "two numbers are too few to count up" i.csv "40 rows"
 awk 'BEGIN { print "1,2,3,4"; for (i = 0; i < 40; i++) print i % 7 / 4 "," i % 5 "," i % 3 "," i % 2 }' >"$tmp/i.csv"
 reads "and names that count from 1" i.csv "40 rows .* 4 label 2 0" label=4
+awk 'BEGIN { print "0,1,2,y"; for (i = 0; i < 40; i++) print i + 0.5 ",1," i % 3 "," 3.7 * i }' >"$tmp/i.csv"
+reads "and numbers beside the label's name" i.csv "40 rows .* y target "
+told "which is told, too" "line 1 has numbers that are names of columns"
+awk 'BEGIN { print ",0,1,y"; for (i = 0; i < 40; i++) print i "," i % 5 + 0.5 "," i % 3 "," (i % 2 ? "K" : "L") }' >"$tmp/i.csv"
+reads "few of them, where the label is asked for, behind an index" i.csv "40 rows .* column 1 dropped .* y label 2 0" label=y
+awk 'BEGIN { print "1,2,K"; for (i = 0; i < 39; i++) print i % 5 "," i % 3 "," (i % 2 ? "K" : "L") }' >"$tmp/i.csv"
+reads "few without that are a row" i.csv "40 rows"
 awk 'BEGIN { for (i = 1; i < 40; i++) print i "," i + 1 "," i + 2 "," i % 2 }' >"$tmp/j.csv"
 reads "numbers of a row that do not count up are one" j.csv "39 rows"
 awk 'BEGIN { for (i = 1; i < 40; i++) print i "," i + 1 "," i + 2 }' >"$tmp/j.csv"

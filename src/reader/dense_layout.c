@@ -100,7 +100,7 @@ static int counts_up(int64_t n, const char *const *field, long *from)
         if (i == 0) *from = number;
         if (number != *from + i || *end != '\0' || end == field[i]) return 0;
     }
-    return n >= 3;
+    return 1;
 }
 
 /* 1: whole numbers that all differ, as names do. */
@@ -164,6 +164,7 @@ static int is_named(const weft_csv *how, const weft_csv_head *head,
 
 /* What a first line of whole numbers is; ASK: names or a row. */
 enum { ROW, NAMES, ASK };
+enum { FEW_COUNTED = 3 }; /* so many that count up are hardly a row's */
 static int of_numbers(const weft_csv_head *head, const char *const *field,
                       const char *const *second)
 {
@@ -171,9 +172,29 @@ static int of_numbers(const weft_csv_head *head, const char *const *field,
     int64_t n = head->columns;
     if (*field[0] == '\0' && second && *second[0] != '\0' && may_be_names(n - 1, field + 1))
         return NAMES;
-    if (!counts_up(n, field, &from)) return ROW;
+    if (n < FEW_COUNTED || !counts_up(n, field, &from)) return ROW;
     int same = second && counts_up(n, second, &next);
     return !same && (from == 0 || from == 1) ? NAMES : ASK;
+}
+
+/* The same of a first line that counts from 0 or 1 beside a text, the label: names, as
+ * pandas gives them. One column is enough if it is asked for by that text; the name of an
+ * index may lack. */
+static int of_features(const weft_csv_head *head, const char *const *field,
+                       const char *const *second, int64_t label, int asked, weft_arena *tmp)
+{
+    const char **first = WEFT_NEW(tmp, const char *, head->columns),
+               **next = WEFT_NEW(tmp, const char *, head->columns);
+    int64_t n = 0;
+    long from, other;
+    for (int64_t i = 0; i < head->columns; i++) {
+        int index = i == 0 && *field[i] == '\0' && second && *second[i] != '\0';
+        if (i == label || index) continue;
+        first[n] = field[i];
+        next[n++] = second ? second[i] : "";
+    }
+    if (n < (asked ? 1 : FEW_COUNTED) || !counts_up(n, first, &from)) return ROW;
+    return (from == 0 || from == 1) && !counts_up(n, next, &other) ? NAMES : ROW;
 }
 
 /* 1: all fields are names of columns that are looked for, or none, and they differ. */
@@ -201,6 +222,9 @@ static int is_header(const weft_csv *how, const weft_csv_head *head,
     if (named >= 0 && placed < 0 && weft_table_number(how->label, &x)) return NAMES;
     int numbers = of_numbers(head, field, second);
     if (numbers != ROW) return how->unlabelled ? (head->known ? NAMES : ROW) : numbers;
+    if (label >= 0 && !weft_cell_number(&how->marks, field[label], &x, tmp) &&
+        of_features(head, field, second, label, named >= 0 && placed < 0, tmp) == NAMES)
+        return NAMES;
     for (int64_t i = 0; i < head->columns; i++)
         if (i != label && !weft_cell_number(&how->marks, field[i], &x, tmp))
             return is_named(how, head, field, second, label, tmp);
@@ -286,8 +310,10 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
     }
     weft_log(WEFT_INFO, "%s: column %lld, '%s', is the label; line %lld has the names",
              path, column, head->name[head->label], (long long)head->line);
-    if (how->header == WEFT_HEADER_AUTO && head->columns > 1 &&
-        may_be_names(head->columns - 1, head->name + 1))
+    int64_t numbers = 0;
+    for (int64_t i = 0; i < head->columns; i++)
+        numbers += i != head->label && may_be_names(1, head->name + i);
+    if (how->header == WEFT_HEADER_AUTO && numbers > 0)
         weft_pack_decided(pack,
                           "line %lld has numbers that are names of columns: it is no row "
                           "(header = yes); header = no makes it one",

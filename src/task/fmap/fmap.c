@@ -300,17 +300,19 @@ static weft_status do_fold(fmap_task *fmap, const weft_job *job, int f, weft_sta
     return st;
 }
 
-/* The score of the job and its maps. Collective. */
+/* The score of the job and its maps; 0 where all rows are fitted, so that none is left to
+ * score. Collective. */
 static void tell(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
                  weft_result *res)
 {
     weft_measure measure = (weft_measure)fmap->opts.score;
     double *m = res->metric, sum = 0, shares = 0;
     res->by_error = measure != WEFT_BY_LOSS;
+    if (fmap->env.whole) return;
     res->loss = m[res->by_error ? VALID_ERROR : VALID_LOSS];
     if (measure == WEFT_BY_LOG_ERROR)
         res->loss = log(fmax(res->loss, 0.5 / (double)tally->rows));
-    if (!weft_measure_joint(measure) || fmap->env.whole) return;
+    if (!weft_measure_joint(measure)) return;
     fmap_tally_measure(fmap, measure, &fmap->valid, tally, arms->k, res->arm_score);
     for (int i = 0; i < arms->k; i++) {
         if (!(res->arm_count[i] > 0)) continue;
