@@ -336,6 +336,7 @@ static inline void files_closed(void)
 {
     static int first = -1;
     int n = 0;
+    tap_out(); /* is a file, which the first check opens */
     DIR *listing = opendir("/proc/self/fd");
     while (listing && readdir(listing)) n++;
     if (listing) closedir(listing);
