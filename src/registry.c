@@ -9,7 +9,9 @@
 #include "weft/task/task.h"
 #include "weft/tune/tune.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define READER(n)    &weft_reader_##n,
 #define FEATURE(n)   &weft_feature_##n,
@@ -51,15 +53,38 @@ const weft_kind *const weft_tuner_kinds[] = {WEFT_TUNERS(TUNER_KIND) NULL};
 const weft_kind *const weft_sampler_kinds[] = {WEFT_SAMPLERS(SAMPLER_KIND) NULL};
 const weft_kind *const weft_mixing_kinds[] = {WEFT_MIXINGS(MIXING_KIND) NULL};
 
-static weft_status find(const char *what, const char *name, const char *const *list, int n,
-                        int *at)
+/* 1: the text has that word or its plural, whatever its case. */
+static int has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = text; n > 0 && *at != '\0'; at++) {
+        if (strncasecmp(at, word, n) != 0) continue;
+        int before = at == text || !isalnum((unsigned char)at[-1]);
+        if (before && !isalnum((unsigned char)at[n + (at[n] == 's')])) return 1;
+    }
+    return 0;
+}
+
+/* The name that is meant: of what is described by the word, as dense is by CSV, be it the
+ * ending of a file; else the nearest. */
+static const char *meant(const char *name, const weft_kind *const *kind,
+                         const char *const *list, int n)
+{
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; i < n; i++)
+        if (has_word(kind[i]->about, dot ? dot + 1 : name)) return list[i];
+    return weft_nearest(name, list, n);
+}
+
+static weft_status find(const char *what, const char *name, const weft_kind *const *kind,
+                        const char *const *list, int n, int *at)
 {
     for (*at = 0; *at < n; (*at)++)
         if (strcmp(list[*at], name) == 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "there is no %s \"%s\"; did you mean \"%s\"? `weft list %ss` "
                      "shows all",
-                     what, name, weft_nearest(name, list, n), what);
+                     what, name, meant(name, kind, list, n), what);
 }
 
 #define DEFINE_FIND(type)                                                                  \
@@ -69,7 +94,7 @@ static weft_status find(const char *what, const char *name, const char *const *l
         int n = (int)(sizeof list / sizeof *list);                                         \
         int at;                                                                            \
         for (at = 0; at < n; at++) list[at] = weft_##type##_kinds[at]->name;               \
-        TRY(find(#type, name, list, n, &at));                                              \
+        TRY(find(#type, name, weft_##type##_kinds, list, n, &at));                         \
         *out = weft_##type##s[at];                                                         \
         return WEFT_OK;                                                                    \
     }

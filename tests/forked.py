@@ -4,10 +4,11 @@ import atexit
 import importlib
 import os
 import runpy
+import select
 import signal
 import sys
 
-here, modules = sys.argv[1], sys.argv[2:]
+here, modules, test = sys.argv[1], sys.argv[2:], os.getppid()
 for name in modules:
     importlib.import_module(name)
 
@@ -73,8 +74,10 @@ exit "$status"
 """)
 os.chmod(f.name, 0o755)
 os.rename(f.name, f"{here}/python")
-while os.path.exists(f"{here}/calls"):
-    with open(f"{here}/calls") as calls:
-        for caller in calls:
+# Both ends are open here, so that no call is lost between two readings.
+calls = os.open(f"{here}/calls", os.O_RDWR)
+while os.getppid() == test:
+    if select.select([calls], [], [], 1)[0]:
+        for caller in os.read(calls, 4096).decode().split():
             if os.fork() == 0:
-                child(caller.strip(), f"{here}/{caller.strip()}")
+                child(caller, f"{here}/{caller}")

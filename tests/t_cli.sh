@@ -172,6 +172,8 @@ runs "but by --force it is" pack synthetic images rows=600 -o "$tmp/img.h5" --fo
 refused 2 'needs the name.*-o' "packing needs a name" pack synthetic images
 refused 2 'did you mean "cifar"' "an unknown reader is answered with the nearest" \
     pack cifra x -o "$tmp/x.h5"
+refused 2 'did you mean "dense"' "a word for what is read with its reader" pack Table x.csv -o "$tmp/x.h5"
+refused 2 'did you mean "dense"' "and so is a file in its place" pack rows.csv -o "$tmp/x.h5"
 refused 2 'rowz.*did you mean rows' "a reader's unknown key, too" \
     pack synthetic images rowz=1 -o "$tmp/x.h5"
 
