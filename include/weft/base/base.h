@@ -161,7 +161,7 @@ size_t weft_arena_held(const weft_arena *arena); /* bytes that it has from callo
 void weft_arena_leave(weft_arena **arena);
 /* Releases, where the scope ends, what is allocated from the arena from here on. */
 #define WEFT_REWIND(arena)                                                                 \
-    __attribute__((cleanup(weft_arena_rewind))) const weft_rewind WEFT_AT_LINE(            \
+    __attribute__((cleanup(weft_arena_rewind), unused)) const weft_rewind WEFT_AT_LINE(    \
         rewind_, __LINE__) = {(arena), weft_arena_mark(arena)}
 #define WEFT_AT_LINE(name, line)  WEFT_AT_LINE_(name, line)
 #define WEFT_AT_LINE_(name, line) name##line
