@@ -174,6 +174,7 @@ refused 2 'did you mean "cifar"' "an unknown reader is answered with the nearest
     pack cifra x -o "$tmp/x.h5"
 refused 2 'did you mean "dense"' "a word for what is read with its reader" pack Table x.csv -o "$tmp/x.h5"
 refused 2 'did you mean "dense"' "and so is a file in its place" pack rows.csv -o "$tmp/x.h5"
+refused 2 'pack dense needs what it reads' "and a reader alone" pack dense -o "$tmp/x.h5"
 refused 2 'rowz.*did you mean rows' "a reader's unknown key, too" \
     pack synthetic images rowz=1 -o "$tmp/x.h5"
 

@@ -96,6 +96,12 @@ told "which is told" "the first column numbers the rows, so left out: 'column 1'
 reads "and overruled" t.csv "sample 2 numbers" numbers=1
 { head -1 "$tmp/t.csv" && sed 1d "$tmp/t.csv" | sort -R --random-source=/bin/ls; } >"$tmp/u.csv"
 reads "in any order" u.csv "sample 1 numbers"
+{ cat "$tmp/u.csv" && sed 1d "$tmp/t.csv"; } >"$tmp/v.csv"
+reads "of rows that come twice, too" v.csv "80 rows .* sample 1 numbers"
+sed '1s/^,/Index,/' "$tmp/u.csv" >"$tmp/v.csv"
+reads "and under the name of an index" v.csv "sample 1 numbers"
+sed '2,$s/^\(.*\),/\1,/; 2,$s/^[0-9]*/3/' "$tmp/u.csv" >"$tmp/v.csv"
+reads "a few numbers without a name are read" v.csv "column 1 "
 rows X,a,y '%g,K,%s' | sed 's/\.5,/,/' >"$tmp/t.csv"
 reads "one that programs name counts from 0 or 1" t.csv "sample 1 numbers"
 { head -1 "$tmp/t.csv" && sed 1d "$tmp/t.csv" | tac; } >"$tmp/u.csv"

@@ -67,6 +67,11 @@ weft_status weft_cli_pack(const weft_cli *cli)
 {
     const weft_reader *reader;
     TRY(weft_reader_find(cli->arg[0], &reader));
+    if (cli->n < 2)
+        return weft_fail(WEFT_ECONF,
+                         "pack %s needs what it reads: a file, a directory, or "
+                         "- for what comes by a pipe; `weft list %s` shows how",
+                         reader->kind.name, reader->kind.name);
     if (!cli->output)
         return weft_fail(WEFT_ECONF,
                          "pack needs the name of the file to write: -o FILE.h5");

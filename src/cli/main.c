@@ -126,7 +126,7 @@ static const struct command commands[] = {
      .usage = "READER SOURCE -o FILE.h5 [key=value ...] [--force]",
      .about = "read a data set and write a packed file",
      .options = "of",
-     .least = 2,
+     .least = 1,
      .most = MANY,
      .run = weft_cli_pack,
      .root = 1,

@@ -229,26 +229,35 @@ static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int 
     return WEFT_OK;
 }
 
-/* 1: column j is the first one, and it numbers the rows: it has no name, and whole numbers
- * that all differ; or the name that programs give to such a column, or the table no names,
- * and it counts up from 0 or 1. */
+/* 1: whole numbers of which so many differ, as in an index of rows, some of which may have
+ * been drawn more than once. */
+static int are_many(int64_t rows, int64_t different)
+{
+    enum { ENOUGH = 20, SHARE = 10 };
+    return different == rows || (different > ENOUGH && SHARE * different > rows);
+}
+
+/* 1: column j is the first one, and it numbers the rows: it has no name, and many whole
+ * numbers; or the name of an index, and they all differ; or another name that programs
+ * give to such a column, or the table no names, and it counts up from 0 or 1. */
 static int is_index(const weft_dense_rows *rows, int64_t j)
 {
     static const char *const usual[] = {"rownames", "row.names", "row_names", "rowname",
                                         "index",    "id",        "obs",       "row",
                                         "no",       "nr",        "case"};
-    enum { FEWEST = 10 };
-    const char *name = rows->head.name ? rows->head.name[j] : "id";
-    int known = strcmp(name, "X") == 0,
+    enum { FEWEST = 10, INDICES = 6 };
+    const char *name = rows->head.name ? rows->head.name[j] : "";
+    size_t at = 0;
+    while (at < sizeof usual / sizeof *usual && strcasecmp(name, usual[at]) != 0) at++;
+    int known =
+            !rows->head.name || strcmp(name, "X") == 0 || at < sizeof usual / sizeof *usual,
         nameless = strcmp(name, "column 1") == 0 ||
                    strncmp(name, "Unnamed: 0", strlen("Unnamed: 0")) == 0;
-    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
-        known |= strcasecmp(name, usual[k]) == 0;
     if (j > 0 || rows->arrays || rows->at[j].seen.missing > 0) return 0;
     if (!nameless && !known) return 0;
     int counts = 1;
     double start = rows->value[0];
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_patterns different = {0};
     int64_t whole = 0;
     for (int64_t i = 0; i < rows->n; i++) {
@@ -257,12 +266,12 @@ static int is_index(const weft_dense_rows *rows, int64_t j)
         memcpy(&bits, &x, sizeof bits);
         counts &= !(fabs(x - start - (double)i) > 0);
         whole += !(x > floor(x)) && x >= 0;
-        if (nameless) weft_patterns_add(&different, bits, tmp);
+        if (nameless || at < INDICES) weft_patterns_add(&different, bits, tmp);
     }
-    int all = whole == rows->n && different.n == rows->n;
-    weft_arena_free(tmp);
-    if (nameless) return all;
-    return counts && rows->n >= FEWEST && (start == 0 || start == 1);
+    if (nameless) return whole == rows->n && are_many(rows->n, different.n);
+    if (rows->n < FEWEST) return 0;
+    return (counts && (start == 0 || start == 1)) ||
+           (at < INDICES && whole == rows->n && different.n == rows->n);
 }
 
 /* EDATA: a number of a row to be scored is a text. */
