@@ -160,7 +160,7 @@ static void take_rows(const nystrom_basis *basis, const weft_rows *rows, int64_t
 static void fit_landmarks(const nystrom_shared *shared, weft_part part, int64_t landmarks,
                           real *stat, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const weft_rows *rows = &shared->data->part[part];
     int d = shared->d;
     int64_t m = rows->total < landmarks ? rows->total : landmarks;
@@ -178,7 +178,6 @@ static void fit_landmarks(const nystrom_shared *shared, weft_part part, int64_t 
     }
     weft_join_f64(shared->data->team, z, (size_t)(m * d));
     for (int64_t e = 0; e < m * d; e++) to[e] = (real)z[e];
-    weft_arena_reset(tmp, mark);
 }
 
 /* z[m] = -gamma |x - z_j|^2 of the first m landmarks, given the products x . z_j. */
@@ -234,7 +233,8 @@ static void kernel_row(const nystrom_map *map, const nystrom_basis *basis, int64
 static void find_kernel(const nystrom_map *map, const nystrom_basis *basis, int n,
                         const real *x, int64_t first, real *to, size_t ld, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp), d = (size_t)basis->d, m = (size_t)basis->m;
+    WEFT_REWIND(tmp);
+    size_t d = (size_t)basis->d, m = (size_t)basis->m;
     int products = map->kernel == NYSTROM_GAUSSIAN || map->linear;
     real *product = WEFT_NEW(tmp, real, WEFT_BLOCK * m), *z = WEFT_NEW(tmp, real, m + 1);
     for (int r = 0; r < n; r += WEFT_BLOCK) {
@@ -247,7 +247,6 @@ static void find_kernel(const nystrom_map *map, const nystrom_basis *basis, int 
             kernel_row(map, basis, need, x + (size_t)(r + i) * d, product + (size_t)i * m,
                        z, to + (size_t)(r + i) * ld);
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- Cholesky's factor, in blocks of columns, the same on all CPUs ---- */
@@ -315,9 +314,9 @@ static int64_t share_of(int64_t rows, const weft_team *team, int rank, int64_t *
 static void join_block(weft_team *team, int64_t rows, int n, int64_t k, real *a, size_t ld,
                        real *c, weft_arena *tmp)
 {
+    if (team->size == 1) return;
     size_t *count = WEFT_NEW(tmp, size_t, team->size), wide = (size_t)n * sizeof *a;
     int64_t first, own;
-    if (team->size == 1) return;
     for (int r = 0; r < team->size; r++)
         count[r] = (size_t)share_of(rows, team, r, &first) * wide;
     own = share_of(rows, team, team->rank, &first);
@@ -350,7 +349,7 @@ static int factor_diagonal(int n, int64_t k, double (*inverse)[WIDE], real *a, s
 static int factor_kernel(int64_t m, int64_t more, real *a, size_t ld, weft_team *team,
                          weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     void *packed = weft_arena_alloc(tmp, 1, weft_packed_bytes((int)m, WIDE) + 4096);
     real *c = WEFT_NEW(tmp, real, (m + more) * WIDE);
     double(*inverse)[WIDE] = weft_arena_alloc(tmp, WIDE, sizeof *inverse);
@@ -370,7 +369,6 @@ static int factor_kernel(int64_t m, int64_t more, real *a, size_t ld, weft_team 
         divide(more, n, k, inverse, others, ld, packed, c);
         join_block(team, below, n, k, under, ld, c, tmp);
     }
-    weft_arena_reset(tmp, mark);
     return definite;
 }
 
@@ -378,7 +376,7 @@ static int factor_kernel(int64_t m, int64_t more, real *a, size_t ld, weft_team 
 static void solve_factor(const nystrom_basis *basis, const real *w, real *a,
                          weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *rest = WEFT_NEW(tmp, double, basis->m);
     for (int64_t i = 0; i < basis->m; i++) rest[i] = (double)w[i];
     for (int64_t i = basis->m - 1; i >= 0; i--) {
@@ -387,7 +385,6 @@ static void solve_factor(const nystrom_basis *basis, const real *w, real *a,
         a[i] = (real)own;
         for (int64_t j = 0; j < i; j++) rest[j] -= own * (double)row[j];
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- products ---- */
@@ -453,7 +450,7 @@ static void join_rows(const nystrom_matrix *nystrom, weft_team *team, const size
 static void times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
     const nystrom_matrix *nystrom = matrix->self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     void *packed = pack_vectors(nystrom->basis.m, c, w, (size_t)matrix->d, tmp);
     real *all = WEFT_NEW(tmp, real, (nystrom->triangle ? matrix->total : matrix->n) * c),
          *own = all + nystrom->skip * c;
@@ -464,17 +461,15 @@ static void times(const weft_matrix *matrix, int c, const real *w, real *z)
     join_rows(nystrom, matrix->team, nystrom->found, c, all, tmp);
     for (int64_t i = 0; i < matrix->n; i++)
         for (int j = 0; j < c; j++) z[j * matrix->n + i] = own[i * c + j];
-    weft_arena_free(tmp);
 }
 
 /* Coefficients of the kernel's rows: L^-T w. */
 static void finish(const weft_matrix *matrix, int c, real *w)
 {
     const nystrom_matrix *nystrom = matrix->self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (int j = 0; j < c; j++)
         solve_factor(&nystrom->basis, w + j * matrix->d, w + j * matrix->d, tmp);
-    weft_arena_free(tmp);
 }
 
 /* z[total][c] <- of[c][n] of this rank's rows, and of a triangle of those of all ranks.
@@ -530,9 +525,8 @@ static void sum_rows(const weft_matrix *matrix, int c, const void *packed, const
 
 static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     sum_rows(matrix, c, NULL, NULL, rows_of(matrix, c, z, tmp), g, tmp);
-    weft_arena_free(tmp);
 }
 
 static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
@@ -540,11 +534,10 @@ static void normal(const weft_matrix *matrix, int c, const real *w, const real *
 {
     const nystrom_matrix *nystrom = matrix->self;
     (void)own; /* all columns, on all ranks */
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     void *packed = pack_vectors(nystrom->basis.m, c, w, (size_t)matrix->d, tmp);
     if (h) h = rows_of(matrix, c, h, tmp);
     sum_rows(matrix, c, packed, h, WEFT_NEW(tmp, real, nystrom->some * c), g, tmp);
-    weft_arena_free(tmp);
 }
 
 static void set_products(weft_matrix *matrix)

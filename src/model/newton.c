@@ -146,7 +146,7 @@ static void derivatives(const struct newton *newton, struct output *output, doub
  * Collective. */
 static void gradients(struct newton *newton, const struct set *set, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t n = newton->matrix->n, d = newton->matrix->d;
     double *u = WEFT_NEW(tmp, double, 2 * n);
     for (int k = 0; k < set->n; k++) {
@@ -163,7 +163,6 @@ static void gradients(struct newton *newton, const struct set *set, weft_arena *
         memcpy(x[T], newton->products + (2 * k + 1) * d, (size_t)d * sizeof *x[T]);
         for (int64_t j = 0; j <= d; j++) x[G][j] += x[W][j];
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* P of the outputs, given their curves. Not of the hinge, whose curves change too much from
@@ -288,7 +287,7 @@ static int line_next(struct line *line, const double sum[3], double *value)
 static void line_searches(struct newton *newton, const struct set *set, weft_arena *tmp)
 {
     enum { LIMIT = 30 };
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t n = newton->matrix->n, d = newton->matrix->d + 1;
     double *x = WEFT_NEW(tmp, double, 3 * n * set->n), sum[3 * DUAL_WIDE];
     struct line line[DUAL_WIDE];
@@ -315,7 +314,6 @@ static void line_searches(struct newton *newton, const struct set *set, weft_are
     for (int k = 0; k < set->n; k++)
         for (int64_t j = 0; j < d; j++)
             set->of[k]->x[W][j] += line[k].t * set->of[k]->x[S][j];
-    weft_arena_reset(tmp, mark);
 }
 
 /* A Newton step of each output; its residual is what the next one may gain. Collective. */
@@ -341,7 +339,7 @@ static void minimise(struct newton *newton, const struct set *set, weft_arena *t
  * Collective. */
 static double smoothing(struct newton *newton, struct output *output, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *x = WEFT_NEW(tmp, double, newton->matrix->n), g, h;
     struct set one = {.n = 1, .of = {output}};
     scores(newton, &one, W, SCORE);
@@ -351,7 +349,6 @@ static double smoothing(struct newton *newton, struct output *output, weft_arena
                (margin_loss(MARGIN_HINGE, m) - loss_at(newton, output->width, m, &g, &h));
     }
     double sum = margin_sum(newton->matrix, x);
-    weft_arena_reset(tmp, mark);
     return sum;
 }
 
@@ -397,7 +394,7 @@ int newton_wide(const weft_matrix *matrix)
 
 void newton_fit(const margin_fits *fits, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t n = fits->matrix->n, d = fits->matrix->d;
     struct newton newton = {.problem = fits->problem,
                             .matrix = fits->matrix,
@@ -426,5 +423,4 @@ void newton_fit(const margin_fits *fits, weft_arena *tmp)
         fits->out[k].objective += output[k].value + output[k].lost;
     }
     fits->out[0].passes += newton.passes;
-    weft_arena_reset(tmp, mark);
 }

@@ -128,10 +128,11 @@ static void begin_message(weft_team *team, size_t bytes)
     activity_wait(team, 1);
 }
 
-static void end_message(weft_team *team, size_t bytes)
+/* ... of which this rank passed `own`. */
+static void end_message(weft_team *team, size_t bytes, size_t own)
 {
     if (bytes <= SHORT_MESSAGE) weft_times_wait(team);
-    weft_timer_end(team, bytes);
+    weft_timer_end(team, own);
 }
 
 /* ---- sums ---- */
@@ -147,7 +148,7 @@ static void reduce(weft_team *team, void *x, size_t n, size_t width, MPI_Datatyp
         MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op,
                       comm_of(team));
     }
-    end_message(team, n * width);
+    end_message(team, n * width, n * width);
 }
 
 void weft_sum_i64(weft_team *team, int64_t *x, size_t n)
@@ -270,7 +271,7 @@ weft_status weft_agree(weft_status st, weft_team *team)
     } mine = {st == WEFT_STOP ? 1 : (int)st, team->rank}, worst;
     begin_message(team, sizeof mine);
     MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, comm_of(team));
-    end_message(team, sizeof mine);
+    end_message(team, sizeof mine, sizeof mine);
     if (worst.gravity == WEFT_OK) return WEFT_OK;
     char text[MESSAGE] = "";
     strncpy(text, weft_error(), MESSAGE - 1);
@@ -467,8 +468,7 @@ static void gather_bytes(weft_team *team, char *x, const size_t *count)
     for (int b = 0; b < nodes->count && nodes->ranks > 1; b++)
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, x, bytes + b * nodes->ranks,
                        at + b * nodes->ranks, MPI_BYTE, nodes->near);
-    if (all <= SHORT_MESSAGE) weft_times_wait(team);
-    weft_timer_end(team, count[team->rank]);
+    end_message(team, all, count[team->rank]);
 }
 
 void weft_join_bytes(weft_team *team, void *x, const size_t *count)
