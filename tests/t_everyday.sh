@@ -60,10 +60,13 @@ job "a label in the middle, told by its name; texts become levels, identifiers a
     'weft predict run.h5 new.csv -o classes.csv' \
     'right classes.csv new.csv sick 58' \
     'grep -q "^town  *category  *2 .* 2 levels" out'
-job "an identifier that is not dropped is warned of" \
+job "an identifier by the name of an index is left out, one by another name warned of" \
     'sed "s/^p//" patients.csv >numbered.csv' \
-    'weft pack dense numbered.csv label=sick -o warned.h5' \
-    "grep -q \"warning: .*'id'.*drop = id\" log"
+    'weft pack dense numbered.csv label=sick -o indexed.h5' \
+    "grep -q \"left out: 'id'\" log" \
+    'sed "1 s/^id,/case,/" numbered.csv >cases.csv' \
+    'weft pack dense cases.csv label=sick -o warned.h5' \
+    "grep -q \"warning: .*'case'.*drop = case\" log"
 job "one new row without label, its columns in another order" \
     'printf "weight,town,colour,age\n60,Ulm,green,75\n" >one.csv' \
     'weft predict run.h5 one.csv >one.txt' \
