@@ -224,6 +224,20 @@ static void test_fits(void)
         "maps balanced by weights");
 }
 
+/* Ranks fit the folds of so few rows beside each other: what they tell each other of a job
+ * is its state and sums of scores, however many steps the fits take. */
+static void test_messages(void)
+{
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    must(set_up(stand, "label=k drop=y,n", "fmap.folds=6 rff.features=100", 1));
+    double before = world.times.bytes;
+    run(stand);
+    double sent = world.times.bytes - before, most = (double)stand->state.nx * sizeof(real);
+    weft_max_f64(&world, &sent, 1);
+    ok(measured(task, &stand->res, "iterations") > 10 && sent < most + 2000,
+       "a job of six folds sends at most its state, %g of %g bytes", sent, most);
+}
+
 /* e_i / (1 - h_ii), e the residuals of the fit to all rows and h the matrix that maps
  * their answers to what it says of them. */
 static void test_leave_one_out(void)
@@ -360,6 +374,6 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    return TESTS(test_fits, test_leave_one_out, test_statistics, test_winner, test_pieces,
-                 test_refused);
+    return TESTS(test_fits, test_messages, test_leave_one_out, test_statistics, test_winner,
+                 test_pieces, test_refused);
 }

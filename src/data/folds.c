@@ -244,6 +244,7 @@ weft_status weft_folds_open(weft_folds *folds, weft_data *base, weft_arena *mem)
 {
     *folds = (weft_folds){.base = base};
     folds->alone = weft_team_alone();
+    folds->team = base->team;
     TRY(weft_agree(open_all(folds, mem), base->team));
     for (int tok = 0; tok < WEFT_NTOK && base->form == WEFT_TOKENS; tok++)
         TRY(weft_data_tokens(base, (weft_tokenizer)tok));
@@ -257,7 +258,7 @@ double weft_folds_bytes(const weft_folds *folds)
                  : rows->value ? (double)rows->d * sizeof(float)
                                : 2.0 * WEFT_NTOK * sizeof(int64_t);
     if (rows->target) row += folds->all.classes * sizeof(double);
-    return (row + sizeof(double)) * (double)folds->n / folds->base->team->size;
+    return (row + sizeof(double)) * (double)folds->n / folds->team->size;
 }
 
 /* ---- the rows of a part ---- */
@@ -306,7 +307,7 @@ static void take_tokens(const weft_folds *folds, const int64_t *row, weft_rows *
 static weft_rows take_rows(const weft_folds *folds, int64_t total, const int64_t *all,
                            weft_arena *mem)
 {
-    const weft_team *team = folds->base->team;
+    const weft_team *team = folds->team;
     size_t d = (size_t)folds->all.part[WEFT_TRAIN].d, targets = (size_t)folds->all.classes;
     weft_rows to = {.total = total, .d = (int64_t)d};
     weft_deal(total, team->rank, team->size, &to.first, &to.n);
@@ -336,6 +337,7 @@ void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
         row[p][n[p]++] = i;
     }
     *data = *folds->base;
+    data->team = folds->team;
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         data->part[p] = take_rows(folds, n[p], row[p], mem);
     data_count_rows(data);

@@ -193,10 +193,12 @@ int weft_data_generated(const weft_data *data);
 /* The rows of the train and valid parts, on every rank, of which folds are made for
  * cross-validation, or one part of both. */
 typedef struct weft_folds {
-    weft_data *base;        /* whose test rows every fold has; borrowed */
-    weft_data all;          /* all rows; closed with base, until when *this must last */
-    weft_team alone;        /* of this rank */
-    int64_t n;              /* rows of both parts: those of train, then those of valid */
+    weft_data *base; /* whose test rows every fold has; borrowed */
+    weft_data all;   /* all rows; closed with base, until when *this must last */
+    weft_team alone; /* of this rank */
+    weft_team *team; /* to whose ranks rows are dealt: that of base, or &alone, so that
+                        this rank has all train and valid rows */
+    int64_t n;       /* rows of both parts: those of train, then those of valid */
     const int64_t *held_by; /* [n] fold that holds the row out; to be set before one is
                                taken */
     /* WEFT_TOKENS: tokens of row i are token[offset[i] .. offset[i+1]-1] */
@@ -237,13 +239,13 @@ WEFT_CHECKED weft_status weft_folds_open(weft_folds *folds, weft_data *base,
                                          weft_arena *mem);
 /* Makes *data of the rows that a fold does not hold out as the train part, in the order of
  * the file, those that it does as the valid part, and the test part of base; fold -1: all
- * rows for training. Dealt to the ranks of base->team as rows of a file are; valid as long
+ * rows for training. Dealt to the ranks of folds->team as rows of a file are; valid as long
  * as base is open. Cost and memory: a copy of this rank's rows, of documents their places.
  */
 void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
                      weft_arena *mem);
 /* Replaces the training rows of *data, base or a fold, by the rows row[n] of both parts, in
- * that order. Collective over base->team. Cost and memory: a copy of this rank's rows. */
+ * that order. Collective over folds->team. Cost and memory: a copy of this rank's rows. */
 void weft_folds_sample(const weft_folds *folds, int64_t n, const int64_t *row,
                        weft_data *data, weft_arena *mem);
 /* Bytes of this rank's copies of one fold, about. */

@@ -281,22 +281,55 @@ static int targets_of(const fmap_task *fmap)
     return fmap->fold->answers.target ? fmap->fold->answers.classes : 1;
 }
 
-/* A job in a fold: the maps are fitted and scored. *fitted gets the sums of the folds'
- * objectives and iterations, and the largest residual. Collective. */
+/* A job in a fold: the maps are fitted and scored. Collective, unless folds are apart. */
 static weft_status do_fold(fmap_task *fmap, const weft_job *job, int f, weft_state *state,
                            fmap_tally *tally, weft_fitted *fitted)
 {
     WEFT_SCRATCH(tmp);
     fmap_arms arms = fmap_arms_new(fmap, f, &job->mix, tmp);
     real *x = state->x + f * fmap->each;
-    weft_fitted one;
-    weft_status st = fmap_fit(fmap, job, &arms, x, state->aux + f * fmap->npieces, &one);
+    weft_status st = fmap_fit(fmap, job, &arms, x, state->aux + f * fmap->npieces, fitted);
     (tally->full ? fmap_score_full : fmap_score_split)(fmap, job, &arms, x, WEFT_VALID,
                                                        tally, tmp);
-    fitted->objective += one.objective;
-    fitted->iterations += one.iterations;
-    fitted->diverged |= one.diverged;
-    if (f == 0 || one.residual > fitted->residual) fitted->residual = one.residual;
+    return st;
+}
+
+/* All ranks get x, which has `bytes` of each fold. Collective. */
+static void join_folds(const fmap_task *fmap, void *x, size_t bytes)
+{
+    weft_team *team = fmap->env.team;
+    WEFT_SCRATCH(tmp);
+    size_t *count = WEFT_NEW(tmp, size_t, team->size);
+    int first;
+    for (int r = 0; r < team->size; r++)
+        count[r] = (size_t)fmap_own_folds(fmap, r, &first) * bytes;
+    if (bytes > 0) weft_join_bytes(team, x, count);
+}
+
+/* A job in all folds. *fitted gets the sums of their objectives and iterations, and the
+ * largest residual. Collective. */
+static weft_status do_folds(fmap_task *fmap, const weft_job *job, weft_state *state,
+                            fmap_tally *tally, weft_fitted *fitted)
+{
+    WEFT_SCRATCH(tmp);
+    weft_fitted *one = WEFT_NEW(tmp, weft_fitted, fmap->nfold);
+    weft_status st = WEFT_OK;
+    int first, n = fmap_own_folds(fmap, fmap->env.team->rank, &first);
+    for (int f = first; f < first + n && st == WEFT_OK; f++)
+        st = do_fold(fmap, job, f, state, tally, &one[f]);
+    if (fmap->apart) {
+        st = weft_agree(st, fmap->env.team);
+        join_folds(fmap, state->x, (size_t)fmap->each * sizeof *state->x);
+        join_folds(fmap, state->aux, (size_t)fmap->npieces * sizeof *state->aux);
+        join_folds(fmap, one, sizeof *one);
+    }
+    for (int f = 0; f < fmap->nfold; f++) {
+        fitted->objective += one[f].objective;
+        fitted->iterations += one[f].iterations;
+        fitted->diverged |= one[f].diverged;
+        if (f == 0 || one[f].residual > fitted->residual)
+            fitted->residual = one[f].residual;
+    }
     return st;
 }
 
@@ -364,9 +397,7 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     if (weft_measure_joint((weft_measure)fmap->opts.score))
         fmap_tally_keep(fmap, &tally, tmp);
     weft_fitted fitted = {0};
-    weft_status st = WEFT_OK;
-    for (int f = 0; f < fmap->nfold && st == WEFT_OK; f++)
-        st = do_fold(fmap, job, f, state, &tally, &fitted);
+    weft_status st = do_folds(fmap, job, state, &tally, &fitted);
     conclude(fmap, &arms, &tally, &fitted, res);
     res->cost = fmap_seconds(fmap, job, fmap->sample ? state->aux[0] - job->resource : 0);
     fmap->fold = fmap->all;
@@ -393,7 +424,9 @@ static weft_status fmap_score(void *self, const weft_job *job, const weft_state 
     fmap_tally tally = fmap_tally_new(fmap, &arms, part, 1, 0, tmp);
     int said = arms.k == 1 && weft_quality_fits(tally.rows, fmap->env.data->classes);
     if (said) fmap_tally_keep(fmap, &tally, tmp);
-    for (int f = 0; f < fmap->nfold; f++) {
+    int first = 0, n = fmap->nfold;
+    if (tally.held) n = fmap_own_folds(fmap, fmap->env.team->rank, &first);
+    for (int f = first; f < first + n; f++) {
         fmap_arms maps = fmap_arms_new(fmap, f, &job->mix, tmp);
         fmap_score_split(fmap, job, &maps, own.x + f * fmap->each, part, &tally, tmp);
     }
@@ -443,11 +476,13 @@ static double again_of(const fmap_task *fmap, const weft_job *job, const fmap_ar
 }
 
 /* Making the matrices and products with the training matrix; sums of d columns; memory of
- * the matrix, of vectors, and of what the model factors. */
+ * the matrix, of vectors, and of what the model factors. Of folds that are apart each is on
+ * one rank. */
 static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const fmap_task *fmap = self;
-    double ranks = fmap->env.team->size, d = (double)fmap->columns * job->feature_fraction;
+    double ranks = fmap->apart ? 1 : fmap->env.team->size,
+           d = (double)fmap->columns * job->feature_fraction;
     WEFT_SCRATCH(tmp);
     fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     struct work work = work_of(fmap, job, &arms);

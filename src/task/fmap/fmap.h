@@ -45,6 +45,7 @@ typedef struct fmap_task {
     fmap_fold *all;             /* [nfold] with all rows */
     struct fmap_sample *sample; /* NULL: jobs fit all rows */
     double copied;              /* bytes of this rank's rows in them */
+    int apart;                  /* 1: a rank fits some of the folds alone: fmap_own_folds */
     weft_team *alone;           /* a team of only this rank; NULL until needed */
     struct fmap_early *early;   /* fits that were done before their jobs */
 } fmap_task;
@@ -65,6 +66,9 @@ typedef struct fmap_arms {
 /* Sets up the folds, and for each the feature map, of which all together may use `memory`
  * bytes of this rank. ECONF, EDATA, ELIMIT. Collective. */
 WEFT_CHECKED weft_status fmap_folds_open(fmap_task *fmap, double memory);
+/* The folds [*first, *first + n) that a rank fits and scores, n being returned: all, or,
+ * where they are apart, about as many as other ranks. */
+int fmap_own_folds(const fmap_task *fmap, int rank, int *first);
 /* Has fmap->fold be the folds of so many training rows each, or all that there are, until
  * the next fmap->fold = fmap->all. ELIMIT. Collective. */
 WEFT_CHECKED weft_status fmap_sample_take(fmap_task *fmap, double rows);

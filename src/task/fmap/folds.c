@@ -9,6 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Of so many rows of train and valid, or fewer, each fold is fitted by one rank: blocks of
+ * WEFT_BLOCK rows are too few to be shared, and messages take longer than they save. */
+enum { FEW = 16 * WEFT_BLOCK };
+
 /* The sample of training rows that jobs with `resource = rows` were fitted to last. */
 struct fmap_sample {
     const weft_folds *folds;
@@ -39,10 +43,31 @@ static weft_status deal_rows(const fmap_task *fmap, weft_folds *folds)
     return WEFT_OK;
 }
 
+/* Sparse rows are fitted by single ranks ahead of their jobs: fit.c. */
+static void set_apart(fmap_task *fmap, weft_folds *folds)
+{
+    int ranks = fmap->env.team->size, busy = ranks < fmap->nfold ? ranks : fmap->nfold;
+    if (ranks == 1 || fmap->feature->sparse || folds->n > FEW) return;
+    fmap->apart = 1;
+    folds->team = &folds->alone;
+    weft_log(WEFT_INFO,
+             "%lld rows are too few to be shared: %d of %d ranks fit %d folds beside each "
+             "other",
+             (long long)folds->n, busy, ranks, fmap->nfold);
+}
+
+int fmap_own_folds(const fmap_task *fmap, int rank, int *first)
+{
+    int ranks = fmap->apart ? fmap->env.team->size : 1;
+    *first = fmap->apart ? fmap->nfold * rank / ranks : 0;
+    return fmap->apart ? fmap->nfold * (rank + 1) / ranks - *first : fmap->nfold;
+}
+
 static weft_status divide_rows(fmap_task *fmap, weft_folds *folds, double memory)
 {
     const weft_env *env = &fmap->env;
     TRY(weft_agree(deal_rows(fmap, folds), env->team));
+    set_apart(fmap, folds);
     fmap->copied = fmap->nfold * weft_folds_bytes(folds);
     if (fmap->copied > memory / 2)
         return weft_fail(WEFT_ELIMIT,
@@ -204,7 +229,8 @@ weft_truth fmap_truth(const fmap_task *fmap, weft_part part, weft_arena *mem)
     double *target = WEFT_NEW(mem, double, n *m), *weight = WEFT_NEW(mem, double, n);
     const weft_rows *train = &fmap->fold->data->part[WEFT_TRAIN];
     for (int f = 0; f < (fmap_is_held(fmap, part) ? fmap->nfold : 1); f++) {
-        const weft_data *data = fmap->fold[f].data;
+        const weft_data *data =
+            fmap_is_held(fmap, part) ? fmap->fold[f].data : fmap->env.data;
         size_t rows = (size_t)data->part[part].total;
         WEFT_SCRATCH(tmp);
         memcpy(label + at, weft_data_labels(data, part, tmp), rows * sizeof *label);
