@@ -123,7 +123,7 @@ for ranks in 1 2; do
 done
 
 # Units that would take days.
-for case in "documents sgd.steps=100000000000" "clients run.task=fed fed.model=linear fed.cohort=5 client.epochs=1000000"; do
+for case in "documents run.data=$tmp/short.h5 sgd.steps=100000000000" "clients run.task=fed fed.model=linear fed.cohort=5 client.epochs=1000000"; do
     # shellcheck disable=SC2086
     set -- $case
     name=$1
@@ -139,7 +139,7 @@ for case in "documents sgd.steps=100000000000" "clients run.task=fed fed.model=l
     kill -TERM $(cat /proc/$run/task/$run/children)
     wait $run
     [ $? = 75 ] && [ "$(grep -c '^weft: stopped by signal 15 after 0 jobs; go on with' "$tmp/log")" = 1 ]
-    result $? "$*: a unit is left when the run is to stop"
+    result $? "$name: a unit is left when the run is to stop"
 done
 
 for parts in 1 2; do
