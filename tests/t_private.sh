@@ -16,7 +16,7 @@ test = yes
 [space]
 configs = 3
 [random]
-resource = 6
+resource = 3
 [fed]
 cohort = 10
 [client]
@@ -61,7 +61,7 @@ for how in "" "privacy.sampling=poisson privacy.quantile=0.5 privacy.noise=0.4" 
     tune 1 $how
     result $? "a search: ${how:-as it is}"
     one=$(digest "$tmp/r.h5") costs=$(ledger)
-    [ -n "$one" ] && [ "$(fact privacy_rounds)" = 18 ] && [ "$(fact privacy_evaluations)" = 2 ]
+    [ -n "$one" ] && [ "$(fact privacy_rounds)" = 9 ] && [ "$(fact privacy_evaluations)" = 2 ]
     result $? "has a ledger of three trainings: $costs"
     epsilon=$(sed -n 's/.*planned; epsilon \([0-9.]*\) .*/\1/p' "$tmp/log")
     [ -n "$epsilon" ] && grep -q "has cost epsilon $epsilon at" "$tmp/log" && grep -q "^privacy   epsilon $epsilon at delta" "$tmp/out"
@@ -102,7 +102,7 @@ find_python h5py
 if [ "$python" ]; then
     "$python" -c "import h5py, sys
 a = h5py.File(sys.argv[1])['/'].attrs
-sys.exit(not (a['privacy_rounds'] == 18 and 0 < a['privacy_epsilon_scores'] < a['privacy_epsilon'] and 0 < a['privacy_epsilon_weights'] < a['privacy_epsilon']))" "$tmp/r.h5" >"$tmp/log" 2>&1
+sys.exit(not (a['privacy_rounds'] == 9 and 0 < a['privacy_epsilon_scores'] < a['privacy_epsilon'] and 0 < a['privacy_epsilon_weights'] < a['privacy_epsilon']))" "$tmp/r.h5" >"$tmp/log" 2>&1
     result $? "h5py reads the ledger"
 fi
 
@@ -138,7 +138,7 @@ timeout "$net" "$weft" resume "$tmp/r.h5" random.resource=9 >"$tmp/out" 2>"$tmp/
 result $? "not where its noise was solved for what was planned"
 tune 1 privacy.clip=0 && grep -q 'warning: privacy.clip = 0: the run has no privacy' "$tmp/log" && ! grep -q "^privacy" "$tmp/out"
 result $? "without a clip there is no privacy, and the log says so"
-"$weft" tune "$tmp/in.ini" --plan >"$tmp/out" 2>"$tmp/log" && grep -q 'privacy: 18 rounds of all trainings' "$tmp/log"
+"$weft" tune "$tmp/in.ini" --plan >"$tmp/out" 2>"$tmp/log" && grep -q 'privacy: 9 rounds of all trainings' "$tmp/log"
 result $? "--plan says what it costs"
 tune 1 fed.average=weighted && grep -q 'warning: fed.average = weighted has no effect' "$tmp/log"
 result $? "weights of clients are said to have no effect"

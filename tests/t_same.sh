@@ -137,9 +137,9 @@ clients|clients|0.01|0.001|inputs/demo-federated.ini fed.eval_clients=5 space.co
 cnn|dealt|||inputs/cifar10-federated.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 fed.cohort=2 fed.eval_clients=2
 lstm|plays|||inputs/shakespeare-small.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 lstm.hidden=10 client.max_samples=8 fed.cohort=2 fed.eval_clients=2
 words|owned|0.01|0.008|inputs/mr-federated.ini space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1 fed.cohort=3 fed.eval_clients=2 fed.dim=10 txtcnn.f1=6 txtcnn.f2=6 txtcnn.f3=6
-tpe||1|0.5|inputs/flow-workers.ini run.sampler=tpe run.tuner=asha asha.max_resource=16 space.configs=60 run.workers=6 tpe.startup=5 flow.features=1|2|5|50
-joint||1|0.5|inputs/flow-workers.ini run.sampler=tpe tpe.form=joint space.configs=40 run.workers=6
-kde||1|0.5|inputs/flow-workers.ini run.sampler=kde run.tuner=hyperband hyperband.max_resource=27 run.workers=6
+tpe||1|0.5|inputs/flow-workers.ini flow.p=10 run.sampler=tpe run.tuner=asha asha.max_resource=16 space.configs=60 run.workers=6 tpe.startup=5 flow.features=1|2|5|10
+joint||1|0.5|inputs/flow-workers.ini flow.p=10 flow.features=1..10 run.sampler=tpe tpe.form=joint space.configs=40 run.workers=6
+kde||1|0.5|inputs/flow-workers.ini flow.p=10 flow.features=1..10 run.sampler=kde run.tuner=hyperband hyperband.max_resource=27 run.workers=6
 forest|documents|0.004|0.0025|inputs/demo.ini run.tuner=random run.sampler=forest forest.design=3 forest.trees=5 forest.generations=5 space.configs=6 run.workers=2
 crowd-forest||1|0.5|$crowd run.sampler=forest forest.trees=10 forest.generations=400
 crowd-gp||1|0.5|$crowd run.sampler=gp
