@@ -18,13 +18,14 @@ DATES = {  # as weft_date_read of src/data/date.c
     "named": [rf"(?P<day>\d\d?)[ ,-]*{MONTH}[ ,-]*(?P<year>\d{{4}})" + BEHIND,
               rf"{MONTH}[ ,-]*(?P<day>\d\d?)[ ,-]+(?P<year>\d{{4}})" + BEHIND, FIRST],
     "time": [TIME],
+    "span": [rf"(?P<days>-?\d{{1,6}}) days?(,? \+?{TIME})?"],
 }
 CURRENCY = r"[A-Z]{0,2}\$|[£¥\u20a0-\u20cf]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN)(?= )"
 UNITED = re.compile(rf"([-+]?) *({CURRENCY}|) *(-?)(\d(?:[\d]|[.,' ](?=\d))*(?:[eE][-+]?\d+)?) *(.*)")
 
 
 def seconds(cell, order, clock):
-    """The seconds since 1970, or midnight, of a date by the clock of that many minutes; NaN where it is none."""
+    """The seconds since 1970, or midnight, or of a span, of a date by the clock of that many minutes; NaN where it is none."""
     found = next(filter(None, (re.fullmatch(one, cell) for one in DATES[order])), None)
     if not found:
         return math.nan
@@ -37,9 +38,11 @@ def seconds(cell, order, clock):
     hour = hour % 12 + 12 * (half.lower() == "pm") if half and 1 <= hour <= 12 else 99 if half else hour
     if hour > 24 or minute > 59 or second > 60 or hour == 24 and (minute or second or found["part"]):
         return math.nan
+    if order == "span" and hour > 23:
+        return math.nan
     year += (2000 if year < 69 else 1900) if len(part.get("year", "0000")) == 2 else 0
     try:
-        days = 0 if order == "time" else (datetime.date(year, number["month"], number.get("day", 1)) - datetime.date(1970, 1, 1)).days
+        days = number.get("days", 0) if order in ("time", "span") else (datetime.date(year, number["month"], number.get("day", 1)) - datetime.date(1970, 1, 1)).days
     except ValueError:
         return math.nan
     if zone:

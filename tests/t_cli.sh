@@ -337,6 +337,9 @@ bad 2 'model.*did you mean "?ridge' "a wrong model" fmap.model=rigde
 bad 2 'ngram.oder.* no such key; did you mean order' "a wrong key" ngram.oder=2
 bad 2 'ngrm.* no such section; did you mean .ngram.' "a wrong section" ngrm.order=2
 bad 2 'ngram.order.* 9 is out of bounds.* 1 to 3$' "a value out of bounds" ngram.order=9
+{ echo "site,x,label"; for i in 1 2 3 4; do echo "s$i,$i,c$i"; done; } >"$tmp/sites.csv"
+refused 2 "command line: partition.clients = site: it is how many; client = site names the column" "a column in place of the number of clients" \
+    pack dense "$tmp/sites.csv" clients=site -o "$tmp/sites.h5"
 bad 2 "ngram.bins.* 'many' is not an integer" "a value of the wrong type" ngram.bins=many
 bad 2 'order = 3 .. 1: expected the lower end first' "a range upside down" "ngram.order=3 .. 1"
 bad 2 'ridge.alpha has a range, but .*give it one value, or use another run.tuner$' "a range where none may be" "ridge.alpha=1 .. 2"

@@ -168,6 +168,21 @@ static void test_times(void)
     weft_date date;
     double value[WEFT_DATE_PARTS];
     char text[16];
+    static const struct {
+        const char *text;
+        double seconds; /* NAN: it is none */
+    } spans[] = {{"1 days 02:03:04", 93784},  {"0 days 00:00:30", 30},
+                 {"-1 days +23:59:30", -30},  {"1 day, 2:03:04.5", 93784.5},
+                 {"-1 day, 23:59:59", -1},    {"106 days", 9158400},
+                 {"1 days 24:00:00", NAN},    {"1 days 02:03:04 UTC", NAN},
+                 {"1 hours 02:03:04", NAN},   {"02:03:04", NAN},
+                 {"12345678 days 02:03", NAN}};
+    for (int i = 0; i < (int)(sizeof spans / sizeof *spans); i++) {
+        int is = weft_date_read(spans[i].text, WEFT_DATE_SPAN, &date);
+        ok(is == !isnan(spans[i].seconds) &&
+               (!is || !(fabs(date.seconds - spans[i].seconds) > 0)),
+           "'%s' is %s", spans[i].text, is ? "so many seconds" : "no time span");
+    }
     ok(weft_date_read("12:30", WEFT_DATE_TIME, &date) && fabs(date.seconds - 45000) < 1e-9,
        "a time alone is seconds since midnight");
     ok(!weft_date_read("24:30", WEFT_DATE_TIME, &date), "which is a time of day");

@@ -203,6 +203,9 @@ count=$((count + 1))
 (ulimit -v 300000 && ends 5 'ulimit -v allows 307 MB' "a limit of address space that OpenBLAS cannot bear is told" \
     tune "$tmp/in.ini" -o "$tmp/f.h5")
 count=$((count + 1))
+(ulimit -n 8 && ends 5 'ulimit -n allows 8 open files' "so is one of open files with which MPI cannot start" \
+    tune "$tmp/in.ini" -o "$tmp/f.h5")
+count=$((count + 1))
 (ulimit -d 150000 && ends 5 'ulimit -d allows 154 MB of data, and OpenBLAS takes' "so is one of data, where it would wait at exit" \
     pack synthetic images rows=100 -o "$tmp/f.h5")
 count=$((count + 1))

@@ -327,6 +327,10 @@ refused 3 "a file that is there is kept" "c.csv is there already; --force" rff "
 refused 3 "one that holds no predictions always" "new.csv is there already, and holds no predictions" rff "$tmp/bare.csv" -o "$tmp/new.csv" --force
 cut -d, -f1,2 "$tmp/bare.csv" >"$tmp/few.csv"
 refused 4 "a column that is not there is told" "few.csv has no column 'age', which the winner was trained with; add it, empty where" rff "$tmp/few.csv"
+for name in Age ' age ' AGE; do
+    sed "1s/age/\"$name\"/" "$tmp/bare.csv" >"$tmp/other.csv"
+    refused 4 "a column of nearly that name is told: '$name'" "other.csv has no column 'age', which the winner was trained with; name column ' *$name *' so, if it is this one" rff "$tmp/other.csv"
+done
 sed 1d "$tmp/new.csv" >"$tmp/nameless.csv"
 refused 4 "rows without names are told" "nameless.csv has 5 columns without names where 5 with names in the first line are expected, as the winner was trained with" \
     rff "$tmp/nameless.csv"

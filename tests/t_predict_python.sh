@@ -139,6 +139,30 @@ awk 'BEGIN {
             i % 8 == 5 ? "NA" : i % 50 " %", i % 37, i % 28 + 1, i % 2 ? "May" : "December", i % 12 + 1, (i % 28) % 7 < 3
 }' >"$tmp/written.csv"
 "$weft" pack dense "$tmp/written.csv" label=y -o "$tmp/written.h5" >"$tmp/out" 2>"$tmp/log" && tune written rff.features=64 rff.preprocess=standard
+cp "$tmp/w.h5" "$tmp/dates.h5"
+cp "$tmp/r.h5" "$tmp/dates-run.h5"
+awk 'BEGIN {
+    print "wait,x,y"
+    for (i = 0; i < 200; i++)
+        printf "%d days %s%02d:%02d:%02d%s,%d,%s\n", i % 9 - 3, i % 9 < 3 ? "+" : "", i % 24, i * 7 % 60, i * 11 % 60,
+            i % 2 ? "" : ".250000", i % 7, (i % 9 > 4 ? "long" : "short")
+}' >"$tmp/spans.csv"
+"$weft" pack dense "$tmp/spans.csv" -o "$tmp/spans.h5" >"$tmp/out" 2>"$tmp/log" && tune spans rff.features=64 rff.preprocess=standard
+{
+    head -20 "$tmp/spans.csv"
+    printf '%s\n' '"1 day, 2:03:04",1,long' '"-1 day, 23:59:59.5",2,short' "106 days,3,long" "NA,3,long"
+} >"$tmp/more.csv"
+same "$tmp/more.csv"
+result $? "time spans, as pandas and Python write them"
+for bad in "1 days 24:00:00" "1 hours 02:03:04" 02:03:04 93784; do
+    printf 'wait,x\n%s,1\n' "$bad" >"$tmp/bad.csv"
+    ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "row 1, column 'wait' is '$bad' where a number is expected, written as" "$tmp/log"
+    result $? "not: $bad"
+    ! "$weft" predict "$tmp/r.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "line 2, column .* where a time span such as 1 days 02:03:04 is expected" "$tmp/log"
+    result $? "nor by weft predict: $bad"
+done
+mv "$tmp/dates.h5" "$tmp/w.h5"
+mv "$tmp/dates-run.h5" "$tmp/r.h5"
 {
     head -90 "$tmp/written.csv"
     cat <<'EOF'

@@ -594,6 +594,19 @@ END
 result $? "dates to predict are seconds since 1970, of any century"
 told "which is told" "column 'when' has dates such as 2024-12-31, which become seconds since 1970"
 
+awk 'BEGIN { print "wait,x,y"; for (i = 0; i < 60; i++) printf "%d days %s%02d:00:30,%d,%d\n", i % 9 - 3, i % 9 < 3 ? "+" : "", i % 24, i, i % 2 }' >"$tmp/t.csv"
+packs t.csv && "$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
+import h5py, sys
+with h5py.File(sys.argv[1]) as f:
+    shift, scale = (f[n][:] if n in f else d for n, d in (("shift", 0), ("scale", 1)))
+    assert [n.decode() for n in f["column"][:]] == ["wait seconds", "x"]
+    for wait, x in (row for p in ("train", "valid", "test") for row in f[p + "/x"][:].astype(float) * scale + shift):
+        i = round(x)
+        assert abs(wait - (86400 * (i % 9 - 3) + 3600 * (i % 24) + 30)) < 1, (i, wait)
+END
+result $? "days and a time that pass are seconds, negative ones too"
+told "which is told in one line" "column 'wait' has time spans such as 1 days 02:03:04, which become seconds"
+
 dates %Y-%m-%dT%H:%M:%S 200 >"$tmp/t.csv"
 rm -f "$tmp/r.h5"
 packs t.csv && "$weft" tune --data "$tmp/t.h5" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -Eq "^test .* error 0.000 %" "$tmp/out"

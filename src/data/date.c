@@ -11,10 +11,11 @@
 
 enum { HOUR = 3600, MINUTE = 60, FIRST_YEAR = 1900 /* of struct tm */ };
 
-const char *const weft_date_order_name[WEFT_DATE_ORDERS] = {"",   "ymd",   "dmy", "mdy",
-                                                            "ym", "named", "time"};
+const char *const weft_date_order_name[WEFT_DATE_ORDERS] = {"",   "ymd",   "dmy",  "mdy",
+                                                            "ym", "named", "time", "span"};
 const char *const weft_date_example[WEFT_DATE_ORDERS] = {
-    "", "2024-12-31", "31.12.2024", "12/31/2024", "2024-12", "31 Dec 2024", "23:59"};
+    "",        "2024-12-31",  "31.12.2024", "12/31/2024",
+    "2024-12", "31 Dec 2024", "23:59",      "1 days 02:03:04"};
 const char *const weft_date_part_name[WEFT_DATE_PARTS] = {
     "seconds", "year",      "month sine", "month cosine", "Monday",
     "Tuesday", "Wednesday", "Thursday",   "Friday",       "Saturday",
@@ -186,12 +187,32 @@ static int read_day(int year, int month, int day, double *seconds)
     return tm.tm_mday == day;
 }
 
+/* 1 days 02:03:04, -1 days +23:59:30, 1 day, 2:03:04, 3 days. */
+static const char *take_span(const char *at, double *seconds)
+{
+    enum { DAY = 24 * HOUR, DIGITS = 6 };
+    int days, minus = *at == '-';
+    double time = 0;
+    at = take(at + minus, 1, DIGITS, &days);
+    if (!at || strncmp(at, " day", strlen(" day")) != 0) return NULL;
+    at += strlen(" day");
+    at += *at == 's';
+    if (*at != '\0') {
+        at += *at == ',';
+        if (!(at = pass(at, ' '))) return NULL;
+        at = take_time(at + (*at == '+'), 0, &time);
+    }
+    *seconds = (minus ? -days : days) * (double)DAY + time;
+    return time < DAY ? at : NULL;
+}
+
 int weft_date_read(const char *text, weft_date_order order, weft_date *date)
 {
     int year, month, day, brief = 0;
     *date = (weft_date){0};
-    if (order == WEFT_DATE_TIME) {
-        const char *end = take_time(text, 0, &date->seconds);
+    if (order == WEFT_DATE_TIME || order == WEFT_DATE_SPAN) {
+        const char *end = order == WEFT_DATE_TIME ? take_time(text, 0, &date->seconds)
+                                                  : take_span(text, &date->seconds);
         return end && *end == '\0';
     }
     const char *at = order == WEFT_DATE_NAMED
@@ -245,7 +266,9 @@ const char *weft_date_text(double seconds, int zone, weft_date_order order, char
                            int room)
 {
     struct tm tm = clock_of(seconds, zone);
-    if (order == WEFT_DATE_TIME)
+    if (order == WEFT_DATE_SPAN)
+        snprintf(text, (size_t)room, "%.6g s", seconds);
+    else if (order == WEFT_DATE_TIME)
         snprintf(text, (size_t)room, "%02d:%02d", tm.tm_hour, tm.tm_min);
     else
         snprintf(text, (size_t)room, "%04d-%02d-%02d", tm.tm_year + FIRST_YEAR,

@@ -251,8 +251,10 @@ static char *dates_text(const weft_column *column, weft_arena *tmp)
 {
     enum { ROOM = 24 };
     char low[ROOM], high[ROOM];
-    int time = strncmp(column->written, "time", 4) == 0, zone = weft_column_zone(column);
-    weft_date_order order = time ? WEFT_DATE_TIME : WEFT_DATE_YMD;
+    int zone = weft_column_zone(column);
+    weft_date_order order = strncmp(column->written, "time", 4) == 0   ? WEFT_DATE_TIME
+                            : strncmp(column->written, "span", 4) == 0 ? WEFT_DATE_SPAN
+                                                                       : WEFT_DATE_YMD;
     return weft_arena_text(tmp, "%s .. %s",
                            weft_date_text(column->low, zone, order, low, ROOM),
                            weft_date_text(column->high, zone, order, high, ROOM));

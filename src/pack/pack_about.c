@@ -6,6 +6,7 @@
 #include "weft/store/file.h"
 #include "weft/store/h5.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,7 +338,15 @@ weft_status weft_pack_options(const weft_reader *reader, int n, const char *cons
     *self = weft_arena_alloc(mem, 1, reader->kind.size);
     TRY(weft_conf_bind(&conf, &reader->kind, *self));
     *over = (weft_partition){0};
-    TRY(weft_conf_bind(&conf, &weft_partition_kind, over));
+    weft_status st = weft_conf_bind(&conf, &weft_partition_kind, over);
+    const weft_entry *clients = weft_conf_find(&conf, weft_partition_kind.name, "clients");
+    if (st != WEFT_OK && clients && isalpha((unsigned char)*clients->value) &&
+        has_option(&reader->kind, "client"))
+        return weft_entry_fail(clients,
+                               "it is how many; client = %s names the column with "
+                               "the client of each row",
+                               clients->value);
+    TRY(st);
     if (own != NULL && over->clients == 0)
         return weft_fail(
             WEFT_ECONF,

@@ -365,6 +365,7 @@ static int add_date(weft_hints *hints, const char *text)
     int64_t first = hints->date[WEFT_DATE_YMD];
     for (int k = WEFT_DATE_NONE + 1; k < WEFT_DATE_ORDERS; k++) {
         if (!weft_date_read(text, (weft_date_order)k, &date)) continue;
+        if (k == WEFT_DATE_SPAN && !strchr(text, ':')) continue; /* a number with a unit */
         hints->date[k]++;
         hints->points += k == WEFT_DATE_DMY && (text[strspn(text, "0123456789")] == '.' ||
                                                 hints->date[WEFT_DATE_YMD] > first);

@@ -288,7 +288,8 @@ static void fit_date(const struct fitting *fitting, int64_t j)
     const double least = 1e-9; /* sines of equal angles differ by rounding */
     double low[WEFT_DATE_PARTS], high[WEFT_DATE_PARTS], value[WEFT_DATE_PARTS];
     int *part = WEFT_NEW(rows->mem, int, WEFT_DATE_PARTS), zone = weft_column_zone(to);
-    int time = rows->at[j].written->order == WEFT_DATE_TIME;
+    weft_date_order order = rows->at[j].written->order;
+    int time = order == WEFT_DATE_TIME, span = order == WEFT_DATE_SPAN;
     for (int k = 0; k < WEFT_DATE_PARTS; k++) {
         low[k] = INFINITY;
         high[k] = -INFINITY;
@@ -306,7 +307,8 @@ static void fit_date(const struct fitting *fitting, int64_t j)
     to->level = WEFT_NEW(rows->mem, const char *, WEFT_DATE_PARTS);
     for (int k = 0; k < WEFT_DATE_PARTS; k++) {
         int hour = k == WEFT_PART_HOUR_SINE || k == WEFT_PART_HOUR_COSINE;
-        if (k != WEFT_PART_SECONDS && (!(high[k] - low[k] > least) || (time && !hour)))
+        if (k != WEFT_PART_SECONDS &&
+            (!(high[k] - low[k] > least) || (time && !hour) || span))
             continue;
         part[to->levels] = k;
         to->level[to->levels++] = weft_date_part_name[k];

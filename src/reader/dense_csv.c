@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* A file while it is read. */
 struct csv {
@@ -99,6 +100,22 @@ static weft_status check_once(const struct csv *csv)
     return WEFT_OK;
 }
 
+/* What to do where that column lacks: the name that is it but for case and blanks. */
+static const char *lack_remedy(const struct csv *csv, const char *lacks)
+{
+    const char *const *own = csv->head.name;
+    weft_arena *mem = csv->source.row;
+    size_t n = strlen(lacks), length;
+    lacks = weft_trim(lacks, &n);
+    for (int64_t i = 0; i < csv->head.columns; i++) {
+        const char *name = weft_trim(own[i], (length = strlen(own[i]), &length));
+        if (length == n && strncasecmp(name, lacks, n) == 0)
+            return weft_arena_text(mem, "name column '%s' so, if it is this one", own[i]);
+    }
+    if (csv->how->unlabelled > 0) return "add it, empty where values are not known";
+    return weft_arena_text(mem, "add it, or drop = %s", lacks);
+}
+
 /* Where the fields of this file go. */
 static weft_status find_places(struct csv *csv)
 {
@@ -126,12 +143,10 @@ static weft_status find_places(struct csv *csv)
         if (i >= 0)
             csv->place[i] = j;
         else if (csv->table->at[j].kind != WEFT_COLUMN_DROPPED && !may_lack(csv, j))
-            return weft_fail(
-                WEFT_EDATA, "%s has no column '%s', which the %s; add it, %s",
-                csv->source.path, head->name[j],
-                scored ? "winner was trained with" : "first file has",
-                scored ? "empty where values are not known"
-                       : weft_arena_text(csv->source.row, "or drop = %s", head->name[j]));
+            return weft_fail(WEFT_EDATA, "%s has no column '%s', which the %s; %s",
+                             csv->source.path, head->name[j],
+                             scored ? "winner was trained with" : "first file has",
+                             lack_remedy(csv, head->name[j]));
         else if (csv->table->at[j].kind == WEFT_COLUMN_WEIGHT)
             csv->table->at[j].kind = WEFT_COLUMN_DROPPED;
     }

@@ -55,7 +55,9 @@ static const char *written_remedy(const weft_dense_column *column, const char **
         written->order == WEFT_DATE_NONE
             ? weft_arena_text(mem, "number%s%s%s", *written->unit ? " with " : "",
                               written->unit, *written->unit ? " or without" : "")
-            : weft_arena_text(mem, "date such as %s", weft_date_example[written->order]);
+            : weft_arena_text(mem, "%s such as %s",
+                              written->order == WEFT_DATE_SPAN ? "time span" : "date",
+                              weft_date_example[written->order]);
     if (strchr(column->odd.text, ',')) return "mend or remove the line";
     return weft_arena_text(mem, "gaps = %s makes it a missing value; or mend the line",
                            column->odd.text);
@@ -608,6 +610,12 @@ static void tell_written(const weft_csv *how, const weft_dense_rows *rows, int64
                                          : "typographic marks are read, and (1) as -1",
                           written->marks.decimal == WEFT_MARK_COMMA ? "comma" : "point",
                           groups[written->marks.thousands]);
+        return;
+    }
+    if (written->order == WEFT_DATE_SPAN) {
+        weft_pack_decided(pack,
+                          "column '%s' has time spans such as %s, which become seconds",
+                          name, weft_date_example[written->order]);
         return;
     }
     const char *why = how->dates == WEFT_DATES_AUTO ? other[written->order] : NULL;

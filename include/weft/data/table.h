@@ -10,7 +10,8 @@
 
 /* In which order a text has the numbers of a date: 2024-12-31, 31.12.2024, 12/31/2024,
  * 2024-12, whose day is the first; names of months, 31 Dec 2024 or December 31, 2024; a
- * time of day alone, 23:59. */
+ * time of day alone, 23:59; days and a time of day that pass, 1 days 02:03:04, of which the
+ * days alone may be negative, as pandas and Python write them. */
 typedef enum weft_date_order {
     WEFT_DATE_NONE,
     WEFT_DATE_YMD,
@@ -19,6 +20,7 @@ typedef enum weft_date_order {
     WEFT_DATE_YM,
     WEFT_DATE_NAMED,
     WEFT_DATE_TIME,
+    WEFT_DATE_SPAN,
     WEFT_DATE_ORDERS
 } weft_date_order;
 extern const char *const weft_date_order_name[WEFT_DATE_ORDERS];
@@ -26,7 +28,7 @@ extern const char *const weft_date_example[WEFT_DATE_ORDERS]; /* a text of each 
 
 /* A date that was read. */
 typedef struct weft_date {
-    double seconds; /* since 1970 began, or midnight, by its own clock */
+    double seconds; /* since 1970 began, or midnight, by its own clock; of a span all */
     int zone;       /* minutes that its clock is ahead of Greenwich's */
     int zoned;      /* 1: it says so; 0: it has no zone, and `zone` is 0 */
 } weft_date;
@@ -54,7 +56,7 @@ extern const char *const weft_date_part_name[WEFT_DATE_PARTS];
 /* value[WEFT_DATE_PARTS] of that moment. */
 void weft_date_parts(double seconds, int zone, double *value);
 
-/* Writes the day, or the time of day where order is WEFT_DATE_TIME, to text[room]. */
+/* Writes the day, or the time of day, or the seconds of a span, to text[room]. */
 const char *weft_date_text(double seconds, int zone, weft_date_order order, char *text,
                            int room);
 
@@ -69,7 +71,7 @@ typedef enum weft_column_kind {
     WEFT_COLUMN_DROPPED,
     WEFT_COLUMN_TARGET, /* a number to predict */
     WEFT_COLUMN_WEIGHT, /* of the row in fits and scores */
-    WEFT_COLUMN_DATE,   /* or time of day: seconds since 1970, or midnight */
+    WEFT_COLUMN_DATE,   /* or time: seconds since 1970, since midnight, or of a span */
     WEFT_COLUMN_KINDS
 } weft_column_kind;
 extern const char *const weft_column_kind_name[WEFT_COLUMN_KINDS];
