@@ -177,7 +177,7 @@ static int64_t last_saved(const weft_sched *sched, const weft_job_record *const 
 {
     if (!weft_held_is_on(sched)) return -1;
     for (int64_t i = n - 2; i >= 0; i--) {
-        WEFT_SCRATCH(mem);
+        weft_arena *mem = weft_arena_new(); /* of *out, where the state is found */
         weft_state state =
             weft_state_new(sched->task, sched->task_self, &record[i]->job, mem);
         weft_state_id id = id_of(record[i], record[i]->stored, &state);
@@ -185,6 +185,7 @@ static int64_t last_saved(const weft_sched *sched, const weft_job_record *const 
         if (program_has(sched, id.trial, id.job, &state) ||
             weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state) == WEFT_OK)
             return i;
+        weft_arena_free(mem);
     }
     *out = (weft_own_state){0};
     return -1;
