@@ -105,10 +105,11 @@ static const char *lack_remedy(const struct csv *csv, const char *lacks)
 {
     const char *const *own = csv->head.name;
     weft_arena *mem = csv->source.row;
-    size_t n = strlen(lacks), length;
+    size_t n = strlen(lacks);
     lacks = weft_trim(lacks, &n);
     for (int64_t i = 0; i < csv->head.columns; i++) {
-        const char *name = weft_trim(own[i], (length = strlen(own[i]), &length));
+        size_t length = strlen(own[i]);
+        const char *name = weft_trim(own[i], &length);
         if (length == n && strncasecmp(name, lacks, n) == 0)
             return weft_arena_text(mem, "name column '%s' so, if it is this one", own[i]);
     }
