@@ -134,17 +134,16 @@ static void stand_alone(void)
     setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
 }
 
-static const size_t files = 32; /* more than Open MPI opens: 4.1 alone 14 */
-
 /* ELIMIT if a limit of open files leaves none to MPI, which ends with lines of its own. */
 static weft_status check_files(void)
 {
+    enum { FILES = 32 }; /* more than Open MPI opens: 4.1 alone 14 */
     struct rlimit most;
-    if (getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur >= files) return WEFT_OK;
+    if (getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur >= FILES) return WEFT_OK;
     return refuse(weft_fail(WEFT_ELIMIT,
                             "ulimit -n allows %llu open files, too few for MPI, which is "
-                            "to have %zu at least; allow more (ulimit -n 1024)",
-                            (unsigned long long)most.rlim_cur, files));
+                            "to have %d at least; allow more (ulimit -n 1024)",
+                            (unsigned long long)most.rlim_cur, FILES));
 }
 
 weft_status weft_par_start(int *argc, char ***argv, weft_team *world)

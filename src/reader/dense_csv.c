@@ -101,7 +101,7 @@ static weft_status check_once(const struct csv *csv)
 }
 
 /* What to do where that column lacks: the name that is it but for case and blanks. */
-static const char *lack_remedy(const struct csv *csv, const char *lacks)
+static const char *lack_remedy(const struct csv *csv, const char *lacks, int scored)
 {
     const char *const *own = csv->head.name;
     weft_arena *mem = csv->source.row;
@@ -113,7 +113,7 @@ static const char *lack_remedy(const struct csv *csv, const char *lacks)
         if (length == n && strncasecmp(name, lacks, n) == 0)
             return weft_arena_text(mem, "name column '%s' so, if it is this one", own[i]);
     }
-    if (csv->how->unlabelled > 0) return "add it, empty where values are not known";
+    if (scored) return "add it, empty where values are not known";
     return weft_arena_text(mem, "add it, or drop = %s", lacks);
 }
 
@@ -147,7 +147,7 @@ static weft_status find_places(struct csv *csv)
             return weft_fail(WEFT_EDATA, "%s has no column '%s', which the %s; %s",
                              csv->source.path, head->name[j],
                              scored ? "winner was trained with" : "first file has",
-                             lack_remedy(csv, head->name[j]));
+                             lack_remedy(csv, head->name[j], scored));
         else if (csv->table->at[j].kind == WEFT_COLUMN_WEIGHT)
             csv->table->at[j].kind = WEFT_COLUMN_DROPPED;
     }

@@ -58,9 +58,11 @@ static void set_apart(fmap_task *fmap, weft_folds *folds)
 
 int fmap_own_folds(const fmap_task *fmap, int rank, int *first)
 {
-    int ranks = fmap->apart ? fmap->env.team->size : 1;
-    *first = fmap->apart ? fmap->nfold * rank / ranks : 0;
-    return fmap->apart ? fmap->nfold * (rank + 1) / ranks - *first : fmap->nfold;
+    int ranks = fmap->env.team->size;
+    *first = 0;
+    if (!fmap->apart) return fmap->nfold;
+    *first = fmap->nfold * rank / ranks;
+    return fmap->nfold * (rank + 1) / ranks - *first;
 }
 
 static weft_status divide_rows(fmap_task *fmap, weft_folds *folds, double memory)
