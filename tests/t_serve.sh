@@ -32,6 +32,7 @@ first, again = weft.report, set()
 do_job, do_save = weft_program.Program.do_job, weft_program.Program.do_save
 def noted(self, message):
     for trial, job in message["drop"]: note("drops", job)
+    note("jobs", message["job"])
     if message["load"]: note("loads", tuple(message["from"]) in self.waiting)
     return do_job(self, message)
 def saved(self, message):
@@ -84,7 +85,7 @@ resume() # RANKS FILE ARGUMENT...
 {
     ranks=$1 file=$tmp/$2.h5
     shift 2
-    rm -f "$tmp/starts" "$tmp/saves"
+    rm -f "$tmp/starts" "$tmp/saves" "$tmp/jobs"
     timeout "$net" mpirun -n "$ranks" "$weft" resume "$file" "$@" >"$tmp/out" 2>"$tmp/log"
 }
 is_same() # FILE: it has the digest of the first run
@@ -162,8 +163,7 @@ result $? "or repeats its jobs"
 [ -n "$(digest "$tmp/r.h5")" ] && [ "$(digest "$tmp/n.h5")" = "$(digest "$tmp/r.h5")" ]
 result $? "to the same digest"
 for tuner in "asha asha.variant=stopping" "asha asha.variant=promotion" \
-    "hyperband hyperband.max_resource=9" "random random.resource=3" \
-    "pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"; do
+    "hyperband hyperband.max_resource=9" "random random.resource=3" "$pbt"; do
     # shellcheck disable=SC2086
     tune 1 n run.tuner=$tuner && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2 run.tuner=$tuner
     result $? "teams search by ${tuner%% *}, ${tuner##*=}"
@@ -273,6 +273,24 @@ resume 1 r
 result $? "the run is resumed from there, too"
 is_same r
 result $? "to the same digest"
+pbt="run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"
+# shellcheck disable=SC2086
+tune 1 n $pbt && two=$(digest "$tmp/n.h5")
+for teams in 1 2; do
+    # shellcheck disable=SC2086
+    launch 1 0 'job 6 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force $pbt
+    held "$(rank 0)" && kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
+    wait $run
+    mkdir "$tmp/d$teams" && mv "$tmp"/r.d/*-1-[15] "$tmp/d$teams" && rm -f "$tmp/jobs" && cp -r "$tmp/d$teams"/*-1-1 "$tmp/r.d"
+    launch $teams 0 'job 8 of' "$weft" resume "$tmp/r.h5" run.teams=$teams
+    held "$(rank 0)" && cp -r "$tmp/d$teams"/*-1-1 "$tmp/r.d" && kill -CONT "$(rank 0)"
+    wait $run
+    result $? "the state after job 5 is lost, and that after job 1 is there; teams: $teams"
+    grep -qx 5 "$tmp/jobs" && { [ $teams = 2 ] || ! grep -qx 1 "$tmp/jobs"; }
+    result $? "job 5 is repeated, which one team does alone"
+    [ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
+    result $? "to the same digest"
+done
 
 # ---- reports ----------------------------------------------------------------------------------
 
