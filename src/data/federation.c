@@ -130,7 +130,7 @@ void weft_generator_sizes(const weft_generator *generator, weft_sizes size[WEFT_
 void weft_generator_make(const weft_generator *generator, int64_t c, int64_t first,
                          int64_t n, float *x, int32_t *label, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t d = generator->d, nw = generator->classes * (d + 1);
     double shift, *v = WEFT_NEW(tmp, double, d), *z = WEFT_NEW(tmp, double, d),
                   *w = WEFT_NEW(tmp, double, nw);
@@ -152,7 +152,6 @@ void weft_generator_make(const weft_generator *generator, int64_t c, int64_t fir
             best = fmax(best, sum);
         }
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* The samples of a part, from attributes. */

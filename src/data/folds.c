@@ -39,14 +39,13 @@ static int64_t groups_bound(int64_t n, const int64_t *row, const int32_t *group)
 int64_t weft_folds_most(int64_t n, const int32_t *group)
 {
     if (!group) return n;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     char *seen = WEFT_NEW(tmp, char, groups_bound(n, NULL, group));
     int64_t most = 0;
     for (int64_t i = 0; i < n; i++) {
         most += !seen[group[i]];
         seen[group[i]] = 1;
     }
-    weft_arena_free(tmp);
     return most;
 }
 
@@ -54,7 +53,7 @@ int64_t weft_folds_most(int64_t n, const int32_t *group)
 static void deal_groups(int64_t n, const int32_t *group, int64_t folds, uint64_t seed,
                         int64_t *held_by)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t groups = groups_bound(n, NULL, group);
     int64_t *order = WEFT_NEW(tmp, int64_t, groups), *fold = WEFT_NEW(tmp, int64_t, groups),
             *rows = WEFT_NEW(tmp, int64_t, folds);
@@ -72,7 +71,6 @@ static void deal_groups(int64_t n, const int32_t *group, int64_t folds, uint64_t
         fold[list[g].number] = least;
     }
     for (int64_t i = 0; i < n; i++) held_by[i] = fold[group[i]];
-    weft_arena_free(tmp);
 }
 
 const int64_t *weft_folds_deal(int64_t n, const int32_t *group, int64_t folds,
@@ -156,17 +154,16 @@ const int64_t *weft_folds_order(int64_t n, const int32_t *label, uint64_t seed,
                                 weft_arena *mem)
 {
     int64_t *order = WEFT_NEW(mem, int64_t, n);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_shuffle(n, seed, order, tmp);
     weft_split_classes(n, order, NULL, label, tmp);
-    weft_arena_free(tmp);
     return order;
 }
 
 int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double share,
                          uint64_t seed)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t groups = groups_bound(n, row, group), first = 0,
             *order = WEFT_NEW(tmp, int64_t, n);
     int64_t *size = WEFT_NEW(tmp, int64_t, groups);
@@ -179,7 +176,6 @@ int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double s
             first += of;
         }
     memcpy(row, order, (size_t)n * sizeof *row);
-    weft_arena_free(tmp);
     return first;
 }
 
@@ -327,7 +323,7 @@ static weft_rows take_rows(const weft_folds *folds, int64_t total, const int64_t
 void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
                      weft_arena *mem)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *row[2], n[2] = {0};
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         row[p] = WEFT_NEW(tmp, int64_t, folds->n);
@@ -340,7 +336,6 @@ void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         data->part[p] = take_rows(folds, n[p], row[p], mem);
     data_count_rows(data);
-    weft_arena_free(tmp);
 }
 
 void weft_folds_sample(const weft_folds *folds, int64_t n, const int64_t *row,

@@ -7,7 +7,6 @@
 #include "weft/base/conf.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -54,12 +53,6 @@ static double source_of(const weft_data *data, int64_t from, float x)
            (data->scale ? data->scale[from] : 1) * (double)x;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Column j of all training rows, on every rank. */
 static void gather_column(const weft_data *data, int64_t j, double *column)
 {
@@ -76,12 +69,12 @@ weft_ranks weft_ranks_of(const weft_data *data)
     int64_t d = rows->d, n = rows->total, m = n < WEFT_MOST_RANKS ? n : WEFT_MOST_RANKS;
     if (m < 2) m = 2;
     double *quantile = WEFT_NEW(data->mem, double, d *m);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *column = WEFT_NEW(tmp, double, n);
     for (int64_t j = 0; j < d; j++) {
         gather_column(data, j, column);
         if (j % data->team->size != data->team->rank) continue;
-        qsort(column, (size_t)n, sizeof *column, by_number);
+        weft_sort_f64(n, column);
         for (int64_t k = 0; k < m; k++) {
             double at = (double)k * (double)(n - 1) / (double)(m - 1), low = floor(at);
             int64_t i = (int64_t)low, next = i + 1 < n ? i + 1 : i;
@@ -89,7 +82,6 @@ weft_ranks weft_ranks_of(const weft_data *data)
         }
     }
     weft_join_f64(data->team, quantile, (size_t)(d * m));
-    weft_arena_free(tmp);
     return (weft_ranks){m, quantile};
 }
 

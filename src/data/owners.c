@@ -92,7 +92,7 @@ static weft_status sort_part(weft_data *data, int part)
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
     int64_t *first = owned->first[part] = WEFT_NEW(data->mem, int64_t, clients->n + 1);
     int64_t *document = owned->document[part] = WEFT_NEW(data->mem, int64_t, rows);
-    size_t mark = weft_arena_mark(data->mem);
+    WEFT_REWIND(data->mem);
     int64_t *owner = WEFT_NEW(data->mem, int64_t, rows);
     int good = nd == 1 && dims[0] == rows;
     if (good) TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1, 0, rows, owner));
@@ -112,7 +112,6 @@ static weft_status sort_part(weft_data *data, int part)
     if (data->scored && part == WEFT_TEST) data->row = document;
     for (int64_t c = clients->n; c > 0; c--) first[c] = first[c - 1];
     first[0] = 0;
-    weft_arena_reset(data->mem, mark);
     return WEFT_OK;
 }
 
@@ -182,14 +181,13 @@ static weft_status open_words(weft_data *data, int part, weft_tokenizer tok,
     int64_t rows = data->part[part].total, before = 0;
     int good = offset->set.nd == 1 && token->set.nd == 1 && offset->set.dims[0] == rows + 1;
     for (int64_t i = 0; i <= rows && good; i++) {
-        size_t mark = weft_arena_mark(data->mem);
+        WEFT_REWIND(data->mem);
         const void *at;
         TRY(weft_h5_map_rows(offset, i, 1, &at, data->mem));
         int64_t end = *(const int64_t *)at, n = end - before;
         good = i == 0 ? end == 0 : n >= 0 && n <= INT_MAX / 4;
         if (i > 0 && n > clients->d) clients->d = n;
         before = end;
-        weft_arena_reset(data->mem, mark);
     }
     *tokens += before;
     if (good && before == token->set.dims[0]) return WEFT_OK;

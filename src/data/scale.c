@@ -184,7 +184,7 @@ weft_status weft_data_scale(weft_data *data, weft_scale how)
                          : data->form == WEFT_REALS ? "samples that are generated"
                                                     : "none");
     if (how == WEFT_SCALE_QUANTILE) return rank_columns(data);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct moments moments = {d,
                               data->part[WEFT_TRAIN].total,
                               WEFT_NEW(tmp, double, d),
@@ -201,6 +201,5 @@ weft_status weft_data_scale(weft_data *data, weft_scale how)
             "run.scale = none leaves them as they are",
             how == WEFT_SCALE_MINMAX ? "0 .. 1" : "mean 0 and deviation 1", least, most);
     }
-    weft_arena_free(tmp);
     return st;
 }

@@ -487,13 +487,11 @@ const char *weft_sentence_decode(const weft_language *language, const uint32_t *
 int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
                                 const int32_t *which, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_names names = {.mem = tmp};
     for (int64_t k = 0; k < n; k++)
         weft_names_find(&names, weft_sentence_text(sentences, which[k], tmp));
-    int64_t distinct = names.n;
-    weft_arena_reset(tmp, mark);
-    return distinct;
+    return names.n;
 }
 
 /* ---- pairs of all directions as rows ---- */
@@ -705,7 +703,7 @@ static void print_directions(const weft_translations *translations)
     int64_t n = translations->directions < MOST ? translations->directions : MOST;
     printf("%-12s %8s %8s %8s %8s\n", "direction", "train", "valid", "test", "distinct");
     for (int64_t i = 0; i < n; i++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         weft_direction direction = translations->direction[i];
         const weft_language *target = &translations->language[direction.target];
         weft_pairs pairs = {.n = 0};
@@ -716,7 +714,6 @@ static void print_directions(const weft_translations *translations)
         }
         printf(" %8lld\n", (long long)weft_sentences_distinct(&target->part[WEFT_TEST],
                                                               pairs.n, pairs.target, tmp));
-        weft_arena_reset(tmp, mark);
     }
     if (n < translations->directions)
         printf("... %lld more\n", (long long)(translations->directions - n));

@@ -78,10 +78,9 @@ weft_status weft_vocab_words(weft_vocab *vocab, weft_h5 *file, const char *group
 int64_t *weft_vocab_places(const weft_vocab *vocab, const weft_vocab *to, weft_arena *mem)
 {
     int64_t *place = WEFT_NEW(mem, int64_t, vocab->n);
-    size_t mark = weft_arena_mark(mem);
+    WEFT_REWIND(mem);
     struct index index = index_words(to, mem);
     for (int64_t i = 0; i < vocab->n; i++) place[i] = find_word(&index, vocab->hash[i]);
-    weft_arena_reset(mem, mark);
     return place;
 }
 
@@ -415,12 +414,11 @@ static weft_status read_file(struct reading *reading, const weft_vocab *vocab,
     out->d = reading->d;
     out->value = WEFT_NEW(mem, float, vocab->n * reading->d);
     draw_vectors(vocab, reading->d, seed, out->value);
-    size_t mark = weft_arena_mark(mem);
+    WEFT_REWIND(mem);
     reading->value = WEFT_NEW(mem, float, reading->d);
     struct index index = index_words(vocab, mem);
     weft_status st = read_all(reading, &index, out, mem);
     if (st == WEFT_OK) st = check_end(reading);
-    weft_arena_reset(mem, mark);
     return st;
 }
 

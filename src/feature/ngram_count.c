@@ -221,7 +221,7 @@ static int sort_keys(int64_t n, struct counted *all, uint32_t **at, weft_arena *
     while (((int64_t)1 << bits) < n) bits++;
     uint64_t buckets = (uint64_t)1 << bits;
     uint32_t *first = *at = WEFT_NEW(mem, uint32_t, buckets + 1);
-    size_t mark = weft_arena_mark(mem);
+    WEFT_REWIND(mem);
     struct counted *sorted = WEFT_NEW(mem, struct counted, n);
     for (int64_t i = 0; i < n; i++) first[(all[i].key >> (64 - bits)) + 1]++;
     for (uint64_t b = 0; b < buckets; b++) first[b + 1] += first[b];
@@ -236,7 +236,6 @@ static int sort_keys(int64_t n, struct counted *all, uint32_t **at, weft_arena *
         sorted[j] = counted;
     }
     if (n > 0) memcpy(all, sorted, (size_t)n * sizeof *all);
-    weft_arena_reset(mem, mark);
     return bits;
 }
 
@@ -331,7 +330,7 @@ ngram_vocabulary ngram_vocabulary_new(const ngram_map *self, const weft_request 
                                       int64_t max_size, weft_arena *mem)
 {
     weft_team *team = self->data->team;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const ngram_map *any = request->arms[0];
     int64_t n;
     uint32_t *at;
@@ -341,7 +340,6 @@ ngram_vocabulary ngram_vocabulary_new(const ngram_map *self, const weft_request 
     n = select_keys(team, n, all, any->min_count, max_size, tmp);
     all = gather_keys(team, all, &n, tmp);
     ngram_vocabulary vocabulary = vocabulary_new(n, all, mem);
-    weft_arena_free(tmp);
     return vocabulary;
 }
 
@@ -373,12 +371,11 @@ void ngram_vocabulary_write(const ngram_vocabulary *vocabulary, real *stat)
 
 ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t n = (int64_t)join_key(stat);
     struct counted *all = WEFT_NEW(tmp, struct counted, n);
     for (int64_t j = 0; j < n; j++) all[j].key = join_key(stat + PIECES * (1 + j));
     ngram_vocabulary vocabulary = vocabulary_new(n, all, mem);
-    weft_arena_free(tmp);
     return vocabulary;
 }
 

@@ -12,21 +12,19 @@ void weft_matrix_normal(const weft_matrix *matrix, int c, const real *w, const r
                         int own, double *g)
 {
     (void)own; /* all columns, on all ranks */
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     real *z = WEFT_NEW(tmp, real, c * matrix->n);
     matrix->times(matrix, c, w, z);
     for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
     matrix->trans(matrix, c, z, g);
-    weft_arena_free(tmp);
 }
 
 void weft_matrix_sums(const weft_matrix *matrix, double *sum)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     real *one = WEFT_NEW(tmp, real, matrix->n);
     for (int64_t i = 0; i < matrix->n; i++) one[i] = 1;
     matrix->trans(matrix, 1, one, sum);
-    weft_arena_free(tmp);
 }
 
 /* ---- sparse rows ---- */
@@ -75,7 +73,7 @@ static void put_side_by_side(const struct occurring *occurring, int64_t d, int c
 /* Several vectors: an entry then reads adjacent weights of all of them. */
 static void times_many(const weft_matrix *matrix, int c, const real *w, real *z)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const struct occurring occurring = occurring_new(matrix, tmp);
     int most = (c + 3) / 4 * 4, wide = most < WEFT_SPARSE_WIDE ? most : WEFT_SPARSE_WIDE;
     real *side = WEFT_NEW(tmp, real, occurring.n * wide);
@@ -88,7 +86,6 @@ static void times_many(const weft_matrix *matrix, int c, const real *w, real *z)
             for (int j = 0; j < k; j++) z[(from + j) * matrix->n + i] = (real)sum[j];
         }
     }
-    weft_arena_free(tmp);
 }
 
 static void times(const weft_matrix *matrix, int c, const real *w, real *z)
@@ -110,7 +107,7 @@ static void sum_rows(const weft_matrix *matrix, const real *z, double *g)
 {
     const weft_sparse *sparse = matrix->rows;
     double entry = *(const double *)matrix->self; /* largest magnitude */
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *sum = WEFT_NEW(tmp, int64_t, matrix->d);
     double most = weft_largest(matrix->team, z, (size_t)matrix->n);
     double bound = most * entry * (double)matrix->total;
@@ -122,7 +119,6 @@ static void sum_rows(const weft_matrix *matrix, const real *z, double *g)
             sum[sparse->column[e]] += (int64_t)(zi * (double)sparse->value[e]);
     }
     weft_sum_whole(matrix->team, sum, (size_t)matrix->d, scale, bound, g);
-    weft_arena_free(tmp);
 }
 
 static void trans(const weft_matrix *matrix, int c, const real *z, double *g)

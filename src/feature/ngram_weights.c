@@ -17,7 +17,7 @@ enum { AHEAD = 24 /* entries whose counts are fetched before their use */ };
 void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_rows *rows,
                 real *stat, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int classes = self->data->classes;
     size_t n = (size_t)(rows->bins * classes);
     int32_t *sum = WEFT_NEW(tmp, int32_t, n);
@@ -39,7 +39,6 @@ void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_
     int64_t total = rows->n;
     weft_sum_i64(self->data->team, &total, 1);
     stat[self->bins * classes] = (real)total;
-    weft_arena_reset(tmp, mark);
 }
 
 /* What the weights of all rows are made of. */
@@ -281,7 +280,7 @@ static int64_t longest_row(const ngram_rows *rows)
 void ngram_set_weights(const ngram_map *self, const weft_request *request, const real *stat,
                        ngram_rows *rows, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int classes = self->data->classes;
     struct basis basis = {.stat = stat,
                           .classes = classes,
@@ -309,5 +308,4 @@ void ngram_set_weights(const ngram_map *self, const weft_request *request, const
         for (int64_t e = 0; all && e < m; e++) r[e] = all[bin[e]];
         scale_row(ngram, m, r, rows->value + rows->first[i]);
     }
-    weft_arena_reset(tmp, mark);
 }

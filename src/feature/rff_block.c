@@ -439,11 +439,9 @@ static void keep_type(rff_shared *shared, int type, int64_t d, weft_arena *tmp)
 {
     struct draft draft = {.shared = shared, .type = type, .keep = 1, .tmp = tmp};
     for (; draft.j0 < d; draft.j0 += draft.columns) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         draft.columns = rff_block_columns(shared, type, draft.j0, d);
-        int there = kept(shared, type, draft.j0, draft.columns) || make_block(&draft);
-        weft_arena_reset(tmp, mark);
-        if (!there) return;
+        if (!kept(shared, type, draft.j0, draft.columns) && !make_block(&draft)) return;
     }
 }
 
@@ -452,8 +450,7 @@ void rff_blocks_keep(rff_shared *shared, const double *need, int64_t d)
     double any[RFF_TYPES];
     memcpy(any, need, sizeof any);
     weft_max_f64(shared->data->team, any, RFF_TYPES);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     for (int type = 0; type < RFF_TYPES; type++)
         if (any[type] > 0) keep_type(shared, type, d, tmp);
-    weft_arena_free(tmp);
 }

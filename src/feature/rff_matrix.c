@@ -132,7 +132,7 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
     double bound = LARGEST * weft_largest(matrix->team, z, (size_t)(c * rff->n)) *
                    (double)matrix->total;
     int scale = weft_exact_scale(bound);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     real *part = WEFT_NEW(tmp, real, c * TILE);
     double *sum = WEFT_NEW(tmp, double, n);
     const uint8_t *q;
@@ -141,7 +141,6 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
     for (struct pass pass = pass_open(rff); pass_run(&pass, run_of(rff), &q, &i, &rows);)
         add_products(rff, rows, q, c, z + i, (size_t)rff->n, part, scale, sum);
     sum_up(matrix, c, 0, sum, scale, bound, rff->unit, g);
-    weft_arena_free(tmp);
 }
 
 /* Sum of |w|, in vectors. */
@@ -176,7 +175,7 @@ static void normal(const weft_matrix *matrix, int c, const real *w, const real *
     size_t n = (size_t)(c * rff->d);
     double bound = normal_bound(matrix, c, w, h);
     int scale = weft_exact_scale(bound);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     real *part = WEFT_NEW(tmp, real, c * TILE), *z = WEFT_NEW(tmp, real, c * RUN);
     double *sum =
         own ? weft_parts_buffer(matrix->team, n * sizeof *sum) : WEFT_NEW(tmp, double, n);
@@ -191,7 +190,6 @@ static void normal(const weft_matrix *matrix, int c, const real *w, const real *
         add_products(rff, rows, q, c, z, RUN, part, scale, sum);
     }
     sum_up(matrix, c, own, sum, scale, bound, rff->unit * rff->unit, g);
-    weft_arena_free(tmp);
 }
 
 /* ---- sums and Gram matrices ---- */
@@ -200,7 +198,7 @@ static void sums(const weft_matrix *matrix, double *sum)
 {
     const rff_matrix *rff = matrix->self;
     size_t d = (size_t)rff->d;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *total = WEFT_NEW(tmp, int64_t, d);
     int32_t *part = WEFT_NEW(tmp, int32_t, d);
     const uint8_t *q;
@@ -214,7 +212,6 @@ static void sums(const weft_matrix *matrix, double *sum)
     }
     weft_sum_i64(matrix->team, total, d);
     for (size_t k = 0; k < d; k++) sum[k] = (double)total[k] * rff->unit;
-    weft_arena_free(tmp);
 }
 
 /* Products of columns r0.. with columns c0.. over this rank's rows, of which as many as 32
@@ -305,7 +302,7 @@ static void gram(const weft_matrix *matrix, int dual, int64_t r0, int64_t nr, in
                  int64_t nc, double *a)
 {
     const rff_matrix *rff = matrix->self;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *total = WEFT_NEW(tmp, int64_t, nr * nc);
     if (dual)
         gram_rows(matrix, r0, nr, c0, nc, total, tmp);
@@ -313,7 +310,6 @@ static void gram(const weft_matrix *matrix, int dual, int64_t r0, int64_t nr, in
         gram_columns(rff, r0, nr, c0, nc, total, tmp);
     weft_sum_i64(matrix->team, total, (size_t)(nr * nc));
     for (int64_t e = 0; e < nr * nc; e++) a[e] = (double)total[e] * rff->unit * rff->unit;
-    weft_arena_free(tmp);
 }
 
 void rff_matrix_vtable(weft_matrix *matrix)

@@ -212,14 +212,13 @@ static void product_structured(const rff_matrix *matrix, const rff_block *block,
 static void product(const rff_matrix *matrix, const rff_block *block,
                     const struct chunk *chunk, void *y, int ld, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     if (rff_is_exact(matrix->shared, block->type))
         product_integers(matrix, block, chunk, y, ld, tmp);
     else if (block->dense)
         product_floats(matrix, block, chunk, y, ld, tmp);
     else
         product_structured(matrix, block, chunk, y, ld, tmp);
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- features ---- */
@@ -276,14 +275,13 @@ static void make_type(const rff_matrix *matrix, int type, int64_t i0, int64_t i1
                       uint8_t *q, weft_arena *tmp)
 {
     struct chunk *chunk = WEFT_NEW(tmp, struct chunk, 1);
-    size_t mark = weft_arena_mark(tmp);
     for (int64_t j0 = 0; j0 < matrix->d;) {
+        WEFT_REWIND(tmp);
         int columns = rff_block_columns(matrix->shared, type, j0, matrix->d);
         const rff_block *block = rff_block_at(matrix->shared, type, j0, columns, tmp);
         float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)columns);
         for (int64_t i = i0; missing_rows(matrix, type, &i, i1, chunk) > 0;)
             make_chunk(matrix, block, chunk, i0, tile, q, tmp);
-        weft_arena_reset(tmp, mark);
         j0 += columns;
     }
 }

@@ -85,7 +85,7 @@ static double spread(double mean, double variance, double min, double max)
 void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *tmp)
 {
     int d = shared->d;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_team *team = shared->data->team;
     const weft_rows *rows = &shared->data->part[part];
     int bytes = shared->data->form == WEFT_BYTES;
@@ -119,7 +119,6 @@ void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *t
         stat[MIN * d + k] = (real)-range[k];
         stat[MAX * d + k] = (real)range[d + k];
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- views ---- */
@@ -188,7 +187,7 @@ void rff_set_stat(rff_shared *shared, const real *stat)
     }
     memcpy(shared->stat, stat, bytes);
     rff_cache_clear(shared);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     real *range = WEFT_NEW(tmp, real, d);
     for (int k = 0; k < d; k++) range[k] = stat[MAX * d + k] - stat[MIN * d + k];
     view_set(shared, &shared->view[RFF_RAW], NULL, NULL);
@@ -197,7 +196,6 @@ void rff_set_stat(rff_shared *shared, const real *stat)
     find_far(shared, range);
     view_set(shared, &shared->view[RFF_SHIFTED], range, NULL);
     for (int v = 0; v < RFF_VIEWS; v++) find_reach(shared, &shared->view[v]);
-    weft_arena_free(tmp);
 }
 
 /* ---- lengths ---- */

@@ -247,7 +247,7 @@ weft_status weft_kept_read(const weft_kept *kept, int64_t m, const int64_t *clie
         return WEFT_OK;
     }
     if (kept->read) return read_source(kept, m, client, to);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     char *row = WEFT_NEW(tmp, char, kept->shape.bytes);
     kept_layer layer[LAYERS];
     memcpy(layer, kept->layer, (size_t)kept->nlayer * sizeof *layer);
@@ -261,7 +261,6 @@ weft_status weft_kept_read(const weft_kept *kept, int64_t m, const int64_t *clie
             memset(to + i * each, 0, bytes);
     }
     for (int l = 0; l < kept->nlayer; l++) kept_layer_close(&layer[l]);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -323,7 +322,7 @@ static weft_status put_rows(weft_kept *kept, int64_t turn, int64_t m, const int6
     kept_layer *own;
     need_places(kept);
     TRY(own_layer(kept, &own));
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct stretch stretch = {.most = AT_ONCE / (int64_t)kept->shape.bytes + 1};
     stretch.data = WEFT_NEW(tmp, char, (size_t)stretch.most * kept->shape.bytes);
     weft_status st = WEFT_OK;
@@ -333,7 +332,6 @@ static weft_status put_rows(weft_kept *kept, int64_t turn, int64_t m, const int6
     }
     if (st == WEFT_OK) st = flush_stretch(kept, own, &stretch);
     kept_layer_close(own);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -388,14 +386,13 @@ static weft_status add_layer(weft_kept *kept, const char *path, int64_t last)
     kept_layer *layer = &kept->layer[kept->nlayer++];
     *layer = (kept_layer){.path = weft_arena_text(kept->mem, "%s", path), .fd = -1};
     weft_status st = kept_layer_open(layer, &kept->shape, 0);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct search search = {kept, kept->nlayer - 1, last, NULL};
     if (st == WEFT_OK) {
         search.turn = WEFT_NEW(tmp, int64_t, layer->rows);
         st = kept_layer_scan(layer, &kept->shape, enter_row, &search);
     }
     kept_layer_close(layer);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -455,7 +452,7 @@ static weft_status free_row(void *of, int64_t row, const kept_head *head)
 
 static weft_status free_rows(weft_kept *kept)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int l = kept->nlayer - 1;
     kept_layer *top = &kept->layer[l];
     struct freeing freeing = {kept, top, WEFT_NEW(tmp, char, top->rows)};
@@ -469,7 +466,6 @@ static weft_status free_rows(weft_kept *kept)
     weft_status st = kept_layer_need(top, 1);
     if (st == WEFT_OK) st = kept_layer_scan(top, &kept->shape, free_row, &freeing);
     kept_layer_close(top);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -514,7 +510,7 @@ static weft_status take_row(void *of, int64_t row, const kept_head *head)
  * has. */
 static weft_status merge_two(weft_kept *kept)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int below = kept->nlayer - 2;
     kept_layer *pair = &kept->layer[below];
     kept_layer to = {.path = weft_arena_text(tmp, "%s.new", pair->path), .fd = -1};
@@ -539,7 +535,6 @@ static weft_status merge_two(weft_kept *kept)
             if (layer_of(kept->place[c]) == LAYERS)
                 kept->place[c] = place_at(below, row_of(kept->place[c]));
     }
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -600,7 +595,7 @@ enum { PORTION = 1 << 22 }; /* bytes that are copied at once */
 static weft_status copy_rows(weft_kept *to, const weft_kept *from)
 {
     int64_t each = to->shape.each, most = PORTION / (int64_t)to->shape.bytes + 1;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t *client = WEFT_NEW(tmp, int64_t, most);
     real *x = WEFT_NEW(tmp, real, most * each);
     const real **row = WEFT_NEW(tmp, const real *, most);
@@ -612,7 +607,6 @@ static weft_status copy_rows(weft_kept *to, const weft_kept *from)
         st = weft_kept_read(from, n, client, x);
         if (st == WEFT_OK) st = put_rows(to, 1, n, client, row);
     }
-    weft_arena_free(tmp);
     return st;
 }
 

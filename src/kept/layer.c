@@ -174,7 +174,7 @@ enum { BLOCK = 1 << 18 };
 weft_status kept_layer_scan(const kept_layer *layer, const kept_shape *shape, kept_see *see,
                             void *of)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t some = BLOCK / (int64_t)shape->bytes; /* rows read at once; 0: a head */
     char *block = WEFT_NEW(tmp, char, some > 0 ? BLOCK : sizeof(kept_head));
     weft_status st = WEFT_OK;
@@ -189,6 +189,5 @@ weft_status kept_layer_scan(const kept_layer *layer, const kept_shape *shape, ke
             st = see(of, row + i, &head);
         }
     }
-    weft_arena_free(tmp);
     return st;
 }

@@ -196,12 +196,11 @@ static const double *means_of(const struct boxes *boxes, int axis, weft_arena *m
 
 static double one_of(const struct boxes *boxes, int axis, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const double *edge = boxes->edge[axis], *mean = means_of(boxes, axis, tmp);
     double sum = 0;
     for (int j = 0; j < boxes->cells[axis]; j++)
         sum += (edge[j + 1] - edge[j]) * mean[j] * mean[j];
-    weft_arena_reset(tmp, mark);
     return sum;
 }
 
@@ -229,7 +228,8 @@ static void add_corners(const struct boxes *boxes, int a, int b, double *step)
 /* V(f_ab). */
 static double both_of(const struct boxes *boxes, int a, int b, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp), row = (size_t)boxes->cells[b] + 1;
+    WEFT_REWIND(tmp);
+    size_t row = (size_t)boxes->cells[b] + 1;
     const double *along = boxes->edge[a], *across = boxes->edge[b];
     double *step = WEFT_NEW(tmp, double, ((size_t)boxes->cells[a] + 1) * row);
     double *line = WEFT_NEW(tmp, double, row), sum = 0;
@@ -243,7 +243,6 @@ static double both_of(const struct boxes *boxes, int a, int b, weft_arena *tmp)
         }
         sum += (along[i + 1] - along[i]) * part;
     }
-    weft_arena_reset(tmp, mark);
     return sum;
 }
 
@@ -256,7 +255,8 @@ void weft_anova_find(weft_anova *anova, const weft_trees *trees, int pairs, weft
                           .one = WEFT_NEW(mem, double, dim *n),
                           .two = pairs ? WEFT_NEW(mem, double, dim *dim *n) : NULL};
     for (int t = 0; t < trees->ntree; t++) {
-        size_t mark = weft_arena_mark(mem), tree = (size_t)t;
+        WEFT_REWIND(mem);
+        size_t tree = (size_t)t;
         struct boxes boxes = boxes_of(trees, t, mem);
         for (int a = 0; a < trees->dim; a++) boxes_divide(&boxes, a, mem);
         anova->whole[t] = whole_of(&boxes);
@@ -267,7 +267,6 @@ void weft_anova_find(weft_anova *anova, const weft_trees *trees, int pairs, weft
                     fmax(0, both_of(&boxes, a, b, mem) - anova->one[(size_t)a * n + tree] -
                                 anova->one[(size_t)b * n + tree]);
         }
-        weft_arena_reset(mem, mark);
     }
 }
 
@@ -318,14 +317,13 @@ void weft_anova_curve(const weft_trees *trees, int axis, int n, const double *x,
     size_t many = (size_t)trees->ntree;
     double *all = WEFT_NEW(tmp, double, (size_t)n *many); /* [n][ntree] */
     for (int t = 0; t < trees->ntree; t++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         struct boxes boxes = boxes_of(trees, t, tmp);
         boxes_divide(&boxes, axis, tmp);
         const double *mean = means_of(&boxes, axis, tmp);
         for (int j = 0; j < n; j++)
             all[(size_t)j * many + (size_t)t] =
                 boxes.mean + mean[cell_of(&boxes, axis, x[j])];
-        weft_arena_reset(tmp, mark);
     }
     for (int j = 0; j < n; j++)
         spread_of(all + (size_t)j * many, trees->ntree, &y[j][0], &y[j][1], &y[j][2]);

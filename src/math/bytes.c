@@ -166,7 +166,7 @@ static void add_product(int n, int m, const int16_t *a, int p, const int16_t *b,
 void weft_u8_gram(int n, int along, int m, const uint8_t *a, size_t lda, int p,
                   const uint8_t *b, size_t ldb, int32_t *g, size_t ldg, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     size_t step_a = along ? 1 : lda, next_a = along ? lda : 1;
     size_t step_b = along ? 1 : ldb, next_b = along ? ldb : 1;
     int16_t *left = WEFT_NEW(tmp, int16_t, (size_t)DEEP * BLOCK);
@@ -183,5 +183,4 @@ void weft_u8_gram(int n, int along, int m, const uint8_t *a, size_t lda, int p,
             add_product(deep, block, left, p, right, g + (size_t)j * ldg, ldg);
         }
     }
-    weft_arena_reset(tmp, mark);
 }

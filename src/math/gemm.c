@@ -215,7 +215,7 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
                      int m, const real *const *b, int add, real *g, size_t ldg,
                      weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int most = kernel->rows, in_place = k <= most;
     int first = in_place ? full_columns(kernel, m) : 0;
     size_t wide = (size_t)round_up(m - first, kernel->lanes);
@@ -227,5 +227,4 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
             outer_strip(kernel, least(most, k - j), a + j, lda, &right,
                         add || i > 0 ? 1 : -1, g + (size_t)j * ldg, ldg);
     }
-    weft_arena_reset(tmp, mark);
 }

@@ -114,11 +114,10 @@ void weft_outer_rows(int n, int k, const real *a, size_t lda, int m, const real 
 void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
                 int add, real *g, size_t ldg, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const real **row = WEFT_NEW(tmp, const real *, n);
     for (int i = 0; i < n; i++) row[i] = b + (size_t)i * ldb;
     weft_outer_rows(n, k, a, lda, m, row, add, g, ldg, tmp);
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- small models in lanes ---- */
@@ -158,11 +157,10 @@ static void call_sgemm(void *ctx)
 
 double weft_cpu_sgemm(double seconds)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     float *x = WEFT_NEW(tmp, float, 3 * ORDER * ORDER);
     for (int i = 0; i < 2 * ORDER * ORDER; i++) x[i] = (float)(i % 17) - 8;
     double time = best_time(seconds, call_sgemm, x);
-    weft_arena_free(tmp);
     return 2.0 * ORDER * ORDER * ORDER / time / 1e9;
 }
 
@@ -178,10 +176,9 @@ static void call_stream(void *ctx)
 
 double weft_cpu_stream(double seconds)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     void *x = weft_arena_alloc(tmp, 1, STREAM);
     memset(x, 1, STREAM);
     double time = best_time(seconds, call_stream, x);
-    weft_arena_free(tmp);
     return STREAM / time / 1e9;
 }

@@ -99,7 +99,7 @@ double weft_eigen_bytes(int n)
 void weft_eigen(int n, double *a, double *value, weft_arena *tmp)
 {
     if (n == 0) return;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int ask = -1;
     double room;
     int iroom, info;
@@ -109,5 +109,4 @@ void weft_eigen(int n, double *a, double *value, weft_arena *tmp)
     int *iwork = WEFT_NEW(tmp, int, iroom);
     dsyevd_("V", "U", &n, a, &n, value, work, &most, iwork, &iroom, &info);
     weft_check(info == 0, "dsyevd of order %d ends with %d", n, info);
-    weft_arena_reset(tmp, mark);
 }

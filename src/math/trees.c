@@ -81,7 +81,7 @@ static int by_value(const void *left, const void *right)
 
 static void sort_points(struct grower *grower, weft_arena *mem)
 {
-    size_t mark = weft_arena_mark(mem);
+    WEFT_REWIND(mem);
     struct ranked *ranked = WEFT_NEW(mem, struct ranked, grower->n);
     for (int a = 0; a < grower->trees->dim; a++) {
         for (int i = 0; i < grower->n; i++)
@@ -91,7 +91,6 @@ static void sort_points(struct grower *grower, weft_arena *mem)
         for (int i = 0; i < grower->n; i++)
             grower->order[(size_t)a * (size_t)grower->n + (size_t)i] = ranked[i].at;
     }
-    weft_arena_reset(mem, mark);
 }
 
 /* ---- splits ---- */
@@ -405,7 +404,7 @@ void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mea
                     double *variance, weft_arena *tmp)
 {
     enum { SIDE = 16 };
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct asked *point = WEFT_NEW(tmp, struct asked, SIDE * (size_t)trees->dim);
     for (int from = 0; from < m; from += SIDE) {
         int n = m - from < SIDE ? m - from : SIDE;
@@ -425,7 +424,6 @@ void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mea
         for (int i = 0; i < n; i++)
             moments(trees, sum[i], square[i], &mean[from + i], &variance[from + i]);
     }
-    weft_arena_reset(tmp, mark);
 }
 
 void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, int all,
@@ -447,7 +445,7 @@ static int64_t leaf_of(const weft_trees *trees, int t, const struct asked *point
 
 void weft_trees_add(weft_trees *trees, const double *x, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct asked *point = WEFT_NEW(tmp, struct asked, trees->dim);
     double mean, variance;
     weft_trees_ask(trees, 1, x, &mean, &variance, tmp);
@@ -456,13 +454,13 @@ void weft_trees_add(weft_trees *trees, const double *x, weft_arena *tmp)
         int64_t leaf = leaf_of(trees, t, point);
         trees->value[leaf] += (mean - trees->value[leaf]) / ++trees->count[leaf];
     }
-    weft_arena_reset(tmp, mark);
 }
 
 void weft_trees_unseen(const weft_trees *trees, int n, const double *x, uint64_t seed,
                        double *mean, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp), dim = (size_t)trees->dim;
+    WEFT_REWIND(tmp);
+    size_t dim = (size_t)trees->dim;
     struct asked *point = WEFT_NEW(tmp, struct asked, (size_t)n * dim);
     struct drawn *draw = WEFT_NEW(tmp, struct drawn, n);
     int *count = WEFT_NEW(tmp, int, n);
@@ -478,5 +476,4 @@ void weft_trees_unseen(const weft_trees *trees, int n, const double *x, uint64_t
         }
     }
     for (int i = 0; i < n; i++) mean[i] = count[i] > 0 ? mean[i] / count[i] : (double)NAN;
-    weft_arena_reset(tmp, mark);
 }

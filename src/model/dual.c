@@ -781,7 +781,7 @@ static void compact(struct ascent *ascent, const margin_fits *target)
 
 void dual_fit(const margin_fits *fits, const dual_rows *rows, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct ascent ascent = start(fits, rows, tmp);
     int epochs = 0, checks = 0, k[DUAL_WIDE];
     while (epochs < fits->problem->limit && list_outputs(&ascent, 0, k) > 0) {
@@ -796,5 +796,4 @@ void dual_fit(const margin_fits *fits, const dual_rows *rows, weft_arena *tmp)
         fits->out[j].iterations = epochs;
         fits->out[j].passes = epochs + checks;
     }
-    weft_arena_reset(tmp, mark);
 }

@@ -155,7 +155,7 @@ static void merge_columns(l1_columns *columns, weft_arena *mem)
     int64_t all = columns->d, m = 0, to = 0, *name = columns->name;
     columns->first = WEFT_NEW(mem, int64_t, all + 1);
     columns->name = WEFT_NEW(mem, int64_t, all);
-    size_t mark = weft_arena_mark(mem);
+    WEFT_REWIND(mem);
     const int64_t *leader = find_leaders(columns, mem);
     int64_t *number = WEFT_NEW(mem, int64_t, all), *at = WEFT_NEW(mem, int64_t, all);
     for (int64_t j = 0; j < all; j++) {
@@ -176,7 +176,6 @@ static void merge_columns(l1_columns *columns, weft_arena *mem)
     }
     columns->d = m;
     columns->start[m] = to;
-    weft_arena_reset(mem, mark);
 }
 
 static void take_weights(const dual_rows *rows, l1_columns *columns, weft_arena *mem)
@@ -678,7 +677,7 @@ static struct lasso start(const margin_fits *fit, const l1_columns *columns,
 void l1_fit(const margin_fits *fit, const l1_columns *columns, const int32_t *label,
             weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_fitted *out = fit->out;
     struct lasso lasso = start(fit, columns, label, tmp);
     int64_t *order = WEFT_NEW(tmp, int64_t, columns->d);
@@ -703,5 +702,4 @@ void l1_fit(const margin_fits *fit, const l1_columns *columns, const int32_t *la
     *fit->intercept = (real)lasso.b;
     out->objective = lasso.objective;
     out->passes += lasso.passes;
-    weft_arena_reset(tmp, mark);
 }

@@ -125,7 +125,7 @@ static struct gradients start(const margin_fits *fit, weft_arena *tmp)
 
 void l1_products_fit(const margin_fits *fit, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const margin_problem *problem = fit->problem;
     weft_fitted *out = fit->out;
     real *w = fit->w;
@@ -154,5 +154,4 @@ void l1_products_fit(const margin_fits *fit, weft_arena *tmp)
     for (int64_t j = 0; j < d; j++) w[j] = (real)gradients.w[j];
     *fit->intercept = (real)gradients.w[d];
     out->passes += gradients.passes + 1;
-    weft_arena_reset(tmp, mark);
 }

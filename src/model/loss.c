@@ -28,7 +28,7 @@ double answers_total(const weft_matrix *matrix, const weft_answers *answers)
 void answers_count(const weft_matrix *matrix, const weft_answers *answers, double *count,
                    weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t *rows = WEFT_NEW(tmp, int64_t, answers->classes);
     double *x = WEFT_NEW(tmp, double, matrix->n);
     for (int64_t i = 0; i < matrix->n; i++) rows[answers->label[i]]++;
@@ -39,13 +39,12 @@ void answers_count(const weft_matrix *matrix, const weft_answers *answers, doubl
             x[i] = answers->label[i] == j ? answers->weight[i] : 0;
         if (answers->weight) count[j] = margin_sum(matrix, x);
     }
-    weft_arena_reset(tmp, mark);
 }
 
 void answers_moments(const weft_matrix *matrix, const weft_answers *answers, double *mean,
                      double *variance, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *x = WEFT_NEW(tmp, double, matrix->n), total = answers_total(matrix, answers);
     int m = answers->classes;
     for (int j = 0; j < m; j++)
@@ -58,7 +57,6 @@ void answers_moments(const weft_matrix *matrix, const weft_answers *answers, dou
             }
             *(power == 1 ? &mean[j] : &variance[j]) = margin_sum(matrix, x) / total;
         }
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- gains ---- */

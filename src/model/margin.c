@@ -68,7 +68,7 @@ static margin_fits some_of(const margin_fits *fits, int from, int n)
  * intercept. */
 static void fit_one_partition(const margin_fits *fit, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_fitted before = *fit->out;
     margin_problem remaining = *fit->problem;
     weft_matrix whole = *fit->matrix;
@@ -80,7 +80,6 @@ static void fit_one_partition(const margin_fits *fit, weft_arena *tmp)
     dual_fit(&again, dual_rows_of(fit->problem, &whole, fit->answers, 1, tmp), tmp);
     fit->out->iterations += before.iterations;
     fit->out->passes += before.passes;
-    weft_arena_reset(tmp, mark);
 }
 
 /* An output whose class has all samples or none: its fit is the best constant. */
@@ -97,7 +96,7 @@ static void fit_constant(const margin_fits *fit)
 static void newton_some(const margin_fits *fits, const weft_matrix *compact,
                         const uint32_t *column, int n, const int *which, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t d = fits->matrix->d, m = compact->d;
     margin_problem remaining = *fits->problem;
     margin_output output[DUAL_WIDE];
@@ -123,7 +122,6 @@ static void newton_some(const margin_fits *fits, const weft_matrix *compact,
         fits->intercept[which[k]] = b[k];
         fits->out[which[k]] = out[k];
     }
-    weft_arena_reset(tmp, mark);
 }
 
 /* Newton steps for the outputs which[n] over the columns that occur: the weights of all
@@ -131,14 +129,13 @@ static void newton_some(const margin_fits *fits, const weft_matrix *compact,
 static void fit_newton(const margin_fits *fits, int n, const int *which, weft_arena *tmp)
 {
     if (n == 0) return;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     uint32_t *column;
     const weft_matrix compact = compact_new(fits->matrix, n, &column, tmp);
     int wide = newton_wide(&compact);
     for (int from = 0; from < n; from += wide)
         newton_some(fits, &compact, column, n - from < wide ? n - from : wide, which + from,
                     tmp);
-    weft_arena_reset(tmp, mark);
 }
 
 /* 1 if dual ascent of several outputs would take more time than Newton steps: it does where
@@ -150,13 +147,12 @@ static int too_shared(const margin_problem *problem, const dual_rows *rows, weft
 {
     if (problem->kind != MARGIN_LOGISTIC || !rows->single_norm2) return 0;
     if (rows->d >= COLUMNS * rows->total) return 0;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *norm2 = WEFT_NEW(tmp, double, rows->x.n);
     for (int64_t i = 0; i < rows->x.n; i++) norm2[i] = weft_sparse_norm2(&rows->x, i);
     double shared = weft_sum_exact(rows->team, norm2, rows->x.n, rows->total),
            own = weft_sum_exact(rows->team, rows->single_norm2, rows->x.n, rows->total) +
                  4 * (double)rows->total / problem->c;
-    weft_arena_reset(tmp, mark);
     return own < OWN_SHARE * (own + shared);
 }
 
@@ -250,7 +246,7 @@ void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
                 const weft_answers *answers, real *w, weft_fitted *out, weft_arena *tmp)
 {
     int outputs = margin_outputs(answers->classes);
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *count = WEFT_NEW(tmp, double, answers->classes),
            total = answers_total(matrix, answers);
     const dual_rows *rows = matrix->rows && !problem->l1
@@ -278,7 +274,6 @@ void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
     }
     out->objective /= total;
     out->diverged = !isfinite(out->objective);
-    weft_arena_reset(tmp, mark);
 }
 
 double margin_score(margin_kind kind, int classes, const double *s, int y, int *wrong)

@@ -83,7 +83,7 @@ static void set_classes(ridge_system *system, const double *sum)
 static void set_numbers(ridge_system *system)
 {
     const weft_matrix *matrix = system->matrix;
-    size_t mark = weft_arena_mark(system->tmp);
+    WEFT_REWIND(system->tmp);
     real *z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
     answers_moments(matrix, system->y, system->target_mean, system->variance, system->tmp);
     for (int j = 0; j < system->c; j++)
@@ -93,7 +93,6 @@ static void set_numbers(ridge_system *system)
                 (real)(weight * (ridge_target(system, i, j) - system->target_mean[j]));
         }
     matrix->trans(matrix, system->c, z, system->rhs);
-    weft_arena_reset(system->tmp, mark);
 }
 
 /* Sums of the columns, by the weights of rows. Collective. */
@@ -202,7 +201,7 @@ static void ridge_fit(const void *self, const weft_matrix *matrix,
                       weft_arena *tmp)
 {
     const struct ridge *ridge = self;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     ridge_system system = system_new(ridge, matrix, answers, tmp);
     system.tol *= slack;
     int64_t n = system.c * matrix->d;
@@ -214,7 +213,6 @@ static void ridge_fit(const void *self, const weft_matrix *matrix,
         residual = (ridge->solver == CHOLESKY ? ridge_cholesky : ridge_cg)(&system, x, r);
     }
     store_solution(&system, x, r, residual, w, out);
-    weft_arena_reset(tmp, mark);
 }
 
 /* The state of a fit in pieces: number of directions (-1: none yet), then x, r and p,
@@ -228,7 +226,7 @@ static void ridge_piece(const void *self, const weft_matrix *matrix,
                         const weft_answers *answers, int iterations, double *state, real *w,
                         weft_fitted *out, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     ridge_system system = system_new(self, matrix, answers, tmp);
     int64_t n = system.c * matrix->d;
     double *x = state + 1, *r = x + n, *p = r + n;
@@ -236,7 +234,6 @@ static void ridge_piece(const void *self, const weft_matrix *matrix,
         state[0] = ridge_cg_continue(&system, iterations, x, r, (int)state[0], p);
     double residual = system.scale > 0 ? ridge_norm(&system, r) / system.scale : 0;
     store_solution(&system, x, r, residual, w, out);
-    weft_arena_reset(tmp, mark);
 }
 
 /* ECONF unless the solver is cg. */

@@ -158,7 +158,7 @@ void block_classes(const block_space *space, block_sums *sums, int at, int c,
  * each of its blocks of them. */
 static void join(const block_space *space, int blocks, int64_t n, double *x)
 {
-    size_t mark = weft_arena_mark(space->tmp);
+    WEFT_REWIND(space->tmp);
     size_t *bytes = WEFT_NEW(space->tmp, size_t, space->team->size);
     for (int r = 0; r < space->team->size; r++) {
         int64_t first, count;
@@ -166,7 +166,6 @@ static void join(const block_space *space, int blocks, int64_t n, double *x)
         bytes[r] = (size_t)((blocks ? blocks_of(count) : count) * n) * sizeof *x;
     }
     weft_join_bytes(space->team, x, bytes);
-    weft_arena_reset(space->tmp, mark);
 }
 
 void block_total(const block_space *space, const block_sums *sums, double *total)
@@ -201,7 +200,7 @@ void block_share(const block_space *space, int c, double *x)
  * share of its length that a vector kept. */
 static int factor_gram(int c, const double *g, double *t, double *least, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     double *scale = WEFT_NEW(tmp, double, c), *rest = WEFT_NEW(tmp, double, c);
     double *l = WEFT_NEW(tmp, double, c *c);
     for (int i = 0; i < c; i++) {
@@ -231,7 +230,6 @@ static int factor_gram(int c, const double *g, double *t, double *least, weft_ar
             rest[j] -= l[j * c + n] * l[j * c + n];
         }
     }
-    weft_arena_reset(tmp, mark);
     return n;
 }
 
@@ -239,7 +237,7 @@ static int factor_gram(int c, const double *g, double *t, double *least, weft_ar
 static int orthonormalise(const block_space *space, int c, const double *z, double *p,
                           double *least)
 {
-    size_t mark = weft_arena_mark(space->tmp);
+    WEFT_REWIND(space->tmp);
     double *g = WEFT_NEW(space->tmp, double, c *c), *t = WEFT_NEW(space->tmp, double, c *c);
     block_sums sums = block_sums_new(space, c * c);
     block_inner(space, &sums, 0, c, z, c, z);
@@ -251,7 +249,6 @@ static int orthonormalise(const block_space *space, int c, const double *z, doub
         memset(p + k * space->d + space->first, 0,
                (size_t)(space->end - space->first) * sizeof *p);
     block_combine(space, c, 1, g, z, n, p);
-    weft_arena_reset(space->tmp, mark);
     return n;
 }
 
@@ -342,14 +339,13 @@ static void class_gains(const ridge_system *system, const block_space *space,
                         const double *x, const double *r, double *gain)
 {
     int n = system->c + 1;
-    size_t mark = weft_arena_mark(system->tmp);
+    WEFT_REWIND(system->tmp);
     double *total = WEFT_NEW(system->tmp, double, 2 * n);
     block_sums sums = block_sums_new(space, 2 * n);
     block_classes(space, &sums, 0, system->c, x, system->rhs);
     block_classes(space, &sums, n, system->c, x, r);
     block_total(space, &sums, total);
     for (int j = 0; j < n; j++) gain[j] = total[j] + total[n + j];
-    weft_arena_reset(system->tmp, mark);
 }
 
 /* 1: each class misses at most the tolerance of its gain, and each number to predict of
@@ -404,7 +400,7 @@ static void multiply_directions(struct search *search, const double *r)
 {
     ridge_system *system = search->system;
     int np = search->np, c = system->c;
-    size_t mark = weft_arena_mark(system->tmp);
+    WEFT_REWIND(system->tmp);
     block_sums sums = block_sums_new(&search->blocks, np * (c + 1));
     block_inner(&search->blocks, &sums, 0, np, search->p, c, r);
     block_inner(&search->blocks, &sums, np * c, np, search->p, 1, system->mean);
@@ -416,7 +412,6 @@ static void multiply_directions(struct search *search, const double *r)
     for (int j = 0; j < np; j++)
         centre(system, search->blocks.first, search->blocks.end, search->along[np * c + j],
                search->p + j * system->matrix->d, search->q + j * system->matrix->d);
-    weft_arena_reset(system->tmp, mark);
 }
 
 /* One iteration along the directions updates x and its residual r; search->along and
@@ -445,8 +440,8 @@ static void redirect(struct search *search, const double *r)
 {
     const ridge_system *system = search->system;
     int np = search->np, c = system->c;
-    size_t mark = weft_arena_mark(system->tmp),
-           own = (size_t)(search->blocks.end - search->blocks.first);
+    WEFT_REWIND(system->tmp);
+    size_t own = (size_t)(search->blocks.end - search->blocks.first);
     double *total = WEFT_NEW(system->tmp, double, np *c + c + 1);
     block_sums sums = block_sums_new(&search->blocks, np * c + c + 1);
     block_inner(&search->blocks, &sums, 0, np, search->q, c, r);
@@ -459,7 +454,6 @@ static void redirect(struct search *search, const double *r)
         memcpy(search->q + at, r + at, own * sizeof *r);
     block_combine(&search->blocks, np, -1, total, search->p, c, search->q);
     search->np = block_basis(&search->blocks, c, search->q, search->p, system->rounded);
-    weft_arena_reset(system->tmp, mark);
 }
 
 /* Frobenius norm of the residual, with the last class. */
@@ -474,7 +468,7 @@ static double norm_of(const struct search *search)
  * recursive residual. Collective. */
 static double iterate(ridge_system *system, double *x, double *r)
 {
-    size_t mark = weft_arena_mark(system->tmp);
+    WEFT_REWIND(system->tmp);
     int c = system->c;
     double *first = WEFT_NEW(system->tmp, double, c + 1);
     struct search search =
@@ -490,9 +484,7 @@ static double iterate(ridge_system *system, double *x, double *r)
         redirect(&search, r);
     }
     block_share(&search.blocks, c, x);
-    double norm = norm_of(&search);
-    weft_arena_reset(system->tmp, mark);
-    return norm;
+    return norm_of(&search);
 }
 
 /* The start: x, or zeros where these have the smaller objective. Collective. */
@@ -501,14 +493,13 @@ static void start(ridge_system *system, double *x, double *r)
     int64_t n = system->c * system->matrix->d;
     double length = ridge_norm(system, x);
     if (length > 0 && isfinite(length)) {
-        size_t mark = weft_arena_mark(system->tmp);
+        WEFT_REWIND(system->tmp);
         block_space space =
             block_space_new(system->matrix->team, system->matrix->d, system->tmp);
         double *class = WEFT_NEW(system->tmp, double, system->c + 1), gain = 0;
         ridge_residual(system, x, r);
         class_gains(system, &space, x, r, class);
         for (int j = 0; j < system->outputs; j++) gain += class[j];
-        weft_arena_reset(system->tmp, mark);
         if (gain > 0) return;
     }
     memset(x, 0, (size_t)n * sizeof *x);
@@ -534,20 +525,19 @@ double ridge_cg(ridge_system *system, double *x, double *r)
 static void resume(struct search *search, int np, const double *r)
 {
     ridge_system *system = search->system;
-    size_t mark = weft_arena_mark(system->tmp);
+    WEFT_REWIND(system->tmp);
     search->np = np;
     for (int64_t i = 0; i < np * system->matrix->d; i++)
         system->rounded[i] = (real)search->p[i];
     block_sums sums = block_sums_new(&search->blocks, system->c + 1);
     block_classes(&search->blocks, &sums, 0, system->c, r, r);
     block_total(&search->blocks, &sums, search->norm2);
-    weft_arena_reset(system->tmp, mark);
 }
 
 int ridge_cg_continue(ridge_system *system, int iterations, double *x, double *r, int np,
                       double *p)
 {
-    size_t mark = weft_arena_mark(system->tmp);
+    WEFT_REWIND(system->tmp);
     if (np < 0) start(system, x, r);
     struct search search = search_new(system, p);
     if (np < 0)
@@ -564,6 +554,5 @@ int ridge_cg_continue(ridge_system *system, int iterations, double *x, double *r
     block_share(&search.blocks, system->c, r);
     for (int64_t i = 0; i < search.np * system->matrix->d; i++)
         p[i] = (double)system->rounded[i];
-    weft_arena_reset(system->tmp, mark);
     return search.np;
 }

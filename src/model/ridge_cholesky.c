@@ -166,7 +166,7 @@ static double refine(struct direct *direct, int dual, double *x, double *r)
 
 double ridge_cholesky(ridge_system *system, double *x, double *r)
 {
-    size_t mark = weft_arena_mark(system->tmp);
+    WEFT_REWIND(system->tmp);
     int dual = system->matrix->d > system->matrix->total;
     int64_t order = dual ? system->matrix->total : system->matrix->d;
     struct direct direct = {.system = system};
@@ -178,6 +178,5 @@ double ridge_cholesky(ridge_system *system, double *x, double *r)
                          &direct, system->tmp, &minor);
     double residual = minor == 0 ? refine(&direct, dual, x, r) : NAN;
     weft_grid_free(direct.grid);
-    weft_arena_reset(system->tmp, mark);
     return residual;
 }

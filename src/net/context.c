@@ -337,7 +337,7 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
 void weft_contexts_spread_small(const weft_contexts *contexts, weft_context at,
                                 const double *dots, const weft_contexts_taker *taker)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int64_t size = contexts->options.size, n = contexts->n - contexts->embedding;
     real *dl = WEFT_NEW(tmp, real, n);
     double *sum = WEFT_NEW(tmp, double, n);
@@ -352,7 +352,6 @@ void weft_contexts_spread_small(const weft_contexts *contexts, weft_context at,
     }
     for (int64_t i = 0; i < n; i++) dl[i] = (real)sum[i];
     if (has_learnt(contexts)) taker->take(taker->self, contexts->embedding, n, dl);
-    weft_arena_free(tmp);
 }
 
 /* ---- contexts that were never trained ---- */
@@ -361,7 +360,7 @@ void weft_contexts_spread_small(const weft_contexts *contexts, weft_context at,
 static void fill_rows(const weft_contexts *contexts, const char *trained, int64_t n,
                       real *w)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *sum = WEFT_NEW(tmp, double, n);
     int64_t rows = 0;
     for (int64_t c = 0; c < contexts->languages; c++) {
@@ -371,7 +370,6 @@ static void fill_rows(const weft_contexts *contexts, const char *trained, int64_
     for (int64_t c = 0; c < contexts->languages; c++)
         for (int64_t i = 0; i < n && !trained[c]; i++)
             w[c * n + i] = (real)(sum[i] / (double)rows);
-    weft_arena_free(tmp);
 }
 
 void weft_contexts_fill(const weft_contexts *contexts, const char *trained, real *w)
@@ -456,7 +454,7 @@ static void init_generators(const weft_contexts *contexts, uint64_t seed, const 
 void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
 {
     const weft_context_options *options = &contexts->options;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     real *theta = WEFT_NEW(tmp, real, contexts->theta);
     int learnt = options->embedding == WEFT_CONTEXT_LEARNT;
     int copies = weft_contexts_copies(contexts);
@@ -476,5 +474,4 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
         init_generators(contexts, seed, theta, w);
         init_uniform(seed, contexts->embedding, SPREAD, n, w + contexts->embedding);
     }
-    weft_arena_free(tmp);
 }

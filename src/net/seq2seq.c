@@ -361,7 +361,7 @@ static void set_steps(const struct search *search)
 
 static void translate_part(seq2seq_part *part, uint32_t *const *word, int *length)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct search search = search_new(part, tmp);
     set_steps(&search);
     part->word = search.word;
@@ -373,7 +373,6 @@ static void translate_part(seq2seq_part *part, uint32_t *const *word, int *lengt
             if (search.ended[i] < search.width) choose_next(&search, i, t, word, length);
         move_on(&search, t);
     }
-    weft_arena_free(tmp);
 }
 
 /* Room for parts of the batch. */
@@ -393,7 +392,7 @@ static void seq2seq_translate(const void *self, const real *w, const weft_batch 
                               uint32_t *const *word, int *length)
 {
     const seq2seq_net *seq2seq = self;
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     seq2seq_scratch *scratch =
         seq2seq_scratch_new(seq2seq, room_for(seq2seq, batch, seq2seq->beam), mem);
     seq2seq_pack(seq2seq, scratch, w, 0);
@@ -402,7 +401,6 @@ static void seq2seq_translate(const void *self, const real *w, const weft_batch 
         translate_part(&part, word, length);
         i += part.n;
     }
-    weft_arena_free(mem);
 }
 
 extern const weft_net weft_net_seq2seq;

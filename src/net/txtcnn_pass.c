@@ -584,7 +584,7 @@ void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *
                         .key = key,
                         .drop_pooled = 1 - (1 - txtcnn->drop_pooled) * (1 - dropout)};
     weft_arena *tmp = pass.scratch->dense.tmp;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct piece piece = forward(&pass, score);
     backward_dense(&pass, g);
     memset(g, 0, (size_t)txtcnn->bias_at * sizeof *g);
@@ -600,5 +600,4 @@ void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *
         backward_filters(&pass, &piece, g);
         if (txtcnn->channels != TXTCNN_STATIC) backward_vectors(&pass, &piece, g);
     }
-    weft_arena_reset(tmp, mark);
 }

@@ -170,18 +170,15 @@ weft_status weft_pack_rows(weft_pack *pack, int64_t count, const void *x,
 {
     weft_packing *own = pack->own;
     int64_t done = own->part[0].n + own->part[1].n + own->part[2].n, bad;
-    size_t mark = weft_arena_mark(pack->scratch);
+    WEFT_REWIND(pack->scratch);
     const void *rows = weft_pack_floats(pack, count, x, &bad);
-    weft_status st =
-        bad == count * own->layout.d
-            ? put_parts(pack, count, rows, label)
-            : weft_fail(WEFT_EDATA,
-                        "row %lld, column %lld is %g where a finite number is expected; "
-                        "mend or remove the row",
-                        (long long)(done + bad / own->layout.d + 1),
-                        (long long)(bad % own->layout.d + 1), ((const double *)x)[bad]);
-    weft_arena_reset(pack->scratch, mark);
-    return st;
+    return bad == count * own->layout.d
+               ? put_parts(pack, count, rows, label)
+               : weft_fail(WEFT_EDATA,
+                           "row %lld, column %lld is %g where a finite number is expected; "
+                           "mend or remove the row",
+                           (long long)(done + bad / own->layout.d + 1),
+                           (long long)(bad % own->layout.d + 1), ((const double *)x)[bad]);
 }
 
 void weft_pack_image(weft_pack *pack, int channels, int height, int width)
@@ -367,13 +364,12 @@ weft_status weft_pack_file(const weft_reader *reader, const void *self,
     weft_packing start = {
         .from = source, .layout = {.form = -1}, .reader = reader, .began = weft_now()};
     weft_scaling *scaling = NULL;
-    weft_arena *kept = weft_arena_new();
+    WEFT_SCRATCH(kept);
     if (over != NULL) start.over = *over;
     weft_status st;
     do {
         st = pack_once(start, self, out, &scaling, kept, mem);
         weft_arena_reset(mem, mark);
     } while (st == WEFT_OK && scaling != NULL);
-    weft_arena_free(kept);
     return st;
 }

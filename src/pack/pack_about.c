@@ -215,7 +215,8 @@ weft_status weft_pack_source(weft_pack *pack, const char *path)
     FILE *file = fopen(path, "rb");
     if (file == NULL) return weft_unreadable(path);
     char block[1 << 15];
-    size_t mark = weft_arena_mark(pack->scratch), n;
+    WEFT_REWIND(pack->scratch);
+    size_t n;
     weft_digest *sum = weft_digest_new(pack->scratch);
     int64_t bytes = 0;
     while ((n = fread(block, 1, sizeof block, file)) > 0) {
@@ -225,7 +226,6 @@ weft_status weft_pack_source(weft_pack *pack, const char *path)
     weft_status st = ferror(file) ? weft_unreadable(path) : WEFT_OK;
     fclose(file);
     if (st == WEFT_OK) weft_pack_source_sum(pack, path, sum, bytes);
-    weft_arena_reset(pack->scratch, mark);
     return st;
 }
 

@@ -164,19 +164,17 @@ weft_status weft_pack_client_rows(weft_pack *pack, const char *name, const int64
                                   const void *x, const int32_t *label)
 {
     int64_t n = count[0] + count[1] + count[2], d = pack->own->layout.d, bad;
-    size_t mark = weft_arena_mark(pack->scratch);
+    WEFT_REWIND(pack->scratch);
     const void *rows = weft_pack_floats(pack, n, x, &bad);
-    weft_status st =
-        bad == n * d
-            ? add_stored(pack, name, count, rows, label)
-            : weft_fail(WEFT_EDATA,
-                        "client %lld%s%s: row %lld, column %lld is %g where a finite "
-                        "number is expected; mend or remove the row",
-                        (long long)pack->own->federation->all.n, name != NULL ? ", " : "",
-                        name != NULL ? name : "", (long long)(bad / d + 1),
-                        (long long)(bad % d + 1), ((const double *)x)[bad]);
-    weft_arena_reset(pack->scratch, mark);
-    return st;
+    return bad == n * d
+               ? add_stored(pack, name, count, rows, label)
+               : weft_fail(WEFT_EDATA,
+                           "client %lld%s%s: row %lld, column %lld is %g where a finite "
+                           "number is expected; mend or remove the row",
+                           (long long)pack->own->federation->all.n,
+                           name != NULL ? ", " : "", name != NULL ? name : "",
+                           (long long)(bad / d + 1), (long long)(bad % d + 1),
+                           ((const double *)x)[bad]);
 }
 
 weft_status weft_pack_client_text(weft_pack *pack, const char *name, const int64_t *count,
@@ -380,7 +378,7 @@ static weft_status put_client(weft_pack *pack)
     weft_pack_held *held = own->held;
     int64_t count[WEFT_NPART], n = 0;
     for (int i = 0; i < WEFT_NPART; i++) n += count[i] = held->count[i][held->client];
-    size_t mark = weft_arena_mark(pack->scratch);
+    WEFT_REWIND(pack->scratch);
     char *x = weft_arena_alloc(pack->scratch, (size_t)n, own->layout.row);
     int32_t *label = WEFT_NEW(pack->scratch, int32_t, n);
     for (int i = 0, to = 0; i < WEFT_NPART; i++)
@@ -393,9 +391,7 @@ static weft_status put_client(weft_pack *pack)
             label[to] = held->label[i][row];
         }
     held->client++;
-    weft_status st = add_stored(pack, NULL, count, x, label);
-    weft_arena_reset(pack->scratch, mark);
-    return st;
+    return add_stored(pack, NULL, count, x, label);
 }
 
 /* Deals the rows of every part: order[part][n], count[part][clients] as

@@ -142,7 +142,7 @@ static int64_t merged(const weft_scaling *scaling, int64_t j, int *exact)
 {
     const struct column *column = &scaling->column[j];
     weft_patterns floats = {0};
-    size_t mark = weft_arena_mark(scaling->mem);
+    WEFT_REWIND(scaling->mem);
     int zero = column->zero;
     *exact = 1;
     for (int64_t k = 0; k < column->numbers.room; k++) {
@@ -155,7 +155,6 @@ static int64_t merged(const weft_scaling *scaling, int64_t j, int *exact)
         zero |= is_zero(as);
         if (!is_zero(as)) weft_patterns_add(&floats, bits_of(as), scaling->mem);
     }
-    weft_arena_reset(scaling->mem, mark);
     return numbers(scaling, j) - floats.n - zero;
 }
 

@@ -301,7 +301,7 @@ static weft_status close_sentences(weft_pack *pack)
 /* Reads the file again, to print what it has; not where the log is to be quiet. */
 static weft_status report_sentences(const char *out, int scored, double seconds)
 {
-    weft_arena *mem = weft_arena_new();
+    WEFT_SCRATCH(mem);
     weft_team self = weft_team_alone();
     weft_data data;
     weft_status st = weft_data_open(&data, out, &self, mem);
@@ -312,7 +312,6 @@ static weft_status report_sentences(const char *out, int scored, double seconds)
         if (!scored) weft_forms[data.form]->print(&data);
         weft_data_close(&data);
     }
-    weft_arena_free(mem);
     return st;
 }
 

@@ -123,12 +123,11 @@ weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name
             own->words[t]->mem = pack->mem;
         }
         int only = own->over.tokenizer;
-        size_t mark = weft_arena_mark(pack->scratch);
+        WEFT_REWIND(pack->scratch);
         struct stream stream = {
             .words = own->words[t], .part = to, .tok = t, .mem = pack->mem};
         if (only == 0 || only == t + 1)
             weft_tokenize((weft_tokenizer)t, text, n, add_token, &stream, pack->scratch);
-        weft_arena_reset(pack->scratch, mark);
         to->offset[t] = weft_regrow(pack->mem, to->offset[t], sizeof **to->offset, to->n,
                                     &to->offset_room[t]);
         to->offset[t][to->n] = to->ntoken[t];
@@ -175,12 +174,12 @@ static weft_status put_vocab(weft_pack *pack, const weft_words *words, int t)
     for (int64_t i = 0; i < words->n; i++) {
         const struct word *from = &words->slot[i];
         const char *token = words->text + from->at;
-        size_t mark = weft_arena_mark(pack->scratch), room = LOWER_GROWTH * from->n;
+        WEFT_REWIND(pack->scratch);
+        size_t room = LOWER_GROWTH * from->n;
         char *low = WEFT_NEW(pack->scratch, char, room);
         size_t n = weft_lower(token, from->n, low, room);
         weft_check(n <= room, "lower case of %u bytes has %zu", (unsigned)from->n, n);
         lower[i] = weft_hash(low, n, 0);
-        weft_arena_reset(pack->scratch, mark);
         hash[i] = from->hash;
         stop[i] = weft_is_stop(token, from->n) != 0;
         count[i] = from->count;

@@ -140,13 +140,12 @@ static int64_t first_row(int64_t n, int64_t i, int64_t pieces)
 static weft_status check_read(const weft_partition *partition, const char *name, int read,
                               const char *by)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *value = read ? NULL : weft_opt_given(options, partition, name, tmp);
     weft_status st = WEFT_OK;
     if (value)
         st = weft_fail(WEFT_ECONF, "%s = %s has no effect without %s; give that, too", name,
                        value, by);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -521,7 +520,7 @@ static weft_status check_classes(const weft_partition *partition, int classes)
 static void draw_labels(const weft_partition *partition, int classes, int64_t c, int *of,
                         weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     int64_t *order = WEFT_NEW(tmp, int64_t, classes), n = 0;
     int first = (int)(c % classes);
     weft_rng_row key = {(uint64_t)partition->seed, WEFT_RNG_CLIENT, (uint64_t)c, 0, 0};
@@ -532,7 +531,6 @@ static void draw_labels(const weft_partition *partition, int classes, int64_t c,
         int own = order[i] >= first && (order[i] - first) % partition->clients == 0;
         if (!own) of[n++] = (int)order[i];
     }
-    weft_arena_reset(tmp, mark);
 }
 
 static weft_status deal_labels(const weft_partition *partition, const struct deck *deck,
@@ -581,7 +579,7 @@ weft_status weft_partition_deal(const weft_partition *partition,
                                 const weft_labelled *labelled, int64_t *order,
                                 int64_t *count, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct deck deck = shuffle_part(partition, labelled, tmp);
     int64_t *owner = WEFT_NEW(tmp, int64_t, labelled->n);
     int64_t *next = WEFT_NEW(tmp, int64_t, partition->clients + 1);
@@ -595,6 +593,5 @@ weft_status weft_partition_deal(const weft_partition *partition,
     }
     for (int64_t c = 0; c < partition->clients; c++) next[c + 1] = next[c] + count[c];
     for (int64_t i = 0; i < labelled->n; i++) order[next[owner[i]]++] = deck.shuffled[i];
-    weft_arena_reset(tmp, mark);
     return labelled->part == WEFT_TRAIN ? check_least(partition, count) : WEFT_OK;
 }

@@ -373,7 +373,7 @@ static int64_t pieces_of(const weft_team *team, const size_t *bytes)
 void weft_sums_exact(weft_team *team, int c, const double *x, int64_t n, int64_t total,
                      double *sum)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     double *bound = WEFT_NEW(tmp, double, c);
     int64_t *whole = WEFT_NEW(tmp, int64_t, c);
     for (int j = 0; j < c; j++)
@@ -388,7 +388,6 @@ void weft_sums_exact(weft_team *team, int c, const double *x, int64_t n, int64_t
     weft_sum_i64(team, whole, (size_t)c);
     for (int j = 0; j < c; j++)
         sum[j] = isfinite(bound[j]) ? weft_unfix(whole[j], weft_fix_scale(bound[j])) : NAN;
-    weft_arena_free(tmp);
 }
 
 double weft_sum_exact(weft_team *team, const double *x, int64_t n, int64_t total)

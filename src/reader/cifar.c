@@ -121,7 +121,8 @@ static weft_status check_labels(const struct archive *archive, const char *path,
 static weft_status read_file(const struct archive *archive, const char *path,
                              int64_t images, int *group, weft_pack *pack)
 {
-    size_t mark = weft_arena_mark(pack->scratch), n;
+    WEFT_REWIND(pack->scratch);
+    size_t n;
     char *text;
     TRY(check_size(archive, path, images));
     TRY(weft_read_all(path, pack->scratch, &text, &n));
@@ -135,7 +136,6 @@ static weft_status read_file(const struct archive *archive, const char *path,
         memcpy(x + i * PIXELS, image + head_of(archive), PIXELS);
     }
     TRY(weft_pack_rows(pack, images, x, label));
-    weft_arena_reset(pack->scratch, mark);
     return weft_pack_source(pack, path);
 }
 

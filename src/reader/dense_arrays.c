@@ -547,7 +547,7 @@ static weft_status read_labels(const weft_csv *how, weft_dense_rows *rows, int k
                                       : -1;
     rows->labels.path = where;
     for (int64_t i = 0; i < arrays->first[k + 1] - arrays->first[k]; i++) {
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         const char *label = label_of(arrays, k, from, i, tmp);
         if (*label == '\0' && !how->unlabelled)
             return weft_fail(
@@ -556,7 +556,6 @@ static weft_status read_labels(const weft_csv *how, weft_dense_rows *rows, int k
                 (long long)i + 1);
         TRY(rows->at ? weft_dense_row(rows, i + 1, label)
                      : weft_dense_answered(rows, where, i + 1, label));
-        weft_arena_reset(tmp, mark);
     }
     return WEFT_OK;
 }
@@ -639,7 +638,7 @@ weft_status weft_read_arrays(const weft_csv *how, const weft_dense_like *like,
 {
     weft_dense_arrays *arrays = rows->arrays;
     int images = rows->image[0] > 0;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     if (how->target != WEFT_TARGET_REGRESSION && !like->target_scale)
         make_classes(arrays, rows->mem);
     weft_status st =
@@ -651,6 +650,5 @@ weft_status weft_read_arrays(const weft_csv *how, const weft_dense_like *like,
         weft_arena_reset(tmp, 0);
         for (int p = (int)arrays->part[k]; p < WEFT_NPART; p++) rows->end[p] = rows->n;
     }
-    weft_arena_free(tmp);
     return st;
 }

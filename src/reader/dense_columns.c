@@ -53,7 +53,7 @@ static int has_numbers(const weft_column *column)
 static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
                     weft_column *column)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     struct seen *seen = weft_arena_alloc(tmp, (size_t)(end - first), sizeof *seen);
     for (int64_t j = first; j < end; j++)
         seen[j - first] =
@@ -73,7 +73,6 @@ static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
                                  : WEFT_COLUMN_MOST;
         if (!own->falls) tell_rising(rows, &column[j]);
     }
-    weft_arena_free(tmp);
 }
 
 /* -9, -99, ... or 99, 999, ..., as people write for a number that they do not have. */

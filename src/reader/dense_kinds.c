@@ -18,7 +18,7 @@ void weft_dense_probe(const char *path, const char *text, size_t n, weft_csv *ho
     int64_t lines = 1;
     while (end > 0 && text[end - 1] != '\n') end--;
     for (size_t i = 0; i < end; i++) lines += text[i] == '\n' || text[i] == '\r';
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     weft_dense_rows first = {.mem = tmp,
                              .labels = {.mem = tmp, .path = path},
                              .room = lines,
@@ -34,7 +34,6 @@ void weft_dense_probe(const char *path, const char *text, size_t n, weft_csv *ho
                    !weft_hints_decide(how, column, WEFT_DATE_DMY, &doubt, tmp) && !doubt;
     }
     if (st == WEFT_OK) how->texts = texts;
-    weft_arena_free(tmp);
 }
 
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j)
@@ -130,7 +129,7 @@ static int are_ids(const weft_dense_rows *rows, int64_t j)
 static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
 {
     const weft_names *name = &rows->at[j].name;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     char *number = WEFT_NEW(tmp, char, name->n);
     int some = 0;
     int64_t numbers = 0, all = 0;
@@ -142,7 +141,6 @@ static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t
         all += !isnan(x);
         numbers += !isnan(x) && number[(int64_t)x];
     }
-    weft_arena_free(tmp);
     return !some || all - numbers > numbers;
 }
 

@@ -46,9 +46,8 @@ static int has_pairs(const char *text, size_t n, weft_arena *tmp)
         size_t length;
         const char *line = first_line(at, (size_t)(end - at), &length);
         if (length == 0) break;
-        size_t mark = weft_arena_mark(tmp);
+        WEFT_REWIND(tmp);
         found = is_libsvm(line, length, tmp);
-        weft_arena_reset(tmp, mark);
         at = line + length + 1;
     }
     return found == 1;

@@ -101,7 +101,8 @@ static weft_status list_side(const char *source, const char *side, struct review
 static weft_status read_review(const char *source, const struct review *review,
                                weft_part part, struct reviews *reviews, weft_pack *pack)
 {
-    size_t mark = weft_arena_mark(pack->scratch), n;
+    WEFT_REWIND(pack->scratch);
+    size_t n;
     char *text;
     const char *path = weft_arena_text(pack->scratch, "%s/%s", source, review->name);
     TRY(weft_pack_apart(pack, path));
@@ -109,9 +110,7 @@ static weft_status read_review(const char *source, const struct review *review,
     weft_digest_add(reviews->digest[review->label], review->name, strlen(review->name) + 1);
     weft_digest_add(reviews->digest[review->label], text, n);
     reviews->bytes[review->label] += (int64_t)n;
-    TRY(weft_pack_document(pack, part, review->name, text, n, review->label));
-    weft_arena_reset(pack->scratch, mark);
-    return WEFT_OK;
+    return weft_pack_document(pack, part, review->name, text, n, review->label);
 }
 
 /* Reads all reviews of a side; part[i] is where review i goes, WEFT_TRAIN where part is

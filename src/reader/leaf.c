@@ -249,7 +249,7 @@ static weft_status put_text(struct reading *reading, const char *name,
                             const weft_leaf_user *const *user, const int64_t *count)
 {
     weft_pack *pack = reading->pack;
-    size_t mark = weft_arena_mark(pack->scratch);
+    WEFT_REWIND(pack->scratch);
     int64_t d = reading->form.d, windows = 0, end = 0;
     for (int i = 0; i < WEFT_NPART; i++)
         if (user[i] != NULL) windows += user[i]->n + reading->all.gap;
@@ -262,7 +262,6 @@ static weft_status put_text(struct reading *reading, const char *name,
         end = at + (user[i]->n - 1) * reading->all.stride + d + 1;
     }
     if (st == WEFT_OK) st = weft_pack_client_text(pack, name, count, text, end);
-    weft_arena_reset(pack->scratch, mark);
     return st;
 }
 
@@ -291,7 +290,7 @@ static weft_status put_rows(struct reading *reading, const char *name,
                             const weft_leaf_user *const *user, const int64_t *count)
 {
     weft_pack *pack = reading->pack;
-    size_t mark = weft_arena_mark(pack->scratch);
+    WEFT_REWIND(pack->scratch);
     int64_t d = reading->form.d, n = 0, at = 0;
     for (int i = 0; i < WEFT_NPART; i++) n += user[i] != NULL ? user[i]->n : 0;
     double *x = WEFT_NEW(pack->scratch, double, n *d);
@@ -309,7 +308,6 @@ static weft_status put_rows(struct reading *reading, const char *name,
                        reading->source, name, reading->most_label,
                        (long long)reading->options->classes);
     if (st == WEFT_OK) st = weft_pack_client_rows(pack, name, count, x, label);
-    weft_arena_reset(pack->scratch, mark);
     return st;
 }
 

@@ -441,7 +441,7 @@ const char *weft_name_meaning(const char *name, weft_arena *mem)
 void weft_names_alike(int64_t n, const char *const *name, const char *what,
                       const char *source, const char *remedy)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     name_meaning *meaning = WEFT_NEW(tmp, name_meaning, n);
     for (int64_t i = 0; i < n; i++)
         meaning[i] = (name_meaning){name[i], weft_name_meaning(name[i], tmp)};
@@ -460,7 +460,6 @@ void weft_names_alike(int64_t n, const char *const *name, const char *what,
             source, what, meaning[first - 1].name, meaning[first].name,
             pairs > 1 ? weft_arena_text(tmp, " (and %lld more)", (long long)pairs - 1) : "",
             remedy ? remedy : "write them alike");
-    weft_arena_free(tmp);
 }
 
 /* ---- the end of labels ---- */

@@ -211,7 +211,7 @@ static weft_status pack_stored(const weft_generator *generator, weft_pack *pack)
     TRY(weft_pack_clients(pack, WEFT_REALS,
                           &(weft_clients){.d = generator->d, .stride = 1}));
     for (int64_t c = 0; c < generator->clients; c++) {
-        size_t mark = weft_arena_mark(pack->scratch);
+        WEFT_REWIND(pack->scratch);
         int64_t count[WEFT_NPART];
         weft_generator_count(generator, c, count);
         int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
@@ -221,7 +221,6 @@ static weft_status pack_stored(const weft_generator *generator, weft_pack *pack)
         weft_generator_make(generator, c, 0, n, made, label, pack->scratch);
         for (int64_t i = 0; i < n * generator->d; i++) x[i] = (double)made[i];
         TRY(weft_pack_client_rows(pack, NULL, count, x, label));
-        weft_arena_reset(pack->scratch, mark);
     }
     return WEFT_OK;
 }
@@ -341,7 +340,8 @@ static weft_status pack_document(const struct synthetic *synthetic, weft_part pa
                                  int64_t row, weft_pack *pack)
 {
     char *text = NULL;
-    size_t mark = weft_arena_mark(pack->scratch), n = 0;
+    WEFT_REWIND(pack->scratch);
+    size_t n = 0;
     int label = (int)(row % synthetic->classes);
     const char *name = weft_arena_text(pack->scratch, "document %lld", (long long)row);
     FILE *to = open_memstream(&text, &n);
@@ -350,7 +350,6 @@ static weft_status pack_document(const struct synthetic *synthetic, weft_part pa
     weft_check(fclose(to) == 0, "out of memory");
     weft_status st = weft_pack_document(pack, part, name, text, n, label);
     free(text);
-    weft_arena_reset(pack->scratch, mark);
     return st;
 }
 

@@ -455,11 +455,9 @@ static weft_status add_divided(struct reading *reading, int64_t number, char *li
 {
     weft_csv_row row = {.line = number};
     weft_arena *tmp = reading->pack->scratch;
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     row.field = divide_line(line, separators[reading->how->separator], &row.n, tmp);
-    weft_status st = add_row(reading, &row);
-    weft_arena_reset(tmp, mark);
-    return st;
+    return add_row(reading, &row);
 }
 
 static weft_status add_line(struct reading *reading, int64_t number, char *line, size_t n)

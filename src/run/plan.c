@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEASURE 0.2 /* seconds for each measured rate */
+#define MEASURE 0.05 /* seconds for each measured rate */
 #define TRY_OUT 1.5 /* seconds for trying jobs */
 
 enum { TRIED = 8 };       /* largest number of jobs that are tried */

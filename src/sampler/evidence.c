@@ -130,7 +130,8 @@ static int take_step(struct descent *descent)
 
 double weft_box_lower(const weft_box *box, double *x, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp), dim = (size_t)box->dim;
+    WEFT_REWIND(tmp);
+    size_t dim = (size_t)box->dim;
     double *all = WEFT_NEW(tmp, double, dim *(5 + dim));
     struct descent descent = {.box = box,
                               .x = x,
@@ -145,7 +146,6 @@ double weft_box_lower(const weft_box *box, double *x, weft_arena *tmp)
     descent.value = box->value(box->own, x, descent.slope);
     begin_anew(&descent);
     for (int i = 0; i < box->most && isfinite(descent.value) && take_step(&descent);) i++;
-    weft_arena_reset(tmp, mark);
     return descent.value;
 }
 

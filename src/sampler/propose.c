@@ -181,8 +181,8 @@ static int other_value(const weft_process *process, int a, double value, int64_t
 static int try_axis(struct search *search, int a, double *conf, double *value)
 {
     const weft_process *process = search->process;
-    size_t dim = (size_t)process->past.space->dim,
-           mark = weft_arena_mark(process->past.mem);
+    size_t dim = (size_t)process->past.space->dim;
+    WEFT_REWIND(process->past.mem);
     double *all = WEFT_NEW(process->past.mem, double, WEFT_GAUSS_BATCH *dim);
     double own[WEFT_GAUSS_BATCH], to, was = conf[a], best = *value;
     double *found = WEFT_NEW(process->past.mem, double, dim);
@@ -205,7 +205,6 @@ static int try_axis(struct search *search, int a, double *conf, double *value)
     int better = best > *value;
     if (better) memcpy(conf, found, dim * sizeof *conf);
     *value = best;
-    weft_arena_reset(process->past.mem, mark);
     return better;
 }
 

@@ -66,7 +66,7 @@ static int is_left(const char *ending, int locked)
 
 void weft_file_sweep(const char *path, int locked)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *dir = weft_file_dir(path, tmp), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     DIR *listing = opendir(dir);
@@ -76,7 +76,6 @@ void weft_file_sweep(const char *path, int locked)
             is_left(entry->d_name + strlen(name), locked))
             weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     if (listing) closedir(listing);
-    weft_arena_free(tmp);
 }
 
 /* ---- writing ---- */
@@ -114,14 +113,13 @@ int weft_file_lock(int fd)
 
 int weft_file_sync_dir(const char *path)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int fd = open(weft_file_dir(path, tmp), O_RDONLY | O_DIRECTORY);
     int err = fd < 0 ? errno : 0;
     /* Some file systems cannot fsync a directory and say EINVAL: nothing more can be done.
      */
     if (fd >= 0 && fsync(fd) != 0 && errno != EINVAL) err = errno;
     if (fd >= 0) close(fd);
-    weft_arena_free(tmp);
     return err;
 }
 
@@ -179,7 +177,7 @@ static weft_status write_parts(const char *temp, const char *path, int n,
 static weft_status put(const char *path, int n, const void *const *at, const size_t *bytes,
                        int lazy)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *temp = weft_file_temp(path, tmp);
     weft_status st = write_parts(temp, path, n, at, bytes);
     if (st == WEFT_OK && !lazy) st = weft_file_publish(temp, path);
@@ -187,7 +185,6 @@ static weft_status put(const char *path, int n, const void *const *at, const siz
         st = weft_file_fail("write", path, errno);
         unlink(temp);
     }
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -301,13 +298,12 @@ weft_status weft_file_try(const char *path)
 {
     TRY(weft_file_name(path));
     weft_file_sweep(path, 0);
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *temp = weft_file_temp(path, tmp);
     int fd = open(temp, O_WRONLY | O_CREAT, 0666);
     weft_status st = fd < 0 ? weft_file_fail("write", path, errno) : WEFT_OK;
     if (fd >= 0) close(fd);
     if (fd >= 0) unlink(temp);
-    weft_arena_free(tmp);
     return st;
 }
 
@@ -347,14 +343,13 @@ static int copy_all(int from, int to)
 
 weft_status weft_file_scratch(const char *beside, int *fd)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *temp = weft_arena_text(tmp, "%s" WEFT_SCRATCH_NAME, beside,
                                        weft_file_host(), (long long)getpid());
     weft_file_sweep(beside, 0);
     *fd = open(temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int err = *fd < 0 ? errno : 0;
     if (err == 0) unlink(temp);
-    weft_arena_free(tmp);
     return err == 0 ? WEFT_OK : weft_file_fail("write beside", beside, err);
 }
 
@@ -427,12 +422,6 @@ weft_status weft_disk_look(const char *dir, weft_disk *disk)
     return WEFT_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static weft_status compare_written(const char *path, const char *bytes, weft_arena *tmp)
 {
     char *read = WEFT_NEW(tmp, char, BYTES);
@@ -464,7 +453,7 @@ weft_status weft_disk_write(const char *path, double *seconds)
     unlink(path);
     weft_arena_free(tmp);
     if (st != WEFT_OK) return st;
-    qsort(took, TRIES, sizeof *took, by_value);
+    weft_sort_f64(TRIES, took);
     *seconds = took[TRIES / 2];
     return WEFT_OK;
 }

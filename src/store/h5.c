@@ -84,7 +84,7 @@ weft_status weft_h5_replace(const char *path, const char *format, int force)
     TRY(weft_file_name(path));
     struct stat info;
     if (lstat(path, &info) != 0) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *found = format_of(path, tmp);
     const int kind = (int)strcspn(format, "0123456789") - 1; /* "weft run 2": "weft run" */
     weft_status st = WEFT_OK;
@@ -99,7 +99,6 @@ weft_status weft_h5_replace(const char *path, const char *format, int force)
         st = weft_fail(WEFT_EFILE,
                        "%s exists; choose another name by -o, or replace it by --force",
                        path);
-    weft_arena_free(tmp);
     return st;
 }
 

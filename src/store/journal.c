@@ -285,7 +285,7 @@ weft_status weft_journal_clear(weft_journal *journal)
 weft_status weft_journal_add(weft_journal *journal, uint64_t tag, const void *data,
                              size_t bytes)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     char *text = weft_arena_alloc(tmp, sizeof(struct frame) + bytes, 1);
     struct frame frame = {
         .mark = MARK, .tag = tag, .bytes = bytes, .sum = weft_hash(data, bytes, 0)};
@@ -293,7 +293,6 @@ weft_status weft_journal_add(weft_journal *journal, uint64_t tag, const void *da
     memcpy(text, &frame, sizeof frame);
     if (bytes > 0) memcpy(text + sizeof frame, data, bytes);
     int err = append(journal->fd, text, sizeof frame + bytes);
-    weft_arena_free(tmp);
     return err == 0 ? WEFT_OK : weft_file_fail("write the journal", journal->path, err);
 }
 

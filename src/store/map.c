@@ -234,13 +234,12 @@ static int64_t rows_in(const weft_h5map *map, int64_t piece)
 static weft_status place_of_row(const weft_h5map *map, int64_t row, int64_t *at)
 {
     weft_h5 *file = map->set.file;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     file->io->raw_at = -1;
     file->io->raw = 0;
     weft_status st =
         weft_h5_set_rows(&map->set, map->type, row, 1, weft_arena_alloc(tmp, 1, map->row));
     *at = file->io->raw == map->row ? file->io->raw_at : -1;
-    weft_arena_free(tmp);
     return st;
 }
 

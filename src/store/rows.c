@@ -22,7 +22,7 @@ typedef H5O_info_t object_info;
  * such link. */
 static int named_link(const weft_h5 *file, const char *name)
 {
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int found = 0;
     for (const char *end = name; *end != '\0' && found == 0;) {
         H5L_info_t link;
@@ -31,7 +31,6 @@ static int named_link(const weft_h5 *file, const char *name)
         if (H5Lget_info(file->file, part, &link, H5P_DEFAULT) < 0) break;
         if (link.type != H5L_TYPE_HARD) found = (int)(end - name);
     }
-    weft_arena_free(tmp);
     return found;
 }
 
@@ -50,14 +49,13 @@ static weft_status check_own(const weft_h5 *file, const char *name)
 int weft_h5_has(weft_h5 *file, const char *name)
 {
     const char *at = strchr(name, '@');
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     const char *object =
         weft_arena_text(tmp, "%.*s", at ? (int)(at - name) : (int)strlen(name), name);
     int has = named_link(file, object) > 0; /* so that it is opened, which refuses it */
     if (!has)
         has = H5Oexists_by_name(file->file, object, H5P_DEFAULT) > 0 &&
               (!at || H5Aexists_by_name(file->file, object, at + 1, H5P_DEFAULT) > 0);
-    weft_arena_free(tmp);
     return has;
 }
 

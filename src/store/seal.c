@@ -114,10 +114,9 @@ int weft_seal_append(const char *path)
 {
     int fd = open(path, O_RDWR);
     if (fd < 0) return errno;
-    weft_arena *tmp = weft_arena_new();
+    WEFT_SCRATCH(tmp);
     int err = append_seal(fd, tmp);
     if (close(fd) != 0 && err == 0) err = errno;
-    weft_arena_free(tmp);
     return err;
 }
 

@@ -73,11 +73,10 @@ static int64_t count_common(const struct gram *x, int64_t n, const struct gram *
 static void add_common(struct symbols a, struct symbols b, int orders, int64_t *common,
                        weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const struct gram *x = sort_grams(a, orders, tmp), *y = sort_grams(b, orders, tmp);
     for (int order = 1; order <= orders; order++)
         common[order - 1] += count_common(x, a.n, y, b.n, order);
-    weft_arena_reset(tmp, mark);
 }
 
 /* ---- tokens ---- */
@@ -219,7 +218,7 @@ static struct symbols number_words(const char *text, weft_names *names, weft_are
 void weft_bleu_add(weft_bleu *bleu, const char *translation, const char *reference,
                    weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     weft_names names = {.mem = tmp};
     struct symbols made = number_words(translation, &names, tmp),
                    wanted = number_words(reference, &names, tmp);
@@ -227,7 +226,6 @@ void weft_bleu_add(weft_bleu *bleu, const char *translation, const char *referen
     for (int i = 0; i < WEFT_BLEU_ORDER; i++) bleu->total[i] += count_ngrams(made, i + 1);
     bleu->length += made.n;
     bleu->reference += wanted.n;
-    weft_arena_reset(tmp, mark);
 }
 
 double weft_bleu_score(const weft_bleu *bleu)
@@ -262,7 +260,7 @@ static struct symbols number_characters(const char *text, weft_arena *tmp)
 void weft_chrf_add(weft_chrf *chrf, const char *translation, const char *reference,
                    weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     struct symbols made = number_characters(translation, tmp),
                    wanted = number_characters(reference, tmp);
     add_common(made, wanted, WEFT_CHRF_ORDER, chrf->match, tmp);
@@ -270,7 +268,6 @@ void weft_chrf_add(weft_chrf *chrf, const char *translation, const char *referen
         if (wanted.n > i) chrf->total[i] += count_ngrams(made, i + 1);
         chrf->reference[i] += count_ngrams(wanted, i + 1);
     }
-    weft_arena_reset(tmp, mark);
 }
 
 double weft_chrf_score(const weft_chrf *chrf)

@@ -503,7 +503,7 @@ static void treebank(const uint8_t *text, size_t n, weft_token_fn fn, void *ctx,
 void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn fn,
                    void *ctx, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp);
+    WEFT_REWIND(tmp);
     const uint8_t *p = (const uint8_t *)text;
     struct span all = {p, p + n};
     switch (tok) {
@@ -513,5 +513,4 @@ void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn
     case WEFT_TOK_KIM: kim(all, fn, ctx, WEFT_NEW(tmp, char, n)); break;
     case WEFT_NTOK: weft_die("no such tokenizer");
     }
-    weft_arena_reset(tmp, mark);
 }
