@@ -7,8 +7,6 @@
 #include "weft/algorithm/algorithm.h"
 #include "weft/math/linear.h"
 
-#include <math.h>
-
 struct fedexp {
     double eps;
 };

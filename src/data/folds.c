@@ -5,7 +5,6 @@
 #include "data.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/par/par.h"
 
 #include <stddef.h>

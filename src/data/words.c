@@ -10,7 +10,6 @@
 #include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/base/random.h"
-#include "weft/data/data.h"
 
 #include <ctype.h>
 #include <math.h>

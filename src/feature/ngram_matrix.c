@@ -1,7 +1,6 @@
 /* Products with sparse rows of hashed n-grams, whose columns are bins, and all rows on one
  * rank; products that any matrix can have by its others. */
 #include "ngram.h"
-#include "weft/feature/feature.h"
 #include "weft/math/linear.h"
 
 #include <math.h>

@@ -13,7 +13,6 @@
  * keeps all. */
 #include "rff.h"
 #include "weft/math/kernels.h"
-#include "weft/math/linear.h"
 #include "weft/math/optim.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
  * recomputed in each pass. */
 #include "rff.h"
 #include "weft/math/kernels.h"
-#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

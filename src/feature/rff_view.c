@@ -1,7 +1,6 @@
 /* Preprocessing of rff: statistics of the training rows, exact and equal on any number of
  * ranks, and the affine views of the inputs that they give. */
 #include "rff.h"
-#include "weft/math/linear.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,6 @@
 #include "weft/base/files.h"
 #include "weft/math/kernels.h"
 #include "weft/par/par.h"
-#include "weft/par/team.h"
-#include "weft/store/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

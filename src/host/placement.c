@@ -12,8 +12,6 @@
 #include "weft/base/files.h"
 #include "weft/math/kernels.h"
 #include "weft/par/par.h"
-#include "weft/par/team.h"
-#include "weft/store/file.h"
 
 #include <cblas.h>
 #include <errno.h>

@@ -2,8 +2,6 @@
  * are cut so that a packed piece of one stays in the first-level cache and a block of the
  * other in the second. */
 #include "kernel.h"
-#include "weft/math/kernels.h"
-#include "weft/math/linear.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * in PyTorch, and schedules of the rate. The arithmetic of an element and the order of a
  * norm's sums are the same at any width of vectors, and each root and division is rounded
  * once, so that the bits are the same on all CPUs. */
-#include "weft/math/optim.h"
 #include "kernel.h"
 
 #include <math.h>

@@ -10,7 +10,6 @@
  * every second one, with smaller windows at the lower and right edges, and response
  * normalisation are those of Krizhevsky, "cuda-convnet", 2011. */
 #include "net.h"
-#include "weft/math/kernels.h"
 
 #include <math.h>
 #include <string.h>

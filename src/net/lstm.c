@@ -14,7 +14,6 @@
 #include "net.h"
 #include "recurrent.h"
 #include "weft/base/random.h"
-#include "weft/math/kernels.h"
 
 #include <math.h>
 #include <string.h>

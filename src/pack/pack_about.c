@@ -4,7 +4,6 @@
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
 #include "weft/store/file.h"
-#include "weft/store/h5.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -7,12 +7,10 @@
 #include "weft/base/base.h"
 #include "weft/math/linear.h"
 #include "weft/par/par.h"
-#include "weft/par/team.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* MPI counts are int: longer vectors go in pieces of this many elements. */
 #define PIECE ((size_t)1 << 28)

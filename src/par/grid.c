@@ -5,7 +5,6 @@
 #include "handle.h"
 
 #include <limits.h>
-#include <string.h>
 
 /* Rows and columns of a block, and blocks of a panel: measured, flat around these. */
 enum { NB = 64, PANEL = 8 * NB };

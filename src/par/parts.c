@@ -8,7 +8,6 @@
  * shared, by MPI's collectives. */
 #include "handle.h"
 #include "weft/base/base.h"
-#include "weft/par/team.h"
 
 #include <stdlib.h>
 #include <sys/statvfs.h>

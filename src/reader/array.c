@@ -3,7 +3,6 @@
 #include "reader.h"
 #include "weft/base/files.h"
 #include "weft/store/file.h"
-#include "weft/store/h5.h"
 
 #include <fcntl.h>
 #include <math.h>

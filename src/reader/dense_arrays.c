@@ -4,7 +4,6 @@
 #include "weft/base/base.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Rows in arrays, file after file or part after part. */

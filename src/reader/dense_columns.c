@@ -2,7 +2,6 @@
  * rows that are to be scored, what the winner was trained on. */
 #include "dense.h"
 #include "weft/base/base.h"
-#include "weft/base/conf.h"
 #include "weft/data/data.h"
 
 #include <math.h>

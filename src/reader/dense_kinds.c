@@ -2,7 +2,6 @@
  * what is told of that. */
 #include "dense.h"
 #include "weft/base/base.h"
-#include "weft/base/conf.h"
 
 #include <math.h>
 #include <string.h>

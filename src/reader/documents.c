@@ -5,7 +5,6 @@
 #include "weft/base/conf.h"
 #include "weft/base/random.h"
 #include "weft/data/data.h"
-#include "weft/store/h5.h"
 
 #include <utf8proc.h>
 

@@ -3,7 +3,6 @@
  */
 #include "report.h"
 #include "weft/base/base.h"
-#include "weft/data/data.h"
 #include "weft/par/par.h"
 #include "weft/report/report.h"
 #include "weft/store/file.h"
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_NUMBERS (1 << 28) /* approximate number of samples read */
 #define LEAST       5         /* clients that are read, at least */

@@ -2,7 +2,6 @@
  * method. Runs are of one method that differ in nothing but seed, names of files and
  * limits. */
 #include "report.h"
-#include "result/result.h"
 #include "sched/sched.h"
 #include "weft/base/conf.h"
 #include "weft/math/linear.h"

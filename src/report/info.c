@@ -5,14 +5,12 @@
 #include "report.h"
 #include "rundir/rundir.h"
 #include "weft/base/base.h"
-#include "weft/data/data.h"
 #include "weft/data/table.h"
 #include "weft/par/par.h"
 #include "weft/report/report.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DATA_FORMAT "weft data"

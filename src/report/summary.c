@@ -1,6 +1,5 @@
 /* What `weft report` reads of a run file. */
 #include "report.h"
-#include "result/result.h"
 #include "rundir/rundir.h"
 #include "weft/store/file.h"
 

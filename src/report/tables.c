@@ -2,7 +2,6 @@
  * programs. The configuration of a trial has a column for each axis of the search, of the
  * axis' own type. */
 #include "report.h"
-#include "result/result.h"
 #include "weft/base/files.h"
 
 #include <math.h>

@@ -2,12 +2,7 @@
  * with the probabilities after each, who did a job when, what jobs printed, configurations,
  * and the clients that the winner was scored on. */
 #include "result.h"
-#include "weft/base/base.h"
 #include "weft/base/conf.h"
-#include "weft/data/sample.h"
-#include "weft/space/job.h"
-#include "weft/space/scores.h"
-#include "weft/store/h5.h"
 
 #include <math.h>
 #include <stdlib.h>

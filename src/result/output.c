@@ -6,10 +6,7 @@
  * job, which may be given more resource, that is what a checkpoint after its last unit
  * would have. */
 #include "result.h"
-#include "rundir/rundir.h"
-#include "sched/sched.h"
 #include "weft/math/kernels.h"
-#include "weft/task/state.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -2,12 +2,7 @@
  * and its progress. The head of the journal describes axes, metrics and units as a text, so
  * that neither task nor data are needed to read its jobs. */
 #include "result.h"
-#include "rundir/rundir.h"
-#include "sched/sched.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
-#include "weft/space/job.h"
-#include "weft/space/space.h"
 
 #include <dirent.h>
 #include <math.h>

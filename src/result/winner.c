@@ -2,15 +2,7 @@
  * all that is needed to use them, its confusion matrix, and what its clients keep: rows of
  * those that were ever trained, with their numbers, written and read in portions. */
 #include "result.h"
-#include "rundir/rundir.h"
-#include "weft/base/base.h"
 #include "weft/base/random.h"
-#include "weft/data/data.h"
-#include "weft/kept/kept.h"
-#include "weft/math/linear.h"
-#include "weft/space/job.h"
-#include "weft/space/scores.h"
-#include "weft/store/h5.h"
 
 #include <limits.h>
 #include <math.h>

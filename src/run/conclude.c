@@ -5,14 +5,12 @@
 #include "host/host.h"
 #include "run.h"
 #include "rundir/rundir.h"
-#include "sched/sched.h"
 #include "weft/base/base.h"
 #include "weft/par/par.h"
 #include "weft/store/h5.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 struct refit {

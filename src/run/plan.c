@@ -5,7 +5,6 @@
  * discarded, and the time of all jobs is extrapolated from them. `weft doctor INPUT.ini`
  * tries whether the programs that do a run repeat what they do. */
 #include "run.h"
-#include "sched/sched.h"
 #include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/math/kernels.h"

@@ -1,7 +1,6 @@
 /* `weft predict`: what a run's winner says of each row of other data, as CSV, a line a row;
  * what networks write as columns with TABs. */
 #include "run.h"
-#include "rundir/rundir.h"
 #include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/run/run.h"

@@ -3,7 +3,6 @@
  * training starts. */
 #include "host/host.h"
 #include "run.h"
-#include "sched/sched.h"
 #include "weft/base/base.h"
 #include "weft/data/data.h"
 #include "weft/registry.h"
@@ -12,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- binding ---- */
 

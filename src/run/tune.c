@@ -1,9 +1,7 @@
 /* A tuning run from its configuration to its run file, started, resumed or given more. */
 #include "host/host.h"
-#include "result/result.h"
 #include "run.h"
 #include "rundir/rundir.h"
-#include "sched/sched.h"
 #include "weft/base/base.h"
 #include "weft/math/kernels.h"
 #include "weft/run/run.h"

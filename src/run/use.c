@@ -1,13 +1,11 @@
 /* Uses of a run's winner: data are opened for it, `weft eval` scores it on them, and
  * `weft export` writes it to a small file, with all that other programs need to use it. */
-#include "result/result.h"
 #include "run.h"
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
 #include "weft/registry.h"
 #include "weft/run/run.h"
 #include "weft/store/file.h"
-#include "weft/task/task.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,6 @@
 #include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/base/random.h"
-#include "weft/space/job.h"
-#include "weft/store/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

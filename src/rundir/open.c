@@ -9,17 +9,13 @@
  * failed are kept, beside what these printed, in NAME.failed. */
 #include "rundir.h"
 #include "weft/base/base.h"
-#include "weft/space/job.h"
-#include "weft/store/file.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char *journal_name(const weft_rundir *rundir, int team)
 {

@@ -7,7 +7,6 @@
 #include "rundir.h"
 #include "weft/base/base.h"
 #include "weft/base/files.h"
-#include "weft/store/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -13,10 +13,8 @@
 #include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/base/random.h"
-#include "weft/store/file.h"
 #include "weft/task/task.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

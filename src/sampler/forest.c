@@ -10,10 +10,8 @@
  * configuration", LION 2011. */
 #include "forest.h"
 #include "learn.h"
-#include "weft/base/random.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct forest_sampler {
     weft_past past;

@@ -7,7 +7,6 @@
  * Differs from that program where the paper does: the bad set is never smaller than a
  * density needs. */
 #include "learn.h"
-#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

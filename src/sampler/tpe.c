@@ -11,7 +11,6 @@
  * 2010 (constant liar). With several objectives the good ones are those of
  * weft_front_choose (motpe: Ozaki et al. 2022). */
 #include "learn.h"
-#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

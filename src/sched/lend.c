@@ -8,7 +8,6 @@
 #include "inner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SHARE                                                                              \
     0.1 /* of the states that are kept: so many more than the excess are saved             \

@@ -13,7 +13,6 @@
 #include "weft/base/base.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Failures in a row that count after a success; after each repeated job that worked twice
  * as many, up to a bound. */

@@ -3,7 +3,6 @@
 #include "weft/space/scores.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define MOST ((int64_t)1 << 26) /* scores that are kept */
 

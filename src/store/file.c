@@ -4,7 +4,6 @@
  * locks, the same contents on all hosts. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "file.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/base/random.h"
 #include "weft/store/file.h"

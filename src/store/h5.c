@@ -2,7 +2,6 @@
  * renamed when complete; HDF5's own error report is replaced by a message of one line. */
 #include "h5.h"
 #include "file.h"
-#include "weft/base/base.h"
 #include "weft/store/file.h"
 
 #include <errno.h>

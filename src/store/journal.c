@@ -15,7 +15,6 @@
  * added during a commit belongs to the next one. The thread calls neither MPI nor HDF5 and
  * receives no signals. If it cannot be made, the caller commits. */
 #include "file.h"
-#include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/base/random.h"
 #include "weft/store/file.h"

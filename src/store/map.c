@@ -7,10 +7,8 @@
  * If another program cuts the file short, or the disk cannot read it, access to a page
  * would end the process by a signal: a handler puts a page of zeros there, and
  * weft_h5_sound reports it. */
-#include "file.h"
 #include "h5.h"
 #include "weft/base/base.h"
-#include "weft/store/h5.h"
 
 #include <errno.h>
 #include <fcntl.h>

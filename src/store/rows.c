@@ -2,7 +2,6 @@
  * datasets, written, appended and read in pieces, and lists of texts, of datasets that h5.c
  * has made; and datasets of files that other programs wrote. */
 #include "h5.h"
-#include "weft/store/h5.h"
 
 #include <stdlib.h>
 #include <string.h>

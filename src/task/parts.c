@@ -3,7 +3,6 @@
 #include "parts.h"
 #include "weft/base/base.h"
 #include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/math/linear.h"
 
 #include <math.h>

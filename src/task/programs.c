@@ -6,7 +6,6 @@
 #include <yajl/yajl_parse.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

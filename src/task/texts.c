@@ -2,7 +2,6 @@
 #include "task/parts.h"
 #include "weft/data/translations.h"
 #include "weft/par/team.h"
-#include "weft/text/text.h"
 
 /* Of a direction: whole numbers, which are added over sentences and ranks. */
 struct weft_texts {

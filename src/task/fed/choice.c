@@ -5,8 +5,6 @@
 #include "weft/base/random.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Keys of WEFT_RNG_COHORT for what is not a draw of fed_draw: (round, key, block). */
 #define ORDER ((uint64_t)-1)

@@ -5,7 +5,6 @@
 #include "attack.h"
 #include "compress.h"
 #include "weft/base/base.h"
-#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * is counted. */
 #include "compress.h"
 #include "weft/base/base.h"
-#include "weft/base/random.h"
 
 #include <math.h>
 #include <regex.h>

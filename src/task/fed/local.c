@@ -7,7 +7,6 @@
 #include "compress.h"
 #include "rule.h"
 #include "upload.h"
-#include "weft/base/random.h"
 #include "weft/math/linear.h"
 
 #include <math.h>

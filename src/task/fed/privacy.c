@@ -13,7 +13,6 @@
 #include "privacy.h"
 #include "compress.h"
 #include "weft/base/base.h"
-#include "weft/base/random.h"
 #include "weft/math/linear.h"
 
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "weft/math/linear.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -7,7 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 weft_status fed_look(fed_task *fed)
 {

@@ -1,7 +1,6 @@
 /* Scores of samples by maps, and what a map and its model say of single rows. */
 #include "fmap.h"
 #include "weft/math/linear.h"
-#include "weft/par/par.h"
 
 #include <math.h>
 #include <string.h>

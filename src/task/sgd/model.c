@@ -5,7 +5,6 @@
 #include "sgd.h"
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * references; each rank has its share of a direction. */
 #include "sgd.h"
 #include "weft/data/translations.h"
-#include "weft/par/par.h"
 
 #include <string.h>
 

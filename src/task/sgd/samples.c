@@ -3,8 +3,6 @@
  * for development, which rows of a group are in together, and put into batches in the form
  * that networks take. */
 #include "sgd.h"
-#include "weft/base/random.h"
-#include "weft/data/data.h"
 #include "weft/par/par.h"
 
 #include <limits.h>

@@ -1,10 +1,7 @@
 /* What trained networks say: sums of losses, and answers of single rows. */
 #include "sgd.h"
-#include "task/parts.h"
-#include "weft/par/par.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- blocks ---- */
 

@@ -9,7 +9,6 @@
  * [folds][vectors of the optimizer]; aux = a sgd_head for each fold. */
 #include "sgd.h"
 #include "weft/base/base.h"
-#include "weft/base/random.h"
 #include "weft/registry.h"
 
 #include <math.h>

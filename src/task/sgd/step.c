@@ -3,8 +3,6 @@
  * them. */
 #include "sgd.h"
 #include "weft/base/base.h"
-#include "weft/base/random.h"
-#include "weft/par/par.h"
 
 #include <math.h>
 #include <string.h>
