@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define MEASURE 0.05 /* seconds for each measured rate */
-#define TRY_OUT 1.5 /* seconds for trying jobs */
+#define TRY_OUT 1.5  /* seconds for trying jobs */
 
 enum { TRIED = 8 };       /* largest number of jobs that are tried */
 enum { MAX_TEAMS = 256 }; /* largest number of teams that is considered */
