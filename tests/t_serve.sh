@@ -162,6 +162,7 @@ as "slow $slow" tune 2 n run.teams=2 sha.eliminations=1 sha.max_resource=3 space
 result $? "or repeats its jobs"
 [ -n "$(digest "$tmp/r.h5")" ] && [ "$(digest "$tmp/n.h5")" = "$(digest "$tmp/r.h5")" ]
 result $? "to the same digest"
+pbt="pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"
 for tuner in "asha asha.variant=stopping" "asha asha.variant=promotion" \
     "hyperband hyperband.max_resource=9" "random random.resource=3" "$pbt"; do
     # shellcheck disable=SC2086
@@ -273,12 +274,11 @@ resume 1 r
 result $? "the run is resumed from there, too"
 is_same r
 result $? "to the same digest"
-pbt="run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"
 # shellcheck disable=SC2086
-tune 1 n $pbt && two=$(digest "$tmp/n.h5")
+tune 1 n run.tuner=$pbt && two=$(digest "$tmp/n.h5")
 for teams in 1 2; do
     # shellcheck disable=SC2086
-    launch 1 0 'job 6 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force $pbt
+    launch 1 0 'job 6 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force run.tuner=$pbt
     held "$(rank 0)" && kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
     wait $run
     mkdir "$tmp/d$teams" && mv "$tmp"/r.d/*-1-[15] "$tmp/d$teams" && rm -f "$tmp/jobs" && cp -r "$tmp/d$teams"/*-1-1 "$tmp/r.d"
@@ -421,7 +421,7 @@ result $? "the program in C of the protocol's page is one"
 "$python" tests/conforms.py "$tmp/program" '{"rate":0.1}' >"$tmp/out" 2>"$tmp/log" &&
     ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 9 ]
 result $? "and conforms, too"
-for tuner in sha "asha asha.variant=stopping" "pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"; do
+for tuner in sha "asha asha.variant=stopping" "$pbt"; do
     # shellcheck disable=SC2086
     tune 1 n command.run="$tmp/program" run.tuner=$tuner && two=$(digest "$tmp/n.h5") &&
         tune 3 n command.run="$tmp/program" run.teams=2 run.tuner=$tuner
