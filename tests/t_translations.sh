@@ -95,7 +95,7 @@ fi
 
 printf '[run]\ndata = %s\ntask = sgd\ntuner = random\n[sgd]\nmodel = lstm\n' "$tmp/all.h5" >"$tmp/run.ini"
 timeout "$net" mpirun -n 2 "$weft" tune "$tmp/run.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
-[ $? = 2 ] && [ "$(grep -c 'all.h5: sgd.model = lstm reads text, .* several languages; use model = seq2seq' "$tmp/log")" = 1 ]
+[ $? = 2 ] && [ "$(grep -c 'all.h5: sgd.model = lstm reads text, .* several languages; use sgd.model = seq2seq' "$tmp/log")" = 1 ]
 result $? "a task refuses them by one line, on all ranks"
 ! packs none "$tmp/all.tsv" vocabulary=4k && grep -q 'vocabulary = 4k, but 5 to 1000000 pieces are expected, or a file' "$tmp/log"
 result $? "a vocabulary that is neither a number nor a file"

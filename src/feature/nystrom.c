@@ -567,7 +567,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     if (data->form != WEFT_BYTES && data->form != WEFT_REALS)
         return weft_fail(WEFT_ECONF,
                          "%s holds documents, and nystrom needs rows of numbers: use "
-                         "feature = ngram",
+                         "fmap.feature = ngram",
                          data->path);
     const weft_rows *train = &data->part[WEFT_TRAIN];
     double m = fmin((double)map->landmarks, (double)train->total);

@@ -47,7 +47,7 @@ static weft_status check_data(const struct rff *rff, const weft_source *data, do
     if (data->form == WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
                          "%s holds documents, and rff needs rows of numbers: use "
-                         "feature = ngram",
+                         "fmap.feature = ngram",
                          data->path);
     double least = 4.0 * WEFT_BLOCK * (double)rff->features;
     if (memory < least)

@@ -22,12 +22,14 @@ weft_status net_check_form(const char *name, weft_form form, const weft_shape *s
 weft_status weft_net_setup(const weft_net *net, void *self, const weft_shape *shape,
                            const char *section, const char *path)
 {
-    char why[1024];
+    WEFT_SCRATCH(tmp);
     weft_status st = net->setup(self, shape);
     if (st == WEFT_OK) return WEFT_OK;
-    snprintf(why, sizeof why, "%s", weft_error());
-    const int model = strncmp(why, "model = ", 8) == 0;
-    return weft_fail(st, "%s: %s%s%s", path, model ? section : "", model ? "." : "", why);
+    /* A network does not know whose option it is. */
+    const char *why = weft_arena_text(tmp, "%s", weft_error()), *text = "";
+    for (const char *key; (key = strstr(why, "model = ")); why = key + strlen("model"))
+        text = weft_arena_text(tmp, "%s%.*s%s.model", text, (int)(key - why), why, section);
+    return weft_fail(st, "%s: %s%s", path, text, why);
 }
 
 /* ---- weights ---- */
