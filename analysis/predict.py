@@ -15,10 +15,10 @@ import models
 import written
 
 MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " ", "quote": "'"}
-GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "nil", "nat", "\\n"]
+GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "nil", "nat", "\\n", "<na>"]
 WORDS = ["missing", "unknown", "unk", "n.a.", "n.a", "n/d", "nd", "n.d.", "no data", "nodata", "not available", "not known",
-         "unbekannt", "not applicable", "k.a.", "<na>", "(null)", "undefined", "--", "---", "..", "...", "*", "**", ":", "??",
-         "#value!", "#div/0!", "#ref!", "#num!"]  # gaps among numbers
+         "unbekannt", "not applicable", "k.a.", "(null)", "undefined", "--", "---", "..", "...", "*", "**", ":", "??", "#nv"]
+ERROR = r"#[A-Z/0]+[!?]"  # of a spreadsheet; these and words are gaps among numbers
 
 WINDOWS = {c: bytes([c]).decode("cp1252") for c in range(0x80, 0xa0) if c not in (0x81, 0x8d, 0x8f, 0x90, 0x9d)}
 
@@ -147,7 +147,8 @@ def table(w, path):
         i = [i for i, own in enumerate(head) if own == name][names[:j].count(name)]
         column = [row[i].strip() for row in rows]
         values = [written.read(cell, form, number) if form else number(cell, how) for cell in column]
-        gap = [cell.lower() in gaps + (WORDS if kind != 1 else []) or value in codes for cell, value in zip(column, values)]
+        gap = [cell.lower() in gaps or value in codes or (kind != 1 and (cell.lower() in WORDS or bool(re.fullmatch(ERROR, cell))))
+               for cell, value in zip(column, values)]
         values = [fill if g else value for g, value in zip(gap, values)]
         for row, (cell, value) in enumerate(zip(column, values), 1):
             if kind != 1 and value != value:

@@ -127,6 +127,7 @@ feed XML <?xml version="1.0"?>
 object JSON {"a": 1}
 objects JSON [{"a": 1}]
 rows JSON [[1, 2], [3, 4]]
+weka ARFF @RELATION iris
 END
 refuses dense twice.csv "columns 1 and 3 are both named 'y'" label=y
 predicts continuous.csv label=y

@@ -271,7 +271,7 @@ result $? "so are numbers with decimal commas, whose separator is found"
 import sys
 words = ["", "?", "NA", "n/a", "#N/A", "NaN", "null", "None", "-", ".", "-nan", "nil", "NaT", "\\N", "missing", "Unknown", "unk", "n.a.", "n.a",
          "n/d", "ND", "n.d.", "no data", "nodata", "not available", "not known", "unbekannt", "not applicable", "k.A.", "<NA>", "(null)",
-         "undefined", "--", "---", "..", "...", "*", "**", ":", "??", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", 5]
+         "undefined", "--", "---", "..", "...", "*", "**", ":", "??", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "#NAME?", "#WERT!", "#NV", 5]
 with open(sys.argv[1], "w") as learn, open(sys.argv[2], "w") as new:
     print("a,k,wide,y", file=learn)
     print("a,k,wide", file=new)

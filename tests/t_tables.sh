@@ -750,6 +750,39 @@ reads "zeros may follow what is compressed" t.gz "80 rows" label=y
 (gzip -c "$tmp/t.csv" && echo more) >"$tmp/t.gz"
 refused "other bytes may not" t.gz "t.gz cannot be decompressed" label=y
 
+# ---- what spreadsheets and pandas export ----------------------------------------------------
+
+while read -r statement cell pattern options; do # a blank in a cell is _
+    { echo "a;b;y"; awk -v cell="${cell//_/ }" 'BEGIN { for (i = 0; i < 60; i++) print (i == 7 ? cell : i) ";" i % 9 ";" i % 2 }'; } >"$tmp/t.csv"
+    refused "the options are named that read ${statement//_/ }" t.csv "line 9, column 1, 'a', is '.*; ${pattern//_/ } reads it" label=y $options
+done <<'END'
+German_thousands_with_decimals 2.911,24 decimal_=_comma_thousands_=_point
+many_of_them 1.234.567,00 decimal_=_comma_thousands_=_point
+French_ones 2_911,24 decimal_=_comma_thousands_=_blank
+blanks_alone 2_911 thousands_=_blank
+English_ones_with_decimals 2,911.24 thousands_=_comma
+a_decimal_point_where_commas_are_said 0.25 decimal_=_point decimal=comma
+one_where_points_are_said_too 0.25 decimal_=_point_thousands_=_none decimal=comma thousands=point
+END
+awk 'BEGIN { print "a;y"; for (i = 0; i < 60; i++) print i % 9 ";" 1000 + i * 7 "," i % 10 }' >"$tmp/t.csv"
+refused "nor are labels with decimal commas texts" t.csv "line 2, column 2, 'y', is '1000,0' where a number to predict is expected; decimal = comma reads it" label=y
+reads "which are read so" t.csv "y target 60 0 1000 .. 1413.9" label=y decimal=comma
+awk 'BEGIN { print "a;y"; for (i = 0; i < 60; i++) print i % 9 ";" (i % 7 == 3 ? "offen" : i * 7.25) }' >"$tmp/t.csv"
+refused "a text among labels that are numbers is named, with its remedy" t.csv "line 5, column 2, 'y', is 'offen' where a number to predict is expected; gaps = offen makes it a missing value" label=y
+reads "by which they are read" t.csv "y target 51 0" label=y gaps=offen
+for error in '#NULL!' '#NAME?' '#WERT!' '#ZAHL!' '#BEZUG!' '#NV' '#NOM?' '#N/A'; do
+    awk -v error="$error" 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) print (i % 5 ? i : error) "," i % 2 }' >"$tmp/t.csv"
+    reads "$error of a spreadsheet is a gap among numbers" t.csv "a number 48 12 1 .. 59 itself" label=y
+done
+awk 'BEGIN { print "a,c,y"; for (i = 0; i < 60; i++) print i "," (i % 5 ? i % 3 ? "True" : "False" : "<NA>") "," (i % 4 ? i % 2 : "<NA>") }' >"$tmp/t.csv"
+reads "<NA> of pandas is no class and no level" t.csv "45 rows .* c category 2 9 False, True 2 levels and a mark .* y label 2" label=y
+told "which is told" "rows without a label \(15 of '<NA>' or the like\) are left out"
+printf ',a,a,b\n,x,z,y\n' >"$tmp/t.csv"
+awk 'BEGIN { for (i = 0; i < 60; i++) print i "," i % 7 "," i % 9 "," i % 2 }' >>"$tmp/t.csv"
+packs t.csv label=c
+grep -q "label = c, .*of which '[ab]' is the nearest" "$tmp/log"
+result $? "a column without a name is nearest to none"
+
 # ---- bytes that are no UTF-8 ----------------------------------------------------------------
 
 # names, levels, clients and classes

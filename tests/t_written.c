@@ -70,9 +70,9 @@ static void test_numbers(void)
 
 static void test_missing(void)
 {
-    static const char *const is[] = {"",     "?",   "NA",  "na",   "N/A",  "n/a",
-                                     "#N/A", "nan", "NaN", "-nan", "NULL", "null",
-                                     "None", "-",   ".",   "nil",  "NaT",  "\\N"};
+    static const char *const is[] = {"",    "?",   "NA",   "na",   "N/A",  "n/a",  "#N/A",
+                                     "nan", "NaN", "-nan", "NULL", "null", "None", "-",
+                                     ".",   "nil", "NaT",  "\\N",  "<NA>"};
     static const char *const none[] = {"0",  "n",       "nanx", "N A", "x",        "0.",
                                        "-1", "nullify", "??x",  "#",   "nonesuch", "/"};
     for (size_t i = 0; i < LEN(is); i++)

@@ -301,6 +301,7 @@ int weft_is_temporary(const char *ending, unsigned *host, long long *process)
 
 #define GZIP  "unpack it by gunzip"
 #define TABLE "write it as text, as analysis/totable.py or pandas' to_csv does"
+#define OWN   "write it as text, by the program that it is of"
 #define ARRAY                                                                              \
     "'python3 analysis/toh5.py X.npy Y.npy -o F.h5' writes HDF5, which "                   \
     "'weft pack dense F.h5 x=X y=Y' takes"
@@ -332,6 +333,11 @@ static const struct {
     {"\x80\x05", 2, 0, "a pickle of Python", TABLE},
     {"PAR1", 4, 0, "a Parquet file", TABLE},
     {"ARROW1", 6, 0, "an Arrow file", TABLE},
+    {"FEA1", 4, 0, "a Feather file", TABLE},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8, 0, "an Excel file (.xls)", TABLE},
+    {"<stata_dta>", 11, 0, "a file of Stata", TABLE},
+    {"$FL2", 4, 0, "a file of SPSS", OWN},
+    {"MATLAB 5.0 MAT-file", 19, 0, "a file of MATLAB", OWN},
     {"SQLite format 3", 16, 0, "a data base of SQLite", "write its table as text"},
     {"%PDF-", 5, 0, "a PDF document", "write its text to a file"},
     {"\xba\x16\x4f\x2f", 4, 0, "a model of fastText (.bin)", "give its vectors, the .vec"},

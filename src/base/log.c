@@ -184,7 +184,7 @@ const char *weft_nearest(const char *name, const char *const *list, int n)
     int least = -1;
     for (int i = 0; i < n; i++) {
         int distance = edits(name, list[i]);
-        if (least >= 0 && distance >= least) continue;
+        if (*list[i] == '\0' || (least >= 0 && distance >= least)) continue;
         least = distance;
         nearest = list[i];
     }

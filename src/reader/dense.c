@@ -222,7 +222,8 @@ static weft_status check_table(const char *path, const char *text)
     static const struct {
         const char *first, *kind;
     } other[] = {{"<!doctype", "HTML"}, {"<html", "HTML"}, {"<?xml", "XML"},
-                 {"{\"", "JSON"},       {"[{", "JSON"},    {"[[", "JSON"}};
+                 {"{\"", "JSON"},       {"[{", "JSON"},    {"[[", "JSON"},
+                 {"@relation", "ARFF"}};
     text += strspn(text, " \t\r\n");
     for (size_t k = 0; k < sizeof other / sizeof *other; k++)
         if (strncasecmp(text, other[k].first, strlen(other[k].first)) == 0)

@@ -85,6 +85,19 @@ static const char mark_of[] = {[WEFT_MARK_POINT] = '.',
                                [WEFT_MARK_BLANK] = ' ',
                                [WEFT_MARK_QUOTE] = '\''};
 
+static const char *const mark_name[] = {[WEFT_MARK_POINT] = "point",
+                                        [WEFT_MARK_COMMA] = "comma",
+                                        [WEFT_MARK_NONE] = "none",
+                                        [WEFT_MARK_BLANK] = "blank",
+                                        [WEFT_MARK_QUOTE] = "quote"};
+
+static const weft_marks spelling[WEFT_SPELLINGS] = {
+    {WEFT_MARK_POINT, WEFT_MARK_NONE},  {WEFT_MARK_POINT, WEFT_MARK_COMMA},
+    {WEFT_MARK_POINT, WEFT_MARK_BLANK}, {WEFT_MARK_COMMA, WEFT_MARK_NONE},
+    {WEFT_MARK_COMMA, WEFT_MARK_POINT}, {WEFT_MARK_COMMA, WEFT_MARK_BLANK},
+    {WEFT_MARK_POINT, WEFT_MARK_QUOTE}};
+enum { GROUPS_BY_COMMA = 1, DECIMAL_COMMA = 3, SPELLING_QUOTE = WEFT_SPELLINGS - 1 };
+
 /* Digits in groups of three after the first, as in 1,234,567.8; 0: they are not. */
 static int grouped(const char *text, char mark)
 {
@@ -127,27 +140,35 @@ int weft_cell_number(const weft_marks *marks, const char *text, double *x, weft_
 
 int weft_cell_missing(const char *text)
 {
-    static const char *const word[] = {"",     "?", "NA", "N/A",  "#N/A", "nan", "null",
-                                       "none", "-", ".",  "-nan", "nil",  "NaT", "\\N"};
+    static const char *const word[] = {"",     "?",    "NA",   "N/A", "#N/A",
+                                       "nan",  "null", "none", "-",   ".",
+                                       "-nan", "nil",  "NaT",  "\\N", "<NA>"};
     enum { LONGEST = 4 };
-    if (strchr("?nN#-.\\", *text) == NULL) return 0; /* "" has what ends this one */
+    if (strchr("?nN#-.\\<", *text) == NULL) return 0; /* "" has what ends this one */
     if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
     for (size_t i = 0; i < sizeof word / sizeof *word; i++)
         if (((*text ^ *word[i]) & ~0x20) == 0 && strcasecmp(text, word[i]) == 0) return 1;
     return 0;
 }
 
+/* 1: an error of a spreadsheet, in whatever language: #DIV/0!, #NAME?, #WERT!. */
+static int is_error(const char *text)
+{
+    size_t n = *text == '#' ? strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ/0") : 0;
+    return n > 0 && (text[n + 1] == '!' || text[n + 1] == '?') && text[n + 2] == '\0';
+}
+
 int weft_cell_gap(const char *text)
 {
     static const char words[] =
         "missing\0unknown\0unk\0n.a.\0n.a\0n/d\0nd\0n.d.\0no data\0nodata\0not available\0"
-        "not known\0unbekannt\0not applicable\0k.A.\0<NA>\0(null)\0undefined\0--\0---\0..\0"
-        "...\0*\0**\0:\0??\0#VALUE!\0#DIV/0!\0#REF!\0#NUM!\0";
+        "not known\0unbekannt\0not applicable\0k.A.\0(null)\0undefined\0--\0---\0..\0"
+        "...\0*\0**\0:\0??\0#NV\0";
     enum { LONGEST = 14 };
     if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
     for (const char *word = words; *word != '\0'; word += strlen(word) + 1)
         if (strcasecmp(text, word) == 0) return 1;
-    return 0;
+    return is_error(text);
 }
 
 int weft_label_missing(const char *text)
@@ -191,22 +212,42 @@ static int is_outline(const char *text, weft_arena *mem)
            !weft_cell_number(&points, text, &x, mem);
 }
 
+/* The spelling that reads a text, if there is one with the same decimal mark such; NULL:
+ * none does. That by apostrophes is no option. */
+static const weft_marks *marks_of(const weft_marks *marks, const char *text,
+                                  weft_arena *mem)
+{
+    double x;
+    for (int other = 0; other < 2; other++)
+        for (int k = 0; k < SPELLING_QUOTE; k++)
+            if ((spelling[k].decimal != marks->decimal) == other &&
+                weft_cell_number(&spelling[k], text, &x, mem))
+                return &spelling[k];
+    return NULL;
+}
+
+/* What is to be said so that numbers are read by these marks. */
+static const char *options_of(const weft_marks *by, const weft_marks *marks,
+                              weft_arena *mem)
+{
+    const char *decimal = "", *thousands = "";
+    if (by->decimal != marks->decimal)
+        decimal = weft_arena_text(mem, "decimal = %s ", mark_name[by->decimal]);
+    if (by->thousands != marks->thousands)
+        thousands = weft_arena_text(mem, "thousands = %s ", mark_name[by->thousands]);
+    return weft_arena_text(mem, "%s%sreads it", decimal, thousands);
+}
+
 const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem)
 {
     double x;
-    const weft_marks comma = {WEFT_MARK_COMMA, WEFT_MARK_NONE}, *marks = &how->marks;
-    int point = marks->decimal == WEFT_MARK_POINT;
-    weft_marks groups = {marks->decimal, point ? WEFT_MARK_COMMA : WEFT_MARK_POINT};
-    int by_comma = point && weft_cell_number(&comma, text, &x, mem);
-    int by_groups =
-        marks->thousands == WEFT_MARK_NONE && weft_cell_number(&groups, text, &x, mem);
-    const char *mark = point ? "comma" : "point";
+    const weft_marks *comma = &spelling[DECIMAL_COMMA], *marks = &how->marks;
     if (weft_cell_missing(text)) return "missing = median fills it in";
-    if (by_comma && by_groups)
+    const weft_marks *by = marks_of(marks, text, mem);
+    if (by == &spelling[GROUPS_BY_COMMA] && weft_cell_number(comma, text, &x, mem))
         return "decimal = comma reads it as a fraction, thousands = comma as a whole "
                "number";
-    if (by_comma) return "decimal = comma reads it";
-    if (by_groups) return weft_arena_text(mem, "thousands = %s reads it", mark);
+    if (by) return options_of(by, marks, mem);
     if (weft_number_lost(text))
         return "no number holds so many digits; is it an identifier? drop = ... leaves the "
                "column out";
@@ -316,13 +357,6 @@ static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
 }
 
 /* ---- spellings ---- */
-
-static const weft_marks spelling[WEFT_SPELLINGS] = {
-    {WEFT_MARK_POINT, WEFT_MARK_NONE},  {WEFT_MARK_POINT, WEFT_MARK_COMMA},
-    {WEFT_MARK_POINT, WEFT_MARK_BLANK}, {WEFT_MARK_COMMA, WEFT_MARK_NONE},
-    {WEFT_MARK_COMMA, WEFT_MARK_POINT}, {WEFT_MARK_COMMA, WEFT_MARK_BLANK},
-    {WEFT_MARK_POINT, WEFT_MARK_QUOTE}};
-enum { GROUPS_BY_COMMA = 1, DECIMAL_COMMA = 3 };
 
 /* 1: the options leave that spelling open. */
 static int is_open(const weft_marks *marks, int k)
@@ -491,12 +525,6 @@ int weft_written_days(const weft_dense_rows *rows, int64_t j)
 }
 
 /* ---- in a packed file ---- */
-
-static const char *const mark_name[] = {[WEFT_MARK_POINT] = "point",
-                                        [WEFT_MARK_COMMA] = "comma",
-                                        [WEFT_MARK_NONE] = "none",
-                                        [WEFT_MARK_BLANK] = "blank",
-                                        [WEFT_MARK_QUOTE] = "quote"};
 
 const char *weft_written_text(const weft_written *written, weft_arena *mem)
 {

@@ -453,11 +453,23 @@ static void note_flags(weft_dense_rows *rows, int several)
 }
 
 /* EDATA: nearly each row has a class of its own. */
-static weft_status check_classes(const char *source, const weft_dense_rows *rows)
+static weft_status check_classes(const weft_csv *how, const char *source,
+                                 const weft_dense_rows *rows)
 {
     enum { ENOUGH = 20 };
     const weft_labels *labels = &rows->labels;
+    const weft_dense_column *answer = rows->answer;
+    const char *remedy = NULL, *odd = rows->arrays ? NULL : answer->odd.text;
     if (labels->n <= ENOUGH || 2 * labels->n <= rows->n) return WEFT_OK;
+    if (odd && !weft_cell_missing(odd)) remedy = weft_cell_remedy(how, odd, rows->mem);
+    if (!remedy && odd && answer->seen.numbers > answer->seen.texts)
+        remedy = weft_arena_text(rows->mem,
+                                 "gaps = %s makes it a missing value; or mend or "
+                                 "remove the line",
+                                 odd);
+    if (remedy)
+        return refuse(rows, rows->at ? answer - rows->at : 0, &answer->odd,
+                      "number to predict", remedy);
     return weft_fail(
         WEFT_EDATA,
         "%s: the labels of %lld rows are %d different texts, such as '%.40s', which cannot "
@@ -514,7 +526,7 @@ weft_status weft_dense_decide(const weft_csv *how, const char *source,
                          numbers ? "classes, not numbers to predict" : "equal weights",
                          how->client);
     if (!numbers && (how->unlabelled || how->target != WEFT_TARGET_AUTO)) return WEFT_OK;
-    if (!numbers) return check_classes(source, rows);
+    if (!numbers) return check_classes(how, source, rows);
     rows->targets = several > 0 ? several : 1;
     if (rows->at) rows->answer->kind = WEFT_COLUMN_TARGET;
     if (*again) {
