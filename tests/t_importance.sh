@@ -66,6 +66,8 @@ result $? "shares among the best sum to 1"
 importance one && grep -q '^results   64 results at resource 1, 3 failed and count as the worst other$' "$tmp/out" &&
     grep -q '^matters   0\.[67][0-9] of the variance of the loss is parameters\.lr (0\..* to 0\..* over trees; 64 results at resource 1)$' "$tmp/out"
 result $? "people read how many failed, and what matters"
+grep -Eq '^ 0\.[0-9]{3}   0\.[0-9]{3}  0\.[0-9]{3}         -  parameters\.[a-z]+, parameters\.[a-z]+$' "$tmp/out"
+result $? "pairs have no share of the best"
 matters=$(grep ^matters "$tmp/out")
 [ "$("$weft" report "$tmp/one.h5" | grep ^matters)" = "$matters" ]
 result $? "the report of the run has that line"

@@ -87,6 +87,8 @@ for of in p f; do
     front >"$tmp/$of.front"
     grep -q '^digest' "$tmp/$of.front" && [ "$(grep -c '^[0-9]' "$tmp/$of.front")" -gt 1 ]
     result $? "$of: a front of several trials"
+    grep -Eq '^volume +[0-9.e+-]+ after [0-9]+, .* trials; up to the worst within the limits, loss [0-9.e+-]+ [a-z]+ [0-9.e+-]+' "$tmp/$of.front"
+    result $? "$of: its volume has a corner"
     tune "$tmp/$of.ini" 2
     front | cmp -s - "$tmp/$of.front"
     result $? "$of: the same on two ranks"

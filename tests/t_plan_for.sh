@@ -75,6 +75,23 @@ round="one.resource=12 one.explore=0.5 one.parts=2"
     planned clients "a federation" "^model = cnn" $round
     planned owned "a federation" "^model = txtcnn" $round fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4
 }
+while read -r rows fits; do
+    yes '1,no
+2,yes' | head -n "$rows" >"$tmp/r.csv"
+    "$weft" pack dense "$tmp/r.csv" test=0 -o "$tmp/r.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" list --plan-for "$tmp/r.h5" >"$tmp/out" 2>>"$tmp/log" &&
+        [ "$(sed -En 's/^(feature|folds) = ([a-z0-9]*).*/\2/p' "$tmp/out" | xargs)" = "$fits" ]
+    result $? "the plan for $rows rows: $fits"
+done <<'EOF'
+300 nystrom 10
+301 nystrom 5
+2000 nystrom 5
+2001 nystrom 3
+5000 nystrom 3
+5001 nystrom 0
+8000 nystrom 0
+8001 rff 0
+EOF
 . tests/plays.sh
 plays >"$tmp/plays.txt" && "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log" &&
     "$weft" list --plan-for "$tmp/plays.h5" >"$tmp/plays.ini" 2>>"$tmp/log" && grep -q '^model = lstm ' "$tmp/plays.ini" &&
