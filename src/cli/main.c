@@ -16,14 +16,22 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Who does a command. */
+typedef enum doer {
+    ALL,       /* all ranks */
+    ROOT,      /* rank 0 */
+    ALONE,     /* all ranks, or one process without MPI */
+    ROOT_ALONE /* rank 0, which may be one process without MPI */
+} doer;
+
 struct command {
-    const char *name, *usage, *about;
+    const char *name;
     const char *options; /* the letters of those it takes */
     int least, most;     /* arguments */
+    doer by;
     weft_status (*run)(const weft_cli *cli);
     const char *more; /* help text */
-    int root;         /* 1: rank 0 does it */
-    int alone;        /* 1: one process does it without MPI */
+    const char *usage, *about;
 };
 
 enum { MANY = 1 << 20 };
@@ -122,104 +130,38 @@ static const char doctor_text[] =
     "ranks: whether their bits agree is whether runs can be repeated.\n";
 
 static const struct command commands[] = {
-    {.name = "pack",
-     .usage = "READER SOURCE -o FILE.h5 [key=value ...] [--force]",
-     .about = "read a data set and write a packed file",
-     .options = "of",
-     .least = 1,
-     .most = MANY,
-     .run = weft_cli_pack,
-     .root = 1,
-     .more = pack_text},
-    {.name = "tune",
-     .usage = "INPUT.ini | --data FILE.h5 [section.key=value ...] [-o RUN.h5] [--plan] "
-              "[--force]",
-     .about = "search as an input file says, or by the plan for a packed file",
-     .options = "opfd",
-     .least = 0,
-     .most = MANY,
-     .run = weft_cli_tune,
-     .more = tune_text},
-    {.name = "resume",
-     .usage = "RUN.h5 [section.key=value ...] [--retry-failed]",
-     .about = "go on with a run that was stopped or killed",
-     .options = "r",
-     .least = 1,
-     .most = MANY,
-     .run = weft_cli_resume,
-     .more = resume_text},
-    {.name = "serve",
-     .usage = "INPUT.ini | RUN.h5 [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
-     .about = "search, with jobs done by the program that starts it",
-     .options = "opf",
-     .least = 1,
-     .most = MANY,
-     .run = weft_cli_serve,
-     .alone = 1,
-     .more = serve_text},
-    {.name = "eval",
-     .usage = "RUN.h5 [DATA.h5] [section.key=value ...]",
-     .about = "score the winner of a run on another packed file",
-     .options = "",
-     .least = 1,
-     .most = MANY,
-     .run = weft_cli_eval,
-     .more = eval_text},
-    {.name = "predict",
-     .usage = "RUN.h5 ROWS [key=value ...] [-o OUT.csv] [--force]",
-     .about = "the classes, values or translations of new rows by the winner of a run",
-     .options = "of",
-     .least = 2,
-     .most = MANY,
-     .run = weft_cli_predict,
-     .more = predict_text},
-    {.name = "export",
-     .usage = "RUN.h5 [-o OUT.h5] [--force]",
-     .about = "write the winner's weights and configuration to a small file",
-     .options = "of",
-     .least = 1,
-     .most = 1,
-     .run = weft_cli_export,
-     .root = 1,
-     .more = export_text},
-    {.name = "report",
-     .usage = "RUN.h5 ... [[--trials] --csv | --json | --importance [--csv] | -o NOW.h5 "
-              "[--force]]",
-     .about = "print the results of runs",
-     .options = "cjtmof",
-     .least = 1,
-     .most = MANY,
-     .run = weft_cli_report,
-     .root = 1,
-     .alone = 1,
-     .more = report_text},
-    {.name = "info",
-     .usage = "FILE.h5 [--plot OUT.svg [--force]]",
-     .about = "tell what a file of weft's holds",
-     .options = "gf",
-     .least = 1,
-     .most = 1,
-     .run = weft_cli_info,
-     .root = 1,
-     .alone = 1,
-     .more = info_text},
-    {.name = "list",
-     .usage = "[KIND | NAME] [--ini] | --plan-for FILE.h5",
-     .about = "list what can be chosen by name, and its options",
-     .options = "iP",
-     .least = 0,
-     .most = 1,
-     .run = weft_cli_list,
-     .alone = 1,
-     .more = list_text},
-    {.name = "doctor",
-     .usage = "[DIR | INPUT.ini [section.key=value ...]]",
-     .about = "try launcher, cores, memory, connection and file system, or workers",
-     .options = "",
-     .least = 0,
-     .most = INT_MAX,
-     .run = weft_cli_doctor,
-     .more = doctor_text},
+    {"pack", "of", 1, MANY, ROOT, weft_cli_pack, pack_text,
+     "READER SOURCE -o FILE.h5 [key=value ...] [--force]",
+     "read a data set and write a packed file"},
+    {"tune", "opfd", 0, MANY, ALL, weft_cli_tune, tune_text,
+     "INPUT.ini | --data FILE.h5 [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
+     "search as an input file says, or by the plan for a packed file"},
+    {"resume", "r", 1, MANY, ALL, weft_cli_resume, resume_text,
+     "RUN.h5 [section.key=value ...] [--retry-failed]",
+     "go on with a run that was stopped or killed"},
+    {"serve", "opf", 1, MANY, ALONE, weft_cli_serve, serve_text,
+     "INPUT.ini | RUN.h5 [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
+     "search, with jobs done by the program that starts it"},
+    {"eval", "", 1, MANY, ALL, weft_cli_eval, eval_text,
+     "RUN.h5 [DATA.h5] [section.key=value ...]",
+     "score the winner of a run on another packed file"},
+    {"predict", "of", 2, MANY, ALL, weft_cli_predict, predict_text,
+     "RUN.h5 ROWS [key=value ...] [-o OUT.csv] [--force]",
+     "the classes, values or translations of new rows by the winner of a run"},
+    {"export", "of", 1, 1, ROOT, weft_cli_export, export_text,
+     "RUN.h5 [-o OUT.h5] [--force]",
+     "write the winner's weights and configuration to a small file"},
+    {"report", "cjtmof", 1, MANY, ROOT_ALONE, weft_cli_report, report_text,
+     "RUN.h5 ... [[--trials] --csv | --json | --importance [--csv] | -o NOW.h5 [--force]]",
+     "print the results of runs"},
+    {"info", "gf", 1, 1, ROOT_ALONE, weft_cli_info, info_text,
+     "FILE.h5 [--plot OUT.svg [--force]]", "tell what a file of weft's holds"},
+    {"list", "iP", 0, 1, ALONE, weft_cli_list, list_text,
+     "[KIND | NAME] [--ini] | --plan-for FILE.h5",
+     "list what can be chosen by name, and its options"},
+    {"doctor", "", 0, MANY, ALL, weft_cli_doctor, doctor_text,
+     "[DIR | INPUT.ini [section.key=value ...]]",
+     "try launcher, cores, memory, connection and file system, or workers"},
 };
 #define NCOMMAND (int)(sizeof commands / sizeof *commands)
 
@@ -399,7 +341,7 @@ static weft_status run(int argc, char **argv, weft_cli *cli)
     TRY(find_command(helps ? argv[2] : name, &command));
     int help = helps; /* `weft help COMMAND` */
     if (!helps) TRY(parse(command, argc - 1, argv + 1, cli, &help));
-    if (!help && command->root)
+    if (!help && (command->by == ROOT || command->by == ROOT_ALONE))
         return weft_agree(root ? command->run(cli) : WEFT_OK, cli->world);
     if (!help) return command->run(cli);
     if (root) print_command_help(command);
@@ -413,7 +355,8 @@ static int goes_alone(int argc, char **argv)
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
         return 1;
     for (int i = 0; argc > 1 && i < NCOMMAND; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].alone;
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].by == ALONE || commands[i].by == ROOT_ALONE;
     return 1; /* help, the version, or no command */
 }
 

@@ -68,15 +68,6 @@ ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem);
 void ngram_count(const ngram_map *self, const weft_request *request,
                  const ngram_vocabulary *vocabulary, ngram_rows *rows, weft_arena *tmp);
 
-/* stat[bin][class]: sums of the counts over all ranks' rows. Collective. */
-void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_rows *rows,
-                real *stat, weft_arena *tmp);
-
-/* Turns counts into values: multiplies them by the weights of the bins under each row's
- * configuration, then normalises the row. */
-void ngram_set_weights(const ngram_map *self, const weft_request *request, const real *stat,
-                       ngram_rows *rows, weft_arena *tmp);
-
 /* The products with the rows. Collective. */
 void ngram_matrix(const weft_request *request, const ngram_rows *rows, weft_matrix *matrix,
                   weft_arena *tmp);

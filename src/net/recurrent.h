@@ -116,10 +116,6 @@ typedef struct seq2seq_offsets {
     int64_t bias;      /* [words] */
     int64_t all;
 } seq2seq_offsets;
-seq2seq_offsets seq2seq_offsets_of(const seq2seq_net *seq2seq);
-/* tensors and role of weft_net. */
-int seq2seq_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS]);
-int seq2seq_role(const weft_tensor *tensor);
 
 /* The encoder's outputs of one sentence, for attention. */
 typedef struct seq2seq_memory {
@@ -161,11 +157,6 @@ typedef struct seq2seq_scratch {
     real *dalpha;                 /* [lda] */
     weft_arena *tmp;
 } seq2seq_scratch;
-seq2seq_scratch *seq2seq_scratch_new(const seq2seq_net *seq2seq, seq2seq_room room,
-                                     weft_arena *mem);
-void seq2seq_pack(const seq2seq_net *seq2seq, seq2seq_scratch *scratch, const real *w,
-                  int back);
-void *seq2seq_work(const void *self, int most, weft_arena *mem);
 
 /* A part of a batch, of n sentences from `first` on. */
 typedef struct seq2seq_part {
@@ -180,10 +171,6 @@ typedef struct seq2seq_part {
     int share; /* dropout rate, as in net_drop */
     uint64_t key;
 } seq2seq_part;
-
-/* The part that begins at sentence `first`, in order: as many as there is room for. */
-seq2seq_part seq2seq_part_at(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
-                             const real *w, const weft_batch *batch, int first);
 
 /* Fills memory, c0 and y0. */
 void seq2seq_encode(const seq2seq_part *part);

@@ -196,16 +196,6 @@ WEFT_CHECKED weft_status weft_partition_deal(const weft_partition *partition,
 /* In how many ways images are turned. */
 int weft_partition_ways(const weft_partition *partition);
 
-/* ---- skew.c: images that differ by client ---- */
-
-/* ECONF: noise or rotations are asked for, and the samples are no images, or not square. */
-WEFT_CHECKED weft_status weft_skew_check(const weft_pack *pack);
-/* Copies a row of client c, number `row` of its part, with its turn and noise; from, to:
- * [d] of the form announced. Bytes with noise are rounded, within 0 .. 255. Cost O(d), with
- * noise about 22 ns a pixel. */
-void weft_skew_row(const weft_pack *pack, int64_t c, weft_part part, int64_t row,
-                   const void *from, void *to);
-
 /* The rule in words. */
 const char *weft_partition_text(const weft_partition *partition, weft_arena *mem);
 

@@ -15,6 +15,23 @@ enum { TOP = 5 };
 
 /* ---- one run for people ---- */
 
+/* A fact that is a text; "" where the file has none. */
+static const char *text_of(const weft_summary *summary, const char *name)
+{
+    const char *text = weft_summary_value(summary, name)->text;
+    return text ? text : "";
+}
+
+static long long whole_of(const weft_summary *summary, const char *name)
+{
+    return (long long)weft_summary_value(summary, name)->whole;
+}
+
+static double number_of(const weft_summary *summary, const char *name)
+{
+    return weft_summary_value(summary, name)->number;
+}
+
 /* "valid     loss 0.25   error 9.23 %" */
 static void print_score(const weft_summary *summary, weft_part part, weft_arena *tmp)
 {
@@ -65,12 +82,11 @@ static const char *why_not_won(const weft_summary *summary, int64_t i, int64_t w
                                weft_arena *tmp)
 {
     const weft_jobs *jobs = &summary->jobs;
-    const char *tuner = weft_summary_value(summary, "tuner")->text;
     if (jobs->wins[i] == WEFT_WINS_LAST)
         return weft_arena_text(tmp,
                                "it was left behind by tuner %s, which chooses among "
                                "the trials that it kept to the end",
-                               tuner ? tuner : "");
+                               text_of(summary, "tuner"));
     if (jobs->excess && jobs->excess[i] > jobs->excess[winner])
         return weft_arena_text(tmp, "it is beyond the limits, by %.3g of them",
                                jobs->excess[i]);
@@ -337,19 +353,151 @@ static void print_ranking(const weft_summary *summary, weft_arena *tmp)
     }
 }
 
+/* ---- objectives and limits ---- */
+
+enum { WIDE = 10, SHOWN = 8 }; /* a column, at least; volumes */
+
+/* The last job of each trial, in the order of these jobs: last[n]. */
+static int64_t last_jobs(const weft_jobs *jobs, int64_t *last, weft_arena *tmp)
+{
+    int64_t n = 0, most = 0;
+    for (int64_t i = 0; i < jobs->n; i++)
+        if (jobs->trial[i] >= most) most = jobs->trial[i] + 1;
+    int64_t *of = WEFT_NEW(tmp, int64_t, most);
+    for (int64_t i = 0; i < jobs->n; i++) of[jobs->trial[i]] = i;
+    for (int64_t i = 0; i < jobs->n; i++)
+        if (of[jobs->trial[i]] == i) last[n++] = i;
+    return n;
+}
+
+/* The last jobs as points to be minimised. */
+static weft_point *points_of(const weft_jobs *jobs, int64_t n, const int64_t *last,
+                             weft_arena *tmp)
+{
+    int m = jobs->goals.objectives;
+    weft_point *point = WEFT_NEW(tmp, weft_point, n);
+    for (int64_t i = 0; i < n; i++) {
+        double *x = WEFT_NEW(tmp, double, m);
+        for (int g = 0; g < m; g++)
+            x[g] = jobs->goals.goal[g].sign * jobs->goal[g][last[i]];
+        point[i] = (weft_point){last[i], jobs->excess[last[i]], x};
+    }
+    return point;
+}
+
+static void print_limits(const weft_jobs *jobs, int64_t n, const int64_t *last)
+{
+    const weft_goals *goals = &jobs->goals;
+    int64_t within = 0;
+    const char *between = "limits    ";
+    for (int64_t i = 0; i < n; i++) within += !(jobs->excess[last[i]] > 0);
+    for (int g = 0; g < goals->n; g++) {
+        if (goals->goal[g].side == 0) continue;
+        printf("%s%s %s %g", between, goals->goal[g].name,
+               goals->goal[g].side > 0 ? "<=" : ">=", goals->goal[g].limit);
+        between = ", ";
+    }
+    if (*between == ',')
+        printf(": %lld of %lld trials are within\n", (long long)within, (long long)n);
+}
+
+static int goal_width(const weft_goal *goal)
+{
+    int n = (int)strlen(goal->name);
+    return n > WIDE ? n : WIDE;
+}
+
+/* The configuration of a job of one; "": it has none. */
+static const char *config_of(const weft_summary *summary, int64_t at, weft_arena *tmp)
+{
+    int64_t arm = weft_summary_likeliest(summary, tmp)[at];
+    if (arm < 0) return "";
+    return weft_config_brief(weft_summary_config(summary, summary->arms.config[arm]), tmp);
+}
+
+/* The front, by the first objective. point[n] is sorted. */
+static void print_front(const weft_summary *summary, int64_t n, const weft_point *point,
+                        weft_arena *tmp)
+{
+    const weft_jobs *jobs = &summary->jobs;
+    weft_rank *order = WEFT_NEW(tmp, weft_rank, n);
+    int64_t size = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (jobs->front[point[i].id])
+            order[size++] = weft_rank_of(point[i].x[0], point[i].x[1], point[i].id);
+    if (size > 0) qsort(order, (size_t)size, sizeof *order, weft_rank_compare);
+    printf("\n%-5s %6s %8s", "front", "trial", "resource");
+    for (int g = 0; g < jobs->goals.objectives; g++)
+        printf(" %*s", goal_width(&jobs->goals.goal[g]), jobs->goals.goal[g].name);
+    printf("  configuration\n");
+    for (int64_t i = 0; i < size; i++) {
+        int64_t at = order[i].id;
+        printf("%-5lld %6lld %8g", (long long)(i + 1), (long long)jobs->trial[at],
+               jobs->resource[at]);
+        for (int g = 0; g < jobs->goals.objectives; g++)
+            printf(" %*.5g", goal_width(&jobs->goals.goal[g]), jobs->goal[g][at]);
+        printf("  %s\n", config_of(summary, at, tmp));
+    }
+    if (size == 0) printf("none: no trial is within the limits\n");
+}
+
+/* The volume after some of the trials, in the order of their last jobs. */
+static void print_volume(const weft_jobs *jobs, int64_t n, const weft_point *point,
+                         weft_arena *tmp)
+{
+    int m = jobs->goals.objectives;
+    double *worst = WEFT_NEW(tmp, double, m);
+    for (int g = 0; g < m; g++) worst[g] = -INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        for (int g = 0; g < m && !(point[i].excess > 0); g++)
+            worst[g] = fmax(worst[g], point[i].x[g]);
+    if (!isfinite(worst[0])) return;
+    printf("volume    ");
+    for (int64_t k = 1, told = 0; k <= SHOWN; k++) {
+        int64_t some = k * n / SHOWN;
+        if (some == told) continue;
+        printf("%s%.5g after %lld", told > 0 ? ", " : "",
+               weft_front_volume(some, point, m, worst), (long long)some);
+        told = some;
+    }
+    printf(" trials; up to the worst within the limits,");
+    for (int g = 0; g < m; g++)
+        printf(" %s %.5g", jobs->goals.goal[g].name, jobs->goals.goal[g].sign * worst[g]);
+    printf("\n");
+}
+
+/* Prints how many trials are within the limits, the front as a table, and the volume that
+ * it dominates as trials came; nothing of a run without objectives and limits. */
+static void print_goals(const weft_summary *summary, weft_arena *tmp)
+{
+    const weft_jobs *jobs = &summary->jobs;
+    if (jobs->goals.n == 0 || jobs->n == 0) return;
+    int64_t *last = WEFT_NEW(tmp, int64_t, jobs->n);
+    int64_t n = last_jobs(jobs, last, tmp);
+    if (jobs->goals.objectives > 0) {
+        const weft_point *point = points_of(jobs, n, last, tmp);
+        print_front(summary, n, point, tmp);
+        print_volume(jobs, n, point, tmp);
+    } else {
+        printf("\n");
+    }
+    print_limits(jobs, n, last);
+}
+
+/* ---- the whole ---- */
+
 static void print_times(const weft_summary *summary)
 {
-    double search = weft_summary_value(summary, "search_seconds")->number;
-    double refit = weft_summary_value(summary, "refit_seconds")->number;
-    printf("\nseconds: set-up %.2f, search %.2f",
-           weft_summary_value(summary, "setup_seconds")->number, search);
+    double search = number_of(summary, "search_seconds");
+    double refit = number_of(summary, "refit_seconds");
+    printf("\nseconds: set-up %.2f, search %.2f", number_of(summary, "setup_seconds"),
+           search);
     if (refit > 0) printf(" (%.2f without the refit)", search - refit);
-    printf(", test %.2f; in all %.2f\n",
-           weft_summary_value(summary, "test_seconds")->number,
-           weft_summary_value(summary, "seconds")->number);
-    const long long starts = (long long)weft_summary_value(summary, "starts")->whole;
+    printf(", test %.2f; in all %.2f\n", number_of(summary, "test_seconds"),
+           number_of(summary, "seconds"));
+    const long long starts = whole_of(summary, "starts");
     printf("%-9s %10s %10s %10s   over %lld ranks", "where", "min", "mean", "max",
-           (long long)weft_summary_value(summary, "ranks")->whole);
+           whole_of(summary, "ranks"));
     if (starts > 1) printf(", of the last of %lld starts", starts);
     printf("\n");
     for (int i = 0; i < WEFT_NTIME; i++) {
@@ -358,13 +506,6 @@ static void print_times(const weft_summary *summary)
                summary->times[i][0] / unit, summary->times[i][1] / unit,
                summary->times[i][2] / unit, weft_time_units[i]);
     }
-}
-
-/* A fact that is a text; "" where the file has none. */
-static const char *text_of(const weft_summary *summary, const char *name)
-{
-    const char *text = weft_summary_value(summary, name)->text;
-    return text ? text : "";
 }
 
 /* 1 if the jobs of the run were done elsewhere, several at once. */
@@ -378,15 +519,14 @@ static int were_elsewhere(const weft_summary *summary)
 
 static void print_timeline(const weft_summary *summary)
 {
-    double share = weft_summary_value(summary, "utilisation")->number;
-    double busy = weft_summary_value(summary, "team_utilisation")->number;
-    const long long teams = (long long)weft_summary_value(summary, "teams")->whole;
-    const long long most = (long long)weft_summary_value(summary, "most_teams")->whole;
+    double share = number_of(summary, "utilisation");
+    double busy = number_of(summary, "team_utilisation");
+    const long long teams = whole_of(summary, "teams");
+    const long long most = whole_of(summary, "most_teams");
     printf(
         "workers   %lld simulated for %.6g virtual seconds, %.1f %% busy; %lld team%s of "
         "ranks",
-        (long long)weft_summary_value(summary, "workers")->whole,
-        weft_summary_value(summary, "makespan")->number, 100 * share, teams,
+        whole_of(summary, "workers"), number_of(summary, "makespan"), 100 * share, teams,
         teams == 1 ? "" : "s");
     if (most > teams) printf(", %lld at most", most);
     if (were_elsewhere(summary))
@@ -405,9 +545,8 @@ static void print_winner(const weft_summary *summary)
         return;
     }
     if (summary->rounds > 0)
-        printf("trial %lld, configuration ",
-               (long long)weft_summary_value(summary, "winner_trial")->whole);
-    printf("%lld: %s\n", (long long)weft_summary_value(summary, "winner_config")->whole,
+        printf("trial %lld, configuration ", whole_of(summary, "winner_trial"));
+    printf("%lld: %s\n", whole_of(summary, "winner_config"),
            *text ? text : "the settings of the input file");
     const weft_value *refitted = weft_summary_value(summary, "refitted");
     if (refitted->known)
@@ -419,7 +558,7 @@ static void print_winner(const weft_summary *summary)
 
 static void print_optimum(const weft_summary *summary)
 {
-    double best = weft_summary_value(summary, "optimum")->number;
+    double best = number_of(summary, "optimum");
     if (isnan(best)) return;
     printf("optimum   %.8g in the space", best);
     if (!*text_of(summary, "no_winner"))
@@ -440,11 +579,6 @@ static void print_clients(const weft_summary *summary)
         x[0], x[1], x[2], x[3]);
 }
 
-static double number_of(const weft_summary *summary, const char *name)
-{
-    return weft_summary_value(summary, name)->number;
-}
-
 static void print_privacy(const weft_summary *summary)
 {
     if (!weft_summary_value(summary, "privacy_epsilon")->known) return;
@@ -459,11 +593,11 @@ static void print_privacy(const weft_summary *summary)
 
 static void print_kept(const weft_summary *summary)
 {
-    double bytes = weft_summary_value(summary, "kept_bytes")->number;
+    double bytes = number_of(summary, "kept_bytes");
     if (isnan(bytes)) return;
     printf("kept      %lld numbers of each of %lld clients, %.4g MB on disk\n",
-           (long long)weft_summary_value(summary, "kept_numbers")->whole,
-           (long long)weft_summary_value(summary, "kept_clients")->whole, bytes / 1e6);
+           whole_of(summary, "kept_numbers"), whole_of(summary, "kept_clients"),
+           bytes / 1e6);
 }
 
 /* ", sampler tpe, mixing fedex": those that are not the default. */
@@ -491,12 +625,11 @@ static void print_search(const weft_summary *summary, weft_arena *tmp)
     printf("task      %s, tuner %s%s, seed %lld, %s%lld jobs\n", text_of(summary, "task"),
            text_of(summary, "tuner"),
            beside(text_of(summary, "sampler"), text_of(summary, "mixing"), tmp),
-           (long long)weft_summary_value(summary, "seed")->whole,
-           unfinished
-               ? ""
-               : weft_arena_text(tmp, "%lld configurations, ",
-                                 (long long)weft_summary_value(summary, "configs")->whole),
-           (long long)weft_summary_value(summary, "jobs")->whole);
+           whole_of(summary, "seed"),
+           unfinished ? ""
+                      : weft_arena_text(tmp, "%lld configurations, ",
+                                        whole_of(summary, "configs")),
+           whole_of(summary, "jobs"));
     if (*text_of(summary, "data"))
         printf("data      %s (%s)\n", text_of(summary, "data"),
                text_of(summary, "data_digest"));
@@ -507,7 +640,7 @@ static void print_unfinished(const weft_summary *summary, weft_arena *tmp)
     printf("unfinished: %s\n", text_of(summary, "unfinished"));
     if (summary->rounds > 0) print_last(summary, tmp);
     if (summary->jobs.n > 0) print_jobs(summary, tmp);
-    weft_front_print(summary, tmp);
+    print_goals(summary, tmp);
     print_timeline(summary);
     if (summary->rounds > 0) print_rounds(summary, tmp);
 }
@@ -515,9 +648,9 @@ static void print_unfinished(const weft_summary *summary, weft_arena *tmp)
 static void print_finished(const weft_summary *summary, weft_arena *tmp)
 {
     printf("ranks     %lld on %s; OpenBLAS %s, kernel %s, weft %s, %s\n",
-           (long long)weft_summary_value(summary, "ranks")->whole,
-           text_of(summary, "hosts"), text_of(summary, "blas"), text_of(summary, "kernel"),
-           text_of(summary, "version"), text_of(summary, "real"));
+           whole_of(summary, "ranks"), text_of(summary, "hosts"), text_of(summary, "blas"),
+           text_of(summary, "kernel"), text_of(summary, "version"),
+           text_of(summary, "real"));
     print_winner(summary);
     print_score(summary, WEFT_VALID, tmp);
     print_score(summary, WEFT_TEST, tmp);
@@ -530,7 +663,7 @@ static void print_finished(const weft_summary *summary, weft_arena *tmp)
     if (guess) printf("guesses   %s\n", guess);
     weft_confusion_print(&summary->confusion);
     print_jobs(summary, tmp);
-    weft_front_print(summary, tmp);
+    print_goals(summary, tmp);
     print_times(summary);
     print_timeline(summary);
     if (summary->rounds > 0) print_rounds(summary, tmp);

@@ -163,12 +163,6 @@ void weft_csv_value(const weft_summary *summary, int64_t a, double x, weft_arena
  * Cost O(trees axes n log n), n results, at most 2048. */
 const char *weft_importance_verdict(const weft_summary *summary, weft_arena *mem);
 
-/* ---- front.c: objectives and limits ---- */
-
-/* Prints how many trials are within the limits, the front as a table, and the volume that
- * it dominates as trials came; nothing of a run without objectives and limits. */
-void weft_front_print(const weft_summary *summary, weft_arena *tmp);
-
 /* The runs as a table for people. */
 void weft_report_comparison(const weft_summary *summary, int n, const weft_methods *methods,
                             weft_arena *tmp);

@@ -157,20 +157,6 @@ struct plan {
 
 /* ---- the jobs ---- */
 
-/* Invents a result: all configurations have the same loss. */
-static void invent_result(const weft_job *job, weft_result *res)
-{
-    res->job = job->id;
-    res->trial = job->trial;
-    res->resource = job->resource;
-    res->loss = 0.5;
-    memcpy(res->logp, job->mix.logp, (size_t)res->k * sizeof *res->logp);
-    for (int i = 0; i < res->k; i++) {
-        res->arm_count[i] = 2;
-        res->arm_loss[i] = res->arm_wrong[i] = 1;
-    }
-}
-
 /* The refit of the job's trial, if it won. */
 static void add_again(const weft_run *run, const weft_job *job, double unit,
                       struct plan *plan)
@@ -231,7 +217,7 @@ static weft_asked ask_all(weft_run *run, weft_flights *flights, struct plan *pla
         double seconds = seconds_of(run, &job, plan);
         add_cost(run, &job, seconds, plan);
         weft_flight *flight = weft_flights_start(flights, &job, seconds);
-        invent_result(&flight->record.job, &flight->record.res);
+        weft_run_invent(&flight->record.job, &flight->record.res);
         weft_flights_known(flights, flight);
     }
     return asked;

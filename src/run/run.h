@@ -86,11 +86,13 @@ int weft_run_may_grow(const weft_run *run);
 /* The factor of weft_task.cost's operations by which a job of so many virtual seconds has
  * more, where it repeats what its trial has done before; else 1. */
 double weft_run_used(const weft_run *run, const weft_job *job, double seconds);
+/* A result of the job by which all configurations have the same loss. */
+void weft_run_invent(const weft_job *job, weft_result *res);
 /* EDATA if the rows of the data are to be scored alone. */
 WEFT_CHECKED weft_status weft_run_check_rows(const weft_data *data);
 
 /* Puts the trials of the files that space.prior names into its value, a list as
- * weft_space_known reads it, in the order of files, trials and resources; `kinds` are those
+ * weft_space_read takes it, in the order of files, trials and resources; `kinds` are those
  * of weft_task.tuned. Of an older run's trials each option with a range has the value of
  * its axis or constant there. A log line counts what is left out: trials with another value
  * of what has one value here, or of whose value nothing is known. ECONF: another task or

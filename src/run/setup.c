@@ -426,21 +426,26 @@ static weft_status rehearsal(const weft_run *run, weft_search *search, weft_aren
     return weft_search_setup(search, &run->space, (uint64_t)run->opts.seed, mem);
 }
 
+void weft_run_invent(const weft_job *job, weft_result *res)
+{
+    weft_result_begin(res, job);
+    res->job = job->id;
+    res->trial = job->trial;
+    res->resource = job->resource;
+    res->loss = 0.5;
+    for (int i = 0; i < res->k; i++) {
+        res->arm_count[i] = 2;
+        res->arm_loss[i] = res->arm_wrong[i] = 1;
+    }
+}
+
 /* Tells the search that all configurations of the job are alike. */
 static void tell_alike(const weft_run *run, weft_search *search, const weft_job *job)
 {
     WEFT_SCRATCH(tmp);
     weft_result res =
         weft_result_new(job->mix.k, weft_metrics_count(run->task->traits.metrics), tmp);
-    weft_result_begin(&res, job);
-    res.job = job->id;
-    res.trial = job->trial;
-    res.resource = job->resource;
-    res.loss = 0.5;
-    for (int i = 0; i < res.k; i++) {
-        res.arm_count[i] = 2;
-        res.arm_loss[i] = res.arm_wrong[i] = 1;
-    }
+    weft_run_invent(job, &res);
     weft_search_tell(search, &res);
 }
 

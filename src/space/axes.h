@@ -67,17 +67,5 @@ WEFT_CHECKED weft_status weft_space_list(weft_space *space, const weft_kind *con
  * EFILE, ECONF. */
 WEFT_CHECKED weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds,
                                           int nkind, weft_arena *mem);
-/* Fills known and nknown of a random space, whose axes are set, from space->prior, a list
- * in the input: a result a configuration, whose columns are axes and, of section "known",
- *     loss       "-": the trial diverged
- *     resource   of the trial in all; "-": the schedule's own
- *     tie        decides between equal losses
- *     other      0, or the number of the data that the loss is of
- * A result of the same configuration as that before it, with more resource, is of the same
- * trial. What is not of this space is left out, as the log says. Unless space.first is
- * given, list and listed become the best configuration of the largest resource. ECONF. */
-WEFT_CHECKED weft_status weft_space_known(weft_space *space, const weft_conf *conf,
-                                          const weft_kind *const *kinds, int nkind,
-                                          weft_arena *mem);
 
 #endif
