@@ -145,7 +145,8 @@ def table(w, path):
         if head.count(name) > names.count(name):
             sys.exit(f"{path}: several columns are named '{name}'")
         i = [i for i, own in enumerate(head) if own == name][names[:j].count(name)]
-        column = [row[i].strip() for row in rows]
+        known = set(level[:levels]) if kind == 1 else ()  # blanks that are quoted belong to a level
+        column = [row[i] if row[i] in known else row[i].strip() for row in rows]
         values = [written.read(cell, form, number) if form else number(cell, how) for cell in column]
         gap = [cell.lower() in gaps or value in codes or (kind != 1 and (cell.lower() in WORDS or bool(re.fullmatch(ERROR, cell))))
                for cell, value in zip(column, values)]
@@ -154,7 +155,6 @@ def table(w, path):
             if kind != 1 and value != value:
                 sys.exit(f"{path}: row {row}, column '{name}' is '{cell}' where a number is expected, "
                          + (f"written as in training ({form})" if form else "with a decimal " + how.get("decimal", "point")))
-        known = set(level[:levels])
         new = [cell for cell, g in zip(column, gap) if kind == 1 and not g and cell not in known]
         if new and how.get("alike") == "one":
             sys.exit(f"{path}: column '{name}' has '{new[0]:.40}', which may be a level in another spelling (alike = one); "

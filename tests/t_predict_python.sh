@@ -84,6 +84,9 @@ result $? "values that differ late in their digits"
 sed '2s/red/pink/' "$tmp/new.csv" >"$tmp/pink.csv" && "$python" analysis/predict.py "$tmp/w.h5" "$tmp/pink.csv" >"$tmp/out" 2>"$tmp/log" &&
     grep -q "pink.csv: column 'colour' has levels that training rows have not, such as 'pink', in 1 of 60 rows; they count as none" "$tmp/log"
 result $? "a level that training rows have not is told"
+sed 's/blue/" blue "/; s/red/ red /' "$tmp/three.csv" >"$tmp/blanks.csv" && "$weft" pack dense "$tmp/blanks.csv" drop=id label=y gaps=-77 -o "$tmp/blanks.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune blanks run.task=sgd sgd.model=linear random.resource=3 && sed '3s/red/ red/; 4,$s/blue/" blue "/' "$tmp/new.csv" >"$tmp/quoted.csv" && same "$tmp/quoted.csv"
+result $? "blanks in quotation marks belong to a level"
 for file in none.h5 pink.csv w.h5; do
     ! "$python" analysis/predict.py "$tmp/$file" "$tmp/none.csv" >"$tmp/out" 2>"$tmp/log" && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -Eq "^$tmp/(none\.(h5|csv): No such file|pink.csv: no HDF5)" "$tmp/log"
     result $? "$file and no rows are one line"
