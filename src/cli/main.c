@@ -16,19 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Who does a command. */
-typedef enum doer {
-    ALL,       /* all ranks */
-    ROOT,      /* rank 0 */
-    ALONE,     /* all ranks, or one process without MPI */
-    ROOT_ALONE /* rank 0, which may be one process without MPI */
-} doer;
+/* Who does a command: all ranks, or rank 0; ALONE: it may be one process without MPI. */
+enum { ALL = 0, ROOT = 1, ALONE = 2 };
 
 struct command {
     const char *name;
     const char *options; /* the letters of those it takes */
     int least, most;     /* arguments */
-    doer by;
+    int by;
     weft_status (*run)(const weft_cli *cli);
     const char *more; /* help text */
     const char *usage, *about;
@@ -151,10 +146,10 @@ static const struct command commands[] = {
     {"export", "of", 1, 1, ROOT, weft_cli_export, export_text,
      "RUN.h5 [-o OUT.h5] [--force]",
      "write the winner's weights and configuration to a small file"},
-    {"report", "cjtmof", 1, MANY, ROOT_ALONE, weft_cli_report, report_text,
+    {"report", "cjtmof", 1, MANY, ROOT | ALONE, weft_cli_report, report_text,
      "RUN.h5 ... [[--trials] --csv | --json | --importance [--csv] | -o NOW.h5 [--force]]",
      "print the results of runs"},
-    {"info", "gf", 1, 1, ROOT_ALONE, weft_cli_info, info_text,
+    {"info", "gf", 1, 1, ROOT | ALONE, weft_cli_info, info_text,
      "FILE.h5 [--plot OUT.svg [--force]]", "tell what a file of weft's holds"},
     {"list", "iP", 0, 1, ALONE, weft_cli_list, list_text,
      "[KIND | NAME] [--ini] | --plan-for FILE.h5",
@@ -341,7 +336,7 @@ static weft_status run(int argc, char **argv, weft_cli *cli)
     TRY(find_command(helps ? argv[2] : name, &command));
     int help = helps; /* `weft help COMMAND` */
     if (!helps) TRY(parse(command, argc - 1, argv + 1, cli, &help));
-    if (!help && (command->by == ROOT || command->by == ROOT_ALONE))
+    if (!help && command->by & ROOT)
         return weft_agree(root ? command->run(cli) : WEFT_OK, cli->world);
     if (!help) return command->run(cli);
     if (root) print_command_help(command);
@@ -355,8 +350,7 @@ static int goes_alone(int argc, char **argv)
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
         return 1;
     for (int i = 0; argc > 1 && i < NCOMMAND; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].by == ALONE || commands[i].by == ROOT_ALONE;
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].by & ALONE;
     return 1; /* help, the version, or no command */
 }
 
