@@ -164,9 +164,11 @@ same "to the end of one that had so many from the beginning"
 # Programs, some of which failed; states that are paused are made again.
 does 1 0 tune "$tmp/program.ini" run.tuner=asha space.configs=14 -o "$tmp/whole.h5" --force &&
     does 1 0 tune "$tmp/program.ini" run.tuner=asha -o "$tmp/more.h5" --force && [ -d "$tmp/more.failed" ] && [ -d "$tmp/more.best" ] &&
-    does 2 0 resume "$tmp/more.h5" space.configs=14
+    echo 9 >"$tmp/more.best/steps" && does 2 0 resume "$tmp/more.h5" space.configs=14
 result $? "a search over programs is made longer"
 same "and ends as one that was so long"
+diff -r "$tmp/whole.best" "$tmp/more.best" >"$tmp/out"
+result $? "with its winner's directory, though that was changed"
 does 1 0 tune "$tmp/program.ini" run.tuner=random parameters.kind="a | b" -o "$tmp/more.h5" --force && : >"$tmp/calls" &&
     does 1 0 resume "$tmp/more.h5" space.configs=9 && [ "$(wc -l <"$tmp/calls")" = 3 ] && [ -d "$tmp/more.best" ]
 result $? "no program is run twice"

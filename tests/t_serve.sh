@@ -14,7 +14,7 @@ fi
 # The example, which lists its starts, and the trials that are saved; where the file `mode` names one
 # of these, trial 3 misbehaves at its second report: a process for each rank.
 cat >"$tmp/train.py" <<END
-import os, sys, time
+import os, shutil, sys, time
 import weft, weft_program
 place, source = "$tmp/", open("inputs/train.py").read()
 def note(name, text):
@@ -34,6 +34,7 @@ def noted(self, message):
     for trial, job in message["drop"]: note("drops", job)
     note("jobs", message["job"])
     if message["load"]: note("loads", tuple(message["from"]) in self.waiting)
+    if message["load"] and mode() == f"vanishes {message['job']}": shutil.rmtree(message["load"])
     return do_job(self, message)
 def saved(self, message):
     note("saved", message["job"])
@@ -282,7 +283,7 @@ for teams in 1 2; do
     held "$(rank 0)" && kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
     wait $run
     mkdir "$tmp/d$teams" && mv "$tmp"/r.d/*-1-[15] "$tmp/d$teams" && rm -f "$tmp/jobs" && cp -r "$tmp/d$teams"/*-1-1 "$tmp/r.d"
-    launch $teams 0 'job 8 of' "$weft" resume "$tmp/r.h5" run.teams=$teams
+    launch $teams 0 'are repeated' "$weft" resume "$tmp/r.h5" run.teams=$teams
     held "$(rank 0)" && cp -r "$tmp/d$teams"/*-1-1 "$tmp/r.d" && kill -CONT "$(rank 0)"
     wait $run
     result $? "the state after job 5 is lost, and that after job 1 is there; teams: $teams"
@@ -291,6 +292,35 @@ for teams in 1 2; do
     [ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
     result $? "to the same digest"
 done
+# shellcheck disable=SC2086
+launch 1 0 'job 6 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force run.tuner=$pbt
+held "$(rank 0)" && kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
+wait $run
+cp -r "$tmp/r.d" "$tmp/stopped"
+saved() # WAY: what is there of the state after job 5 of the stopped run
+{
+    rm -rf "$tmp"/r.* && cp -r "$tmp/stopped" "$tmp/r.d"
+    case $1 in
+    cut) : >"$tmp/r.d/files-1-5/state.pickle" ;;
+    partly) rm "$tmp/r.d/files-1-5/state.pickle" ;;
+    missing) rm -r "$tmp/r.d/files-1-5" ;;
+    extended) echo x >>"$tmp/r.d/files-1-5/weft.pickle" ;;
+    esac
+}
+for way in cut partly missing extended; do
+    saved $way
+    resume 1 r && grep -q 'files-1-5 is .*, which job 5 left .* the jobs that led to it are repeated' "$tmp/log" &&
+        [ "$(digest "$tmp/r.h5")" = "$two" ]
+    result $? "a saved state that is $way is made again, to the same digest"
+done
+saved missing
+echo 'vanishes 5' >"$tmp/mode" && rm -f "$tmp/jobs"
+launch 1 0 'are repeated' "$weft" resume "$tmp/r.h5"
+held "$(rank 0)" && cp -r "$tmp"/stopped/*-1-1 "$tmp/r.d" && kill -CONT "$(rank 0)"
+wait $run
+rm "$tmp/mode"
+[ "$(head -6 "$tmp/jobs" | tr '\n' ' ')" = '6 7 8 5 1 5 ' ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
+result $? "as is one whose repetition fails from an earlier state, which has just been removed"
 
 # ---- reports ----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #endif
 #include "weft/base/files.h"
 #include "weft/base/base.h"
+#include "weft/base/random.h"
 
 #include <csv.h>
 
@@ -35,6 +36,7 @@ struct walk {
     int64_t n, room;
     const char **dir; /* [n] directories found so far, paths below the root */
     int64_t *synced;  /* number of files and directories that sync_one has met */
+    uint64_t *sum;    /* of what sum_one has met */
 };
 
 static weft_status tree_fail(const char *what, const char *path, int err)
@@ -189,6 +191,62 @@ weft_status weft_tree_sync(const char *path)
     weft_status st = walk_tree(&walk);
     weft_arena_free(walk.mem);
     return st == WEFT_OK && n > FEW ? sync_all(path) : st;
+}
+
+/* ---- sums ---- */
+
+/* A file that may not be read counts by its name and size. */
+static weft_status sum_file(const char *path, uint64_t *hash, weft_arena *tmp)
+{
+    enum { PIECE = 1 << 20 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno == EACCES ? WEFT_OK : tree_fail("read", path, errno);
+    char *piece = WEFT_NEW(tmp, char, PIECE);
+    size_t n = 0;
+    ssize_t got;
+    while ((got = read(fd, piece + n, PIECE - n)) != 0) {
+        if (got < 0 && errno != EINTR) break;
+        if (got > 0) n += (size_t)got;
+        if (n < PIECE) continue;
+        *hash = weft_hash(piece, n, *hash);
+        n = 0;
+    }
+    int err = got < 0 ? errno : 0;
+    *hash = weft_hash(piece, n, *hash);
+    close(fd);
+    return err == 0 ? WEFT_OK : tree_fail("read", path, err);
+}
+
+static weft_status sum_one(const struct walk *walk, const char *at, const struct stat *info,
+                           weft_arena *tmp)
+{
+    enum { MOST = 4096 };
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
+    uint64_t hash = weft_hash(at, strlen(at), info->st_mode & S_IFMT);
+    if (S_ISREG(info->st_mode)) {
+        hash = weft_hash(&info->st_size, sizeof info->st_size, hash);
+        TRY(sum_file(path, &hash, tmp));
+    } else if (S_ISLNK(info->st_mode)) {
+        char *text = WEFT_NEW(tmp, char, MOST);
+        ssize_t n = readlink(path, text, MOST);
+        if (n < 0) return tree_fail("read", path, errno);
+        hash = weft_hash(text, (size_t)n, hash);
+    } else if (!S_ISDIR(info->st_mode)) {
+        return WEFT_OK;
+    }
+    *walk->sum += hash; /* in whatever order the directory names them */
+    return WEFT_OK;
+}
+
+weft_status weft_tree_sum(const char *path, uint64_t *sum)
+{
+    *sum = 0;
+    if (access(path, F_OK) != 0) return WEFT_OK;
+    struct walk walk = {
+        .root = path, .visit = sum_one, .mem = weft_arena_new(), .sum = sum};
+    weft_status st = walk_tree(&walk);
+    weft_arena_free(walk.mem);
+    return st;
 }
 
 /* ---- removal ---- */

@@ -11,6 +11,7 @@
 #include <cblas.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char x_path[] = "/more/x", aux_path[] = "/more/aux",
@@ -228,27 +229,37 @@ static weft_status put_jobs(weft_h5 *file, const weft_history *history)
                        "length of each job in /more/jobs", "bytes");
 }
 
-/* Writes /more, if the run may be given more. The weights are those of /winner. EFILE. */
-static weft_status put_more(weft_h5 *file, const weft_outcome *outcome)
+/* The sum of a program's directory beside the run file. */
+static weft_status put_sum(weft_h5 *file, const char *path)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)weft_place_sum(path));
+    return weft_h5_put_attr(file, "/more", "files", text);
+}
+
+/* Writes /more, if the run `path` may be given more. The weights are those of /winner.
+ * EFILE. */
+static weft_status put_more(weft_h5 *file, const char *path, const weft_outcome *outcome)
 {
     int kept = !outcome->won.none && !(outcome->won.refitted > 0);
     if ((outcome->grows || outcome->longer) && kept) TRY(put_state(file, outcome));
     if (outcome->grows && kept) TRY(put_record(file, outcome));
     if (!outcome->longer) return WEFT_OK;
     TRY(put_jobs(file, &outcome->history));
+    TRY(put_sum(file, path));
     return weft_h5_put_long(file, "/more", "format", WEFT_RECORD_FORMAT);
 }
 
 /* ---- the whole ---- */
 
-static weft_status put_all(weft_h5 *file, const weft_outcome *outcome)
+static weft_status put_all(weft_h5 *file, const char *path, const weft_outcome *outcome)
 {
     TRY(put_texts(file, outcome));
     TRY(put_numbers(file, outcome));
     TRY(put_ledger(file, outcome->ledger));
     TRY(weft_history_put(file, &outcome->history));
     TRY(put_winner(file, outcome));
-    TRY(put_more(file, outcome));
+    TRY(put_more(file, path, outcome));
     TRY(put_times(file, outcome));
     return weft_h5_commit(file);
 }
@@ -259,7 +270,7 @@ weft_status weft_run_write(const char *path, const weft_outcome *outcome)
     weft_h5 file;
     weft_status st = weft_h5_create(&file, path, mem);
     if (st == WEFT_OK) {
-        st = put_all(&file, outcome);
+        st = put_all(&file, path, outcome);
         weft_h5_close(&file);
     }
     return st;
@@ -299,6 +310,9 @@ static weft_status read_record(weft_more *more, weft_h5 *file)
 static weft_status read_jobs(weft_more *more, int64_t won, weft_h5 *file)
 {
     int64_t all, format, at = 0;
+    const char *files = "";
+    TRY(weft_h5_find_attr(file, "/more", "files", &files));
+    more->files = strtoull(files, NULL, 16);
     TRY(weft_h5_read_long(file, "/more", "format", &format));
     if (format != WEFT_RECORD_FORMAT) return other_version(file);
     TRY(length_of(file, bytes_path, &more->n));
@@ -411,13 +425,13 @@ static weft_status restore_kept(const weft_more *more, const weft_rundir *rundir
 }
 
 /* Writes the state after the winner's job. Of programs its directory, which is beside the
- * run file, belongs to it. */
+ * run file, belongs to it; where that was changed since, the state counts as lost. */
 static weft_status restore_state(const weft_more *more, weft_rundir *rundir,
                                  const weft_state *state)
 {
     const weft_job *job = &more->record.job;
     weft_state_id id = {job->trial, job->id, state->nx, state->naux, more->record.hash};
-    if (!state->x) return WEFT_OK;
+    if (!state->x || weft_place_sum(rundir->path) != more->files) return WEFT_OK;
     weft_place_unkeep(rundir->path, job->trial, job->id);
     return weft_rundir_state_put(rundir, &id, state);
 }

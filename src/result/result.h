@@ -236,7 +236,8 @@ typedef struct weft_more {
     int64_t *bytes;      /* [n] */
     weft_state state;    /* of the winner, with what its clients keep in the file; x NULL:
                             there is none */
-    weft_winner winner;  /* of the file */
+    uint64_t files; /* sum of a program's directory when the run ended (weft_tree_sum) */
+    weft_winner winner;     /* of the file */
     weft_job_record record; /* of its job, with its rows */
 } weft_more;
 

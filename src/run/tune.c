@@ -204,6 +204,8 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
         weft_watchdog_start(run->world, run->opts.limits.watchdog, rundir->dir);
     TRY(begin_run(run, rundir, outcome.config));
     *begun = 1;
+    rundir->files = run->task->traits.files;
+    rundir->by_id = rundir->files || run->task->remote.trade;
     if (more) TRY(weft_more_restore(more, rundir));
     if (more && more->n == 0)
         weft_log(WEFT_INFO, "the run is complete and is given more: its %lld rounds stay",
@@ -214,7 +216,6 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
                  more ? "the run is complete and goes on" : "resumed",
                  (long long)rundir->past.done);
 
-    rundir->by_id = run->task->traits.files || run->task->remote.trade;
     weft_sched sched = sched_of(run, rundir);
     weft_status st = weft_sched_run(&sched);
     if (st == WEFT_OK && rundir->longer && sched.queue.replayed < rundir->past.done)

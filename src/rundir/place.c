@@ -230,6 +230,13 @@ weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
     return st;
 }
 
+uint64_t weft_place_sum(const char *path)
+{
+    WEFT_SCRATCH(tmp);
+    uint64_t sum;
+    return weft_tree_sum(best_of(path, tmp), &sum) == WEFT_OK ? sum : 0;
+}
+
 void weft_place_drop(const char *path)
 {
     WEFT_SCRATCH(tmp);

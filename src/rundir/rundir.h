@@ -72,6 +72,7 @@ typedef struct weft_rundir {
                     have other ids */
     int by_id;   /* 1: then only those of the same ids are used, as the task's states hold
                     them */
+    int files;   /* 1: each state has a directory of a program */
     int keeps; /* 1: the journals are kept when the run is complete, because jobs failed */
     weft_won won;        /* then the winner */
     weft_commit *commit; /* of the journal and the states, during a search; NULL: none */
@@ -113,6 +114,9 @@ WEFT_CHECKED weft_status weft_place_best(const char *path, int fresh, int files)
 
 /* Moves the directory of that job there, replacing that of an older run. EFILE. */
 WEFT_CHECKED weft_status weft_place_keep(const char *path, int64_t trial, int64_t job);
+
+/* Sum of NAME.best (weft_tree_sum); 0: it is not there, or cannot be read. */
+uint64_t weft_place_sum(const char *path);
 
 /* Removes the directory NAME.best of an older run, where this one has none. */
 void weft_place_drop(const char *path);
@@ -312,8 +316,9 @@ const char *weft_rundir_kept(const weft_rundir *rundir, int64_t trial, int64_t j
  * called. Called by a leader. */
 void weft_rundir_search(weft_rundir *rundir);
 
-/* Writes a state; to be called before its job is recorded. Outside of a search, where it
- * may be called, too, the file is not made durable. EFILE. */
+/* Writes a state, and the sum of its directory (weft_tree_sum) where a program has left
+ * one; to be called before its job is recorded. Outside of a search, where it may be
+ * called, too, the file is not made durable. EFILE. */
 WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
                                                const weft_state *state);
 
@@ -332,7 +337,8 @@ WEFT_CHECKED weft_status weft_rundir_over(weft_rundir *rundir);
 
 /* Reads a state whose lengths are given, and shares what is kept, or opens it where the
  * state has no directory; waits up to `seconds` for a file that does not
- * exist yet. EFILE: missing, damaged. Collective over team. */
+ * exist yet. EFILE: missing, damaged, also the directory of a program. Collective over
+ * team. */
 WEFT_CHECKED weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
                                                 const weft_state_id *id, double seconds,
                                                 weft_state *state);

@@ -39,6 +39,15 @@ static state_head head_of(const weft_rundir *rundir, const weft_state_id *id)
                         .real_bytes = (int64_t)sizeof(real)};
 }
 
+/* The parts of the file of a state, of which the last is that of a directory of a program.
+ */
+enum { HEAD, NUMBERS, DOUBLES, SUM, PARTS };
+
+static int parts_of(const weft_rundir *rundir)
+{
+    return rundir->files ? PARTS : SUM;
+}
+
 static const char *state_name(const weft_rundir *rundir, const weft_state_id *id,
                               weft_arena *mem)
 {
@@ -68,12 +77,16 @@ weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
 {
     WEFT_SCRATCH(tmp);
     state_head head = head_of(rundir, id);
-    const void *const at[] = {&head, state->x, state->aux};
+    uint64_t sum;
+    const void *const at[] = {&head, state->x, state->aux, &sum};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
-                            (size_t)id->naux * sizeof *state->aux};
+                            (size_t)id->naux * sizeof *state->aux, sizeof sum};
     const char *path = state_name(rundir, id, tmp);
     commit_kept(rundir, state, tmp);
-    weft_status st = weft_file_put_lazy(path, 3, at, bytes);
+    weft_status st = WEFT_OK;
+    if (rundir->files)
+        st = weft_tree_sum(weft_rundir_kept(rundir, id->trial, id->job, 0, tmp), &sum);
+    if (st == WEFT_OK) st = weft_file_put_lazy(path, parts_of(rundir), at, bytes);
     if (rundir->commit) weft_commit_file(rundir->commit, path);
     return weft_rundir_stuck(rundir, st);
 }
@@ -129,27 +142,48 @@ static weft_status take_kept(const weft_rundir *rundir, const weft_state_id *id,
     return st;
 }
 
+/* Looks, likewise, whether the directory of a program is as it was when the state was
+ * written: a file system that is cleaned takes one file and leaves the next. */
+static weft_status check_files(const weft_rundir *rundir, const weft_state_id *id,
+                               double seconds, uint64_t expected)
+{
+    WEFT_SCRATCH(tmp);
+    const char *dir = weft_rundir_kept(rundir, id->trial, id->job, 0, tmp);
+    double start = weft_now();
+    for (uint64_t sum;; weft_nap(LOOK_SECONDS)) {
+        TRY(weft_tree_sum(dir, &sum));
+        if (sum == expected) return WEFT_OK;
+        if (weft_now() - start < seconds) continue;
+        return weft_fail(
+            WEFT_EFILE, "%s is %s, which job %lld left and a later job needs", dir,
+            sum == 0 ? "missing" : "changed: files of it are missing or others",
+            (long long)id->job);
+    }
+}
+
 static weft_status load_state(const weft_rundir *rundir, const weft_state_id *id,
                               double seconds, weft_state *state)
 {
     WEFT_SCRATCH(tmp);
     const char *path = state_name(rundir, id, tmp);
     state_head expected = head_of(rundir, id), head;
+    uint64_t sum = 0;
     weft_status st = WEFT_OK;
     await(path, seconds);
-    void *const at[] = {&head, state->x, state->aux};
+    void *const at[] = {&head, state->x, state->aux, &sum};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
-                            (size_t)id->naux * sizeof *state->aux};
+                            (size_t)id->naux * sizeof *state->aux, sizeof sum};
     if (!weft_file_is(path))
         st = weft_fail(WEFT_EFILE,
                        "%s is missing, the state after job %lld, which a later job needs",
                        path, (long long)id->job);
     else
-        st = weft_file_load_parts(path, 3, at, bytes);
+        st = weft_file_load_parts(path, parts_of(rundir), at, bytes);
     if (st == WEFT_OK &&
         (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
         st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);
     if (st == WEFT_OK && state->kept) st = take_kept(rundir, id, seconds, state);
+    if (st == WEFT_OK && rundir->files) st = check_files(rundir, id, seconds, sum);
     return st;
 }
 

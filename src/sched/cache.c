@@ -225,6 +225,8 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
     if (st == WEFT_EFILE) {
         at = last_saved(sched, record, n, &last) + 1;
         st = repeat_jobs(sched, record, at, n, &last);
+        if (st == WEFT_EFILE && at > 0) /* another team has just removed that state */
+            st = repeat_jobs(sched, record, 0, n, &last);
     }
     if (st == WEFT_OK) st = copy_made(sched, &cached->id, state, &last.state);
     weft_own_drop(&last);

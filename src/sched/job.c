@@ -613,17 +613,19 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
     run.from = from;
     record.res.loss = told->res.loss;
     weft_status st = run_units(&run);
+    if (st == WEFT_OK && weft_state_hash(&out->state) != told->hash)
+        st = weft_fail(
+            WEFT_EFILE,
+            "job %lld was repeated to restore the state after it, with another "
+            "result, loss %.9g after %.9g: this program or machine is not the one "
+            "that did it; resume with that one, or start again by `weft tune "
+            "--force`",
+            (long long)told->job.id, record.res.loss, told->res.loss);
     if (st == WEFT_OK && record.res.loss != told->res.loss && sched->team->rank == 0)
         weft_log(WEFT_WARN,
                  "job %lld was repeated with another loss, %.9g after %.9g: it is no "
                  "function of its seed, so that the digest of this run is its own",
                  (long long)told->job.id, record.res.loss, told->res.loss);
-    if (st == WEFT_OK && weft_state_hash(&out->state) != told->hash)
-        st = weft_fail(WEFT_EFILE,
-                       "job %lld was repeated to restore the state after it, with another "
-                       "result: this program or machine is not the one that did it; resume "
-                       "with that one, or start again by `weft tune --force`",
-                       (long long)told->job.id);
     if (st == WEFT_OK && sched->team->rank == 0)
         weft_checkpoint_drop(sched->rundir, &record);
     if (st == WEFT_STOP)
