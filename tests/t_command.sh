@@ -222,7 +222,7 @@ for job in 3 9 11; do
     if [ $job = 11 ]; then
         cp -r "$tmp/r.d" "$tmp/kept" && rm "$tmp"/r.d/files-*/steps
         timeout "$net" "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-        [ $? = 3 ] && grep -q '^weft: .*/files-.* is changed: .*; put it back from a copy, or start again by' "$tmp/log"
+        [ $? = 3 ] && grep -q '^weft: .*/files-.* is not as it was: .*; put it back from a copy, or start again by' "$tmp/log"
         result $? "a directory that has lost a file is no directory to go on from"
         rm -r "$tmp/r.d" && mv "$tmp/kept" "$tmp/r.d"
     fi

@@ -309,7 +309,7 @@ saved() # WAY: what is there of the state after job 5 of the stopped run
 }
 for way in cut partly missing extended; do
     saved $way
-    resume 1 r && grep -q 'files-1-5 is .*, which job 5 left .* the jobs that led to it are repeated' "$tmp/log" &&
+    resume 1 r && grep -q 'files-1-5, which job 5 left .* the jobs that led to it are repeated' "$tmp/log" &&
         [ "$(digest "$tmp/r.h5")" = "$two" ]
     result $? "a saved state that is $way is made again, to the same digest"
 done

@@ -154,10 +154,10 @@ static weft_status check_files(const weft_rundir *rundir, const weft_state_id *i
         TRY(weft_tree_sum(dir, &sum));
         if (sum == expected) return WEFT_OK;
         if (weft_now() - start < seconds) continue;
-        return weft_fail(
-            WEFT_EFILE, "%s is %s, which job %lld left and a later job needs", dir,
-            sum == 0 ? "missing" : "changed: files of it are missing or others",
-            (long long)id->job);
+        return weft_fail(WEFT_EFILE, "%s, which job %lld left and a later job needs, %s",
+                         dir, (long long)id->job,
+                         sum == 0 ? "is missing"
+                                  : "is not as it was: a file is missing, new or changed");
     }
 }
 
