@@ -77,6 +77,47 @@ for name in short empty; do
     result $? "$name: a damaged end is found"
 done
 
+# ---- files that options name --------------------------------------------------------------
+
+# named KEY FILE ARGUMENT...: a search that reads FILE by that option is not resumed with another
+# FILE, nor made longer with it; with its own again it ends as one that was not stopped.
+named()
+{
+    key=$1 file=$2
+    shift 2
+    cp "$file" "$tmp/named" && "$weft" tune "$@" $key="$tmp/named" -o "$tmp/whole.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        ! "$weft" tune "$@" $key="$tmp/named" -o "$tmp/stopped.h5" --force run.time_limit=1e-9 >"$tmp/out" 2>"$tmp/log" &&
+        [ -d "$tmp/stopped.d" ]
+    result $? "$key: a search is stopped"
+    echo >>"$tmp/named"
+    "$weft" resume "$tmp/stopped.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    [ $? = 4 ] && grep -q "^weft: $key = .*named is not the file that .*stopped.h5 was begun with; put that back" "$tmp/log"
+    result $? "$key: it is not resumed with another file"
+    cp "$tmp/whole.h5" "$tmp/more.h5"
+    "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log"
+    [ $? = 4 ] && grep -q "^weft: $key = .*named is not the file" "$tmp/log"
+    result $? "$key: nor made longer"
+    cp "$file" "$tmp/named" && "$weft" resume "$tmp/stopped.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
+        [ "$(digest "$tmp/stopped.h5")" = "$(digest "$tmp/whole.h5")" ]
+    result $? "$key: it is with its own"
+}
+
+federated="inputs/demo-federated.ini run.data=$tmp/stored.h5 run.tuner=random run.mixing=none random.resource=2 fed.cohort=3
+    space.configs=4"
+awk 'BEGIN { print "client.lr\tclient.batch"; for (i = 1; i < 13; i++) print i / 10 "\t8" }' >"$tmp/list"
+awk 'BEGIN { print "1 2"; print "good 0.5 0.25" }' >"$tmp/vectors"
+# shellcheck disable=SC2086
+{
+    named device.file inputs/phones.tsv $federated device.speed=trace
+    named space.file "$tmp/list" $federated space.source=list client.momentum=0.5 client.dropout=0 client.epochs=1 \
+        server.lr=1 server.momentum=0
+    named replay.table inputs/replay.tsv inputs/replay.ini run.tuner=random random.resource=1 space.source=random space.configs=6
+    named sgd.vectors "$tmp/vectors" inputs/mr-cnn.ini run.data="$tmp/documents.h5" sgd.folds=0 random.resource=1 space.configs=3 \
+        train.lr="0.5 .. 1"
+}
+
+# ---- without checksums -----------------------------------------------------------------------
+
 # Without its checksums, as other programs leave it that change it, a data set is refused, a run
 # file read with a warning.
 perl -e 'for (@ARGV) { open my $h, "<:raw", $_; seek $h, -32, 2; read $h, my $n, 8; truncate $_, unpack "Q<", $n }' \

@@ -354,6 +354,7 @@ weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, void *self)
         const weft_opt *opt = weft_opt_find(kind->opts, entry->key);
         if (!opt && kind->opts != weft_own_keys) return unknown_key(conf, kind, entry);
         entry->used = 1;
+        entry->names_file = opt && opt->names_file;
         if (opt) TRY(bind_entry(conf, entry, opt, self));
     }
     return WEFT_OK;

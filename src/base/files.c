@@ -23,8 +23,8 @@
 
 /* ---- directory trees ---- */
 
-/* Symbolic links are copied as links and never followed; sockets, pipes and devices are
- * left out. */
+/* Symbolic links below the root are copied as links and never followed; sockets, pipes and
+ * devices are left out. */
 
 /* A walk through a tree. `visit` is called for each file and directory, with `at` its path
  * below the root ("" the root itself, "/a/b"), for a directory before its contents. */
@@ -52,7 +52,7 @@ static weft_status visit(struct walk *walk, const char *at)
     WEFT_SCRATCH(tmp);
     const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
     weft_status st = WEFT_OK;
-    if (lstat(path, &info) != 0)
+    if ((*at ? lstat : stat)(path, &info) != 0)
         st = tree_fail("read", path, errno);
     else
         st = walk->visit(walk, at, &info, tmp);

@@ -135,6 +135,7 @@ static weft_status put_texts(weft_h5 *file, const weft_outcome *outcome)
         {"mixing", outcome->opts->mixing},
         {"data", outcome->opts->data},
         {"data_digest", outcome->data_digest},
+        {"files", outcome->files ? outcome->files : ""},
         {"started", weft_time_text(outcome->began, file->mem)},
         {"directory", outcome->directory ? outcome->directory : ""},
         {"config", outcome->config},
@@ -234,7 +235,7 @@ static weft_status put_sum(weft_h5 *file, const char *path)
 {
     char text[24];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)weft_place_sum(path));
-    return weft_h5_put_attr(file, "/more", "files", text);
+    return weft_h5_put_attr(file, "/more", "best", text);
 }
 
 /* Writes /more, if the run `path` may be given more. The weights are those of /winner.
@@ -310,9 +311,9 @@ static weft_status read_record(weft_more *more, weft_h5 *file)
 static weft_status read_jobs(weft_more *more, int64_t won, weft_h5 *file)
 {
     int64_t all, format, at = 0;
-    const char *files = "";
-    TRY(weft_h5_find_attr(file, "/more", "files", &files));
-    more->files = strtoull(files, NULL, 16);
+    const char *best = "";
+    TRY(weft_h5_find_attr(file, "/more", "best", &best));
+    more->best = strtoull(best, NULL, 16);
     TRY(weft_h5_read_long(file, "/more", "format", &format));
     if (format != WEFT_RECORD_FORMAT) return other_version(file);
     TRY(length_of(file, bytes_path, &more->n));
@@ -360,6 +361,7 @@ static weft_status read_head(weft_more *more, weft_h5 *file)
                          file->path, numbers, numbers);
     TRY(weft_h5_read_attr(file, "/", "config", &more->config));
     TRY(weft_h5_read_attr(file, "/", "data_digest", &more->data));
+    TRY(weft_h5_find_attr(file, "/", "files", &more->files));
     TRY(weft_h5_read_attr(file, "/", "directory", &more->directory));
     if (!*more->directory) more->directory = NULL;
     TRY(weft_h5_read_num(file, "/", "setup_seconds", &more->setup));
@@ -431,7 +433,7 @@ static weft_status restore_state(const weft_more *more, weft_rundir *rundir,
 {
     const weft_job *job = &more->record.job;
     weft_state_id id = {job->trial, job->id, state->nx, state->naux, more->record.hash};
-    if (!state->x || weft_place_sum(rundir->path) != more->files) return WEFT_OK;
+    if (!state->x || weft_place_sum(rundir->path) != more->best) return WEFT_OK;
     weft_place_unkeep(rundir->path, job->trial, job->id);
     return weft_rundir_state_put(rundir, &id, state);
 }

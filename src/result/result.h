@@ -188,9 +188,9 @@ enum { WEFT_NTIME = 6 };
 typedef struct weft_outcome {
     const weft_run_opts *opts;
     const weft_space *space;
-    const char *data_digest;
-    weft_likeness like;      /* of the data */
-    const weft_vocab *vocab; /* words that the weights refer to; NULL: none */
+    const char *data_digest, *files; /* of the data; sums of files that options name */
+    weft_likeness like;              /* of the data */
+    const weft_vocab *vocab;         /* words that the weights refer to; NULL: none */
     int ranks, teams;
     int64_t configs; /* of the search */
     int grows;       /* 1: its only job may be given more */
@@ -227,8 +227,9 @@ WEFT_CHECKED weft_status weft_run_write(const char *path, const weft_outcome *ou
 
 /* What a complete run leaves in its run file, /more, so that it can be given more. */
 typedef struct weft_more {
-    const char *config, *data,
-        *directory;       /* text, digest of the data, where it was begun */
+    const char *config, *data, *files,
+        *directory; /* text, digest of the data, sums of files that options name, where
+                       it was begun */
     double setup, search; /* seconds so far */
     int64_t teams;
     int64_t n;           /* records of jobs for a longer search; 0: more resource */
@@ -236,7 +237,7 @@ typedef struct weft_more {
     int64_t *bytes;      /* [n] */
     weft_state state;    /* of the winner, with what its clients keep in the file; x NULL:
                             there is none */
-    uint64_t files; /* sum of a program's directory when the run ended (weft_tree_sum) */
+    uint64_t best; /* sum of a program's directory when the run ended (weft_tree_sum) */
     weft_winner winner;     /* of the file */
     weft_job_record record; /* of its job, with its rows */
 } weft_more;

@@ -374,6 +374,7 @@ static void describe(const weft_run *run, const weft_sched *sched,
     outcome->opts = &run->opts;
     outcome->space = &run->space;
     outcome->data_digest = run->data.digest;
+    outcome->files = rundir->about.files;
     outcome->like = weft_data_likeness(&run->data);
     outcome->ranks = run->world->size;
     outcome->teams = run->teams;

@@ -269,6 +269,7 @@ weft_status weft_run_keys(weft_run *run, int fresh)
             weft_entry *entry = &run->conf->entry[e];
             if (strcmp(entry->section, section->kind->name) != 0) continue;
             entry->used = 1;
+            entry->names_file = 0;
             if (fresh) TRY(check_unused(run, section, entry));
         }
     }

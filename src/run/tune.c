@@ -3,6 +3,7 @@
 #include "run.h"
 #include "rundir/rundir.h"
 #include "weft/base/base.h"
+#include "weft/base/files.h"
 #include "weft/math/kernels.h"
 #include "weft/run/run.h"
 #include "weft/store/file.h"
@@ -113,7 +114,44 @@ static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
                      rundir->path, rundir->path);
 }
 
-/* Checks that need task and data; a resumed run must have the same data. */
+/* "device.file=SUM ": what is in a file that an option names; 0: the value names none. */
+static const char *sum_of(const weft_entry *entry, weft_arena *mem)
+{
+    uint64_t sum;
+    if (weft_tree_sum(entry->value, &sum) != WEFT_OK) sum = 0;
+    return weft_arena_text(mem, "%s.%s=%016llx ", entry->section, entry->key,
+                           (unsigned long long)sum);
+}
+
+/* Those of all options that the run reads. */
+static const char *sums_of(const weft_run *run)
+{
+    const char *text = "";
+    for (int i = 0; i < run->conf->n; i++) {
+        const weft_entry *entry = &run->conf->entry[i];
+        if (!entry->names_file) continue;
+        text = weft_arena_text(run->mem, "%s%s", text, sum_of(entry, run->mem));
+    }
+    return text;
+}
+
+/* Checks that a resumed run finds the files that its options name as they were. */
+static weft_status check_files(const weft_run *run, const weft_rundir *rundir)
+{
+    for (int i = 0; i < run->conf->n && rundir->about.files; i++) {
+        const weft_entry *entry = &run->conf->entry[i];
+        const char *begun = weft_arena_text(run->mem, "%s ", rundir->about.files);
+        if (!entry->names_file || strstr(begun, sum_of(entry, run->mem))) continue;
+        return weft_fail(
+            WEFT_EDATA,
+            "%s.%s = %s is not the file that %s was begun with; put that back, "
+            "or begin anew by `weft tune --force`",
+            entry->section, entry->key, entry->value, rundir->path);
+    }
+    return WEFT_OK;
+}
+
+/* Checks that need task and data; a resumed run must have the same data. Collective. */
 static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
 {
     if (rundir->grown && run->begun.growth == WEFT_MORE_RESOURCE)
@@ -123,6 +161,7 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
                          "run.disk = %g: the directories of task %s cannot be recomputed; "
                          "leave it out",
                          run->opts.limits.disk, run->opts.task);
+    TRY(weft_agree(run->world->rank == 0 ? check_files(run, rundir) : WEFT_OK, run->world));
     const char *origin = weft_run_origin(run);
     size_t data = strlen(run->data.digest);
     const char *begun = rundir->about.data;
@@ -150,6 +189,7 @@ static weft_status begin_run(const weft_run *run, weft_rundir *rundir, const cha
         states * weft_state_bytes(&size) + 1e6 + 2 * weft_state_kept_bytes(&size);
     weft_tables tables = weft_run_tables(run);
     rundir->tables = weft_tables_text(&tables, run->mem);
+    if (!rundir->about.files) rundir->about.files = sums_of(run);
     if (!rundir->conf)
         return weft_rundir_begin(rundir, config, weft_run_origin(run), space);
     return rundir->grown ? weft_rundir_grow(rundir, rundir->grown) : WEFT_OK;
@@ -475,6 +515,7 @@ static weft_status extend(const char *path, const struct changes *typed, weft_gr
     if (st == WEFT_OK) {
         rundir.directory = more.directory;
         rundir.about.data = more.data;
+        rundir.about.files = more.files;
         st = go_on(&rundir, WEFT_RESUME, typed, &more, more.config);
     }
     weft_winner_close(&more.winner);

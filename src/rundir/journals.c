@@ -51,9 +51,11 @@ static const char about_section[] = "journal";
 static const char *about_text(const weft_about *about, weft_arena *mem)
 {
     return weft_arena_text(
-        mem, "[%s]\ndata = %s\nbegan = %lld\nreal_bytes = %d\nrecords = %d\nversion = %s\n",
-        about_section, about->data, (long long)about->began, (int)sizeof(real),
-        WEFT_RECORD_FORMAT, WEFT_VERSION);
+        mem,
+        "[%s]\ndata = %s\nfiles = %s\nbegan = %lld\nreal_bytes = %d\nrecords = %d\n"
+        "version = %s\n",
+        about_section, about->data, about->files ? about->files : "",
+        (long long)about->began, (int)sizeof(real), WEFT_RECORD_FORMAT, WEFT_VERSION);
 }
 
 /* What another version says of itself may have any keys. */
@@ -77,6 +79,7 @@ weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
                          dir, records, note(&conf, "version", "of another version"),
                          WEFT_RECORD_FORMAT);
     *out = (weft_about){.data = note(&conf, "data", ""),
+                        .files = note(&conf, "files", NULL),
                         .began = strtoll(note(&conf, "began", "0"), NULL, 10),
                         .real_bytes = atoi(note(&conf, "real_bytes", "0")),
                         .version = note(&conf, "version", "")};

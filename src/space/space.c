@@ -24,13 +24,15 @@ static const weft_opt space_opts[] = {
     WEFT_TEXT_OPT("file", weft_space, file, "",
                   "list of configurations, TAB separated, options named in the first line, "
                   "or here, \"rff.gamma=1 logistic.C=3, rff.gamma=2 ...\"; "
-                  "ranges are extended to hold its values"),
+                  "ranges are extended to hold its values",
+                  .names_file = 1),
     WEFT_TEXT_OPT(
         "first", weft_space, first, "",
         "configurations that the search begins with: defaults, that of the "
         "options' defaults or what is next to them in the ranges; or a list as in "
         "file; axes that are not columns, and values \"-\", are drawn; not given: of "
-        "federations and networks the defaults, else none"),
+        "federations and networks the defaults, else none",
+        .names_file = 1),
     WEFT_TEXT_OPT("prior", weft_space, prior, "",
                   "trials that the sampler is told before its first proposal: run files, "
                   "tables of axes, resource and loss, or a list as in file with these; the "

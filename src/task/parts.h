@@ -47,7 +47,8 @@ typedef struct weft_word_keys {
         WEFT_TEXT_OPT(                                                                     \
             "vectors", task, keys.vectors, "",                                             \
             "documents: file of word vectors in word2vec's text or binary format. Words "  \
-            "that are not in it, or all without a file, begin with U(-0.25, 0.25)"),       \
+            "that are not in it, or all without a file, begin with U(-0.25, 0.25)",        \
+            .names_file = 1),                                                              \
         WEFT_INT_OPT("dim", task, keys.dim, "300", 1, 4096,                                \
                      "documents: length of word vectors, if no file is given")
 

@@ -80,8 +80,10 @@ typedef struct weft_opt {
     const char *about;   /* one line, with the unit */
     weft_axis_role role; /* see weft_opt_tunable */
     int own;             /* 1: a key of the user's, whose `def` is only some value */
-    int leads;           /* 1: most depends on it, as on a learning rate: searches that take
-                            axes one by one begin with it */
+    int names_file; /* 1: the value may name a file that the run reads, which a resume is
+                       to find as it was */
+    int leads;      /* 1: most depends on it, as on a learning rate: searches that take
+                       axes one by one begin with it */
 } weft_opt;
 
 /* The rows of a table. The option sets `member` of the struct `object`: a member of another
@@ -161,6 +163,7 @@ typedef struct weft_entry {
     const char *file; /* file that it is from, "command line" or "default" */
     int line;         /* 0 for the command line, -1 for a default */
     int used;         /* 1: the run has read it */
+    int names_file;   /* 1: likewise, and that option's value may name a file */
 } weft_entry;
 
 /* All entries, in the order in which their keys first appeared. An entry of a later source

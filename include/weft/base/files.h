@@ -110,8 +110,8 @@ WEFT_CHECKED weft_status weft_tree_copy(const char *from, const char *to);
 /* Writes all files in a directory through to the disk (fsync; one syncfs for many), so that
  * they survive a crash of the node. EFILE. */
 WEFT_CHECKED weft_status weft_tree_sync(const char *path);
-/* *sum: 64 bits that depend on every name and byte in a directory, not on modes and times;
- * 0: there is no directory. Reads all of it. EFILE. */
+/* *sum: 64 bits that depend on every name and byte in a directory, or on the bytes of a
+ * file, not on modes and times; 0: there is neither. Reads all of it. EFILE. */
 WEFT_CHECKED weft_status weft_tree_sum(const char *path, uint64_t *sum);
 /* Removes a directory and everything in it, as far as permissions allow; does nothing if
  * there is none. Symbolic links are not followed. */

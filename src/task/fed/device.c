@@ -54,7 +54,8 @@ static const weft_opt device_opts[] = {
     WEFT_REAL_OPT("over", weft_device, over, "1", 1, 100,
                   "devices started per device needed (over-selection); a round ends when "
                   "enough have answered, and the others have no score"),
-    WEFT_TEXT_OPT("file", weft_device, file, "", "speed = trace: table of devices"),
+    WEFT_TEXT_OPT("file", weft_device, file, "", "speed = trace: table of devices",
+                  .names_file = 1),
     {0},
 };
 

@@ -250,7 +250,8 @@ static weft_status read_table(const char *path, const replay_names *names,
 static const weft_opt replay_opts[] = {
     WEFT_TEXT_OPT("table", replay_task, path, "",
                   "TAB-separated file. First line: the names config, resource, the loss "
-                  "and any others; then a line for each point of a learning curve"),
+                  "and any others; then a line for each point of a learning curve",
+                  .names_file = 1),
     WEFT_TEXT_OPT("loss", replay_task, names.loss, "loss",
                   "column that is minimised; inf where a training diverged"),
     WEFT_TEXT_OPT(
