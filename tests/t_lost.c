@@ -147,7 +147,7 @@ static void test_checkpoint(void)
         weft_job_record_room(&found, 1, UNITS, 1, mem);
         weft_state from = {
             .x = WEFT_NEW(mem, real, NX), .nx = NX, .aux = WEFT_NEW(mem, double, 1)};
-        weft_checkpoint_read(&rundir, &found, &from, mem);
+        weft_checkpoint_read(&rundir, &found, &from, 0, mem);
         int same = found.done == DONE && from.x[0] >= 1;
         int none = found.done == 0 && !(from.x[0] > 0);
         if (i < 9 * n) anew &= none;

@@ -70,6 +70,9 @@ done
 set -- run.tuner=sha sha.reduction=2 sha.eliminations=2 sha.max_resource=9 space.configs=4
 "$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" --force "$@" >"$tmp/out" 2>"$tmp/log"
 whole=$(digest)
+run 1 "$@" run.disk=1e-7 run.checkpoint=1e-6
+! grep -q 'is damaged' "$tmp/log"
+result $? "a job that is repeated does not call its checkpoint of the first time damaged"
 run 1 "$@" run.disk=1e-7 run.time_limit=1e-9
 status=$?
 for _ in $(seq 60); do

@@ -6,6 +6,7 @@
 #include "weft/store/h5.h"
 
 #include <hdf5.h>
+#include <sys/wait.h>
 
 /* ---- HDF5 ---- */
 
@@ -447,6 +448,57 @@ static void test_elsewhere(void)
     }
 }
 
+/* One number, so often that two versions differ in every block. */
+static weft_status write_version(int32_t version)
+{
+    enum { N = 20000 };
+    weft_h5 file;
+    int32_t *x = WEFT_NEW(mem, int32_t, N);
+    for (int i = 0; i < N; i++) x[i] = version + i;
+    TRY(weft_h5_create(&file, at("again.h5"), mem));
+    weft_status st = weft_h5_put(&file, "/x", WEFT_H5_I32, 1, (const int64_t[]){N}, x, 0,
+                                 "version", "none");
+    if (st == WEFT_OK) st = weft_h5_commit(&file);
+    weft_h5_close(&file);
+    return st;
+}
+
+/* Opens and reads all of a file that a child process replaces again and again. */
+static int open_often(pid_t child, int *opened)
+{
+    int status, good = 1;
+    for (*opened = 0; waitpid(child, &status, WNOHANG) == 0; ++*opened) {
+        size_t mark = weft_arena_mark(mem);
+        weft_h5 file;
+        weft_status st = weft_h5_open(&file, at("again.h5"), mem);
+        if (st == WEFT_OK) st = weft_h5_verify(&file);
+        if (st != WEFT_OK) note("%s", weft_error());
+        good &= st == WEFT_OK;
+        weft_h5_close(&file);
+        weft_arena_reset(mem, mark);
+    }
+    if (status != 0) note("status %d", status);
+    return good && status == 0;
+}
+
+static void test_replaced(void)
+{
+    enum { VERSIONS = 400 };
+    weft_h5 file;
+    int opened, good;
+    must(write_version(0));
+    must(weft_h5_open(&file, at("again.h5"), mem));
+    must(write_version(1));
+    ok(weft_h5_verify(&file) == WEFT_OK, "a file that is open is whole, also if replaced");
+    weft_h5_close(&file);
+    pid_t child = fork();
+    for (int i = 2; child == 0; i++)
+        if (i == VERSIONS || write_version(i) != WEFT_OK) _exit(i < VERSIONS);
+    good = open_often(child, &opened);
+    ok(good && opened > 0, "it can be opened at the moment when it is replaced");
+    unlink(at("again.h5"));
+}
+
 int main(void)
 {
     disk_begin();
@@ -454,5 +506,5 @@ int main(void)
     return TESTS(test_types, test_rows, test_growing, test_texts, test_names, test_broken,
                  test_floats_for_whole_numbers, test_open_elsewhere, test_announced,
                  test_kept, test_read_only, test_full, test_file, test_elsewhere,
-                 files_closed);
+                 test_replaced, files_closed);
 }

@@ -334,8 +334,13 @@ weft_status weft_summary_read(weft_summary *summary, const char *path, weft_aren
 {
     weft_h5 file;
     static const weft_metric none[] = {{0}};
-    *summary = (weft_summary){.path = path, .scores = none, .rows = none};
-    if (weft_run_is_unfinished(path)) return read_unfinished(summary, mem);
+    const weft_summary empty = {.path = path, .scores = none, .rows = none};
+    *summary = empty;
+    if (weft_run_is_unfinished(path)) {
+        weft_status st = read_unfinished(summary, mem);
+        if (weft_run_is_unfinished(path)) return st;
+        *summary = empty; /* the run has ended since: its directory was just removed */
+    }
     TRY(weft_run_file(&file, path, mem));
     weft_status st = read_all(&file, summary);
     weft_h5_close(&file);

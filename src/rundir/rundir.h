@@ -356,10 +356,12 @@ WEFT_CHECKED weft_status weft_checkpoint_write(const weft_rundir *rundir,
 
 /* Reads a checkpoint. If there is none, record and state stay as before the first unit;
  * likewise if it is of another trial, and with a warning if it, or what it says is kept, is
- * damaged, or of another job of this one. Arrays that the record does not have are
- * allocated from mem. */
+ * damaged, or of another job of this one. again 1: the job is repeated, without a warning:
+ * the checkpoint may be that of the first time, or of another team, which kept elsewhere
+ * what clients keep, and which may just be removed. Arrays that the record does not have
+ * are allocated from mem. */
 void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
-                          weft_state *state, weft_arena *mem);
+                          weft_state *state, int again, weft_arena *mem);
 
 /* Removes the checkpoint that a job may have, with the next commit. By a leader. */
 void weft_checkpoint_drop(weft_rundir *rundir, const weft_job_record *record);

@@ -338,7 +338,7 @@ static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
         packed != data + sizeof head + nx + naux ||
         !weft_job_record_read(&past, packed, mem))
         return 0;
-    *other = past.job.trial != record->job.trial || past.job.index != record->job.index;
+    *other |= past.job.trial != record->job.trial || past.job.index != record->job.index;
     if (!is_shorter(&past.job, &record->job) || past.res.nmetric != record->res.nmetric ||
         past.ncolumn != record->ncolumn || past.done < 1 || past.done >= record->nunit)
         return 0;
@@ -354,12 +354,12 @@ static int take_checkpoint(const weft_rundir *rundir, weft_job_record *record,
 }
 
 void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
-                          weft_state *state, weft_arena *mem)
+                          weft_state *state, int again, weft_arena *mem)
 {
     WEFT_SCRATCH(tmp);
     const char *path = weft_checkpoint_name(rundir, record->job.id, tmp);
     int64_t units = record->nunit;
-    int other = 0;
+    int other = again;
     if (weft_file_is(path) && !take_checkpoint(rundir, record, state, &other, mem, tmp)) {
         weft_job_record_room(record, record->res.nmetric, units, record->ncolumn, mem);
         weft_result_begin(&record->res, &record->job);

@@ -371,7 +371,7 @@ static weft_status begin_job(job_run *run)
     weft_result_begin(&record->res, &record->job);
     if (sched->rundir && run->units > 1) {
         if (sched->team->rank == 0)
-            weft_checkpoint_read(sched->rundir, record, &run->state, run->mem);
+            weft_checkpoint_read(sched->rundir, record, &run->state, run->again, run->mem);
         run->done = record->done;
         weft_bcast(sched->team, &run->done, sizeof run->done, 0);
     }

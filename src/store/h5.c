@@ -42,7 +42,7 @@ static weft_h5 closed(const char *path, weft_arena *mem)
                      .mem = mem};
 }
 
-weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem)
+static weft_status open_once(weft_h5 *file, const char *path, weft_arena *mem)
 {
     *file = closed(path, mem);
     struct stat info;
@@ -63,6 +63,19 @@ weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem)
         if (file->file < 0) st = weft_h5_fail(file, "open", "");
     }
     weft_h5_drop(list);
+    if (file->io->seal) close(file->io->seal->fd);
+    return st;
+}
+
+/* A file that is replaced between the two looks at it, as that of a run which is made
+ * longer, is opened again. */
+weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem)
+{
+    weft_status st = open_once(file, path, mem);
+    while (file->io->replaced) {
+        weft_h5_close(file);
+        st = open_once(file, path, mem);
+    }
     return st;
 }
 
@@ -170,10 +183,7 @@ weft_status weft_h5_verify(weft_h5 *file)
                  "program: damage to it would not be seen",
                  file->path);
     if (file->io->seal == NULL) return WEFT_OK;
-    int fd = open(file->path, O_RDONLY);
-    if (fd < 0) return weft_file_fail("read", file->path, errno);
-    int err = weft_seal_verify(file->io->seal, fd);
-    close(fd);
+    int err = weft_seal_verify(file->io->seal, file->io->fd);
     TRY(weft_h5_sound(file));
     return err == 0 ? WEFT_OK : weft_file_fail("read", file->path, err);
 }

@@ -29,6 +29,8 @@ typedef struct weft_seal weft_seal;
 typedef struct weft_h5io {
     int error;       /* first errno of reading or writing, 0 */
     weft_seal *seal; /* of a file that is read; NULL: it is written, or has none */
+    int fd;          /* of the open file; its name may have become that of another one */
+    int replaced;    /* 1: it had, when the seal was read already */
     int64_t raw_at;  /* the bytes that HDF5 last read of a dataset: */
     size_t raw;      /* so many from there on */
 } weft_h5io;
@@ -48,6 +50,7 @@ WEFT_CHECKED weft_status weft_h5_text_attr(const weft_h5 *file, hid_t object,
 /* The checksums of a file that is open for reading. */
 struct weft_seal {
     const char *path;
+    int fd;                /* of the file that has it, until that is open */
     int64_t bytes, nblock; /* that are sealed: the HDF5 file; blocks of them */
     uint64_t *sum;         /* [nblock] */
     uint8_t *sound;        /* [nblock] 1: was read and found right */
@@ -58,7 +61,7 @@ struct weft_seal {
 /* Appends its seal to a file that is whole. 0, or the errno. Cost: reads it once. */
 int weft_seal_append(const char *path);
 /* Reads the seal of a file; *out NULL where it has none. EFILE: the seal is damaged. Owned
- * by mem. */
+ * by mem, but for its fd, which the caller closes. */
 WEFT_CHECKED weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem);
 /* Compares the blocks of bytes [at, at + n), which must be sealed, of the file, which is in
  * memory, if they were not before. 0: a block is damaged. */

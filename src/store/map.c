@@ -67,13 +67,10 @@ static int map_file(weft_h5 *file)
     int i = 0;
     while (i < MAX_VIEWS && view[i].base) i++;
     if (i == MAX_VIEWS) return EMFILE;
-    int fd = open(file->path, O_RDONLY);
-    if (fd < 0) return errno;
     catch_lost();
-    void *base = mmap(NULL, (size_t)file->io->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
-    int err = base == MAP_FAILED ? errno : 0;
-    close(fd);
-    if (err != 0) return err;
+    void *base =
+        mmap(NULL, (size_t)file->io->seal->bytes, PROT_READ, MAP_SHARED, file->io->fd, 0);
+    if (base == MAP_FAILED) return errno;
     view[i].bytes = (size_t)file->io->seal->bytes;
     view[i].lost = 0;
     view[i].base = base;

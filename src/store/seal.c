@@ -179,7 +179,7 @@ weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
     struct stat info;
     int err = fstat(fd, &info) != 0 ? errno : 0;
     if (err == 0) err = take_seal(fd, (int64_t)info.st_size, out, mem);
-    close(fd);
+    if (*out == NULL) close(fd);
     if (err == EBUSY)
         return weft_fail(
             WEFT_EFILE,
@@ -194,7 +194,9 @@ weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
                          "make the file again, or copy it again from where it is whole",
                          path);
     if (err != 0) return weft_file_fail("read", path, err);
-    if (*out != NULL) (*out)->path = weft_arena_text(mem, "%s", path);
+    if (*out == NULL) return WEFT_OK;
+    (*out)->path = weft_arena_text(mem, "%s", path);
+    (*out)->fd = fd;
     return WEFT_OK;
 }
 
@@ -282,6 +284,14 @@ static haddr_t sealed_length(const struct handle *handle)
     return fstat(handle->fd, &info) == 0 ? (haddr_t)info.st_size : 0;
 }
 
+/* 1 if both are open on one file, whose number no other has as long as they are. */
+static int is_one_file(int fd, int other)
+{
+    struct stat info, more;
+    return fstat(fd, &info) == 0 && fstat(other, &more) == 0 &&
+           info.st_dev == more.st_dev && info.st_ino == more.st_ino;
+}
+
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t limit)
 {
     (void)limit;
@@ -292,6 +302,8 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t
         (*io)->error = errno;
         return NULL;
     }
+    (*io)->fd = fd;
+    (*io)->replaced = (*io)->seal != NULL && !is_one_file((*io)->seal->fd, fd);
     struct handle *handle = calloc(1, sizeof *handle);
     weft_check(handle != NULL, "out of memory");
     handle->fd = fd;

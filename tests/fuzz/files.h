@@ -207,6 +207,7 @@ static void make_wholes(void)
                    "%s", weft_error());
         weft_seal *seal;
         weft_check(weft_seal_open(path, &seal, mem) == WEFT_OK && seal, "no checksums");
+        close(seal->fd);
         whole->body = (size_t)seal->bytes;
     }
 }

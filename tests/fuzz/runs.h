@@ -223,7 +223,7 @@ static void run_checkpoint(struct input in)
     uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
     if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
     fuzz_file("run.d/checkpoint-0", (struct input){bytes, n});
-    weft_checkpoint_read(&rundir, &record, &state, mem);
+    weft_checkpoint_read(&rundir, &record, &state, 0, mem);
     weft_check(record.done >= 0 && record.done < UNITS && record.nunit == UNITS,
                "%lld of %lld units", (long long)record.done, (long long)record.nunit);
     for (int64_t i = 0; i < record.done * record.ncolumn; i++) record.row[i] += 1;
