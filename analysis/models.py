@@ -260,7 +260,7 @@ def words(tokenizer, text):
         text = re.sub(r"[^A-Za-z0-9(),!?'`]", " ", text)
         return re.sub(r"('s|'ve|n't|'re|'d|'ll)", r" \1", re.sub(r"([(),!?])", r" \1 ", text)).lower().split()
     if tokenizer == "split":
-        kind = lambda c: 2 if c.isspace() else unicodedata.category(c)[0] in "MPS"
+        kind = lambda c: unicodedata.category(c)[0] in "MPS"
         return re.findall(r"\S+", "".join(c if not i or kind(c) == kind(text[i - 1]) else " " + c for i, c in enumerate(text)))
     if tokenizer == "remove":
         text = "".join(c for c in text if unicodedata.category(c)[0] not in "MPS")

@@ -88,6 +88,10 @@ def data(page, path):
         assert [s == "failed" for s in run["state"]] == [not np.isfinite(e["loss"][i]) for i in at]
         assert run["winner"]["row"] < 0 or not f.winner or run["id"][run["winner"]["row"]] == f.winner["trial"]
         config = [f.config(t) for t in f.trials]
+    names = sorted((k for k in f.winner if k.startswith(("test_", "valid_")) and np.isfinite(f.winner[k])),
+                   key=lambda k: (k.startswith("valid"), k.partition("_")[2] not in ("error", "loss"), k))
+    assert [name for name, _ in run["winner"]["scores"]] == [k.replace("_", " ", 1) for k in names]
+    same("scores", [s for _, s in run["winner"]["scores"]], [f.winner[k] for k in names])
     assert [a["name"] for a in run["axes"]] == f.axes
     for k, axis in enumerate(run["axes"]):
         value = [f.value[f.ids == c][0, k] for c in config]

@@ -95,6 +95,14 @@ cp "$tmp/tables/claims-arms.tsv" "$tmp/before.tsv"
 "$python" analysis/claims.py "$tmp"/runs/*.h5 -d "$tmp/tables" >"$tmp/out" 2>"$tmp/log" &&
     cmp -s "$tmp/before.tsv" "$tmp/tables/claims-arms.tsv"
 result $? "runs that are there are not added twice"
+cmp -s "$tmp/out" "$tmp/tables/claims.md" && [ "$(grep -c '^## Paired arms$\|^## Methods$' "$tmp/out")" = 2 ]
+result $? "arms and methods are in the report"
+mkdir "$tmp/arms" && cp "$tmp/before.tsv" "$tmp/arms/claims-arms.tsv" && "$python" analysis/claims.py -d "$tmp/arms" >"$tmp/out" 2>"$tmp/log" &&
+    ! grep -q '^## Methods$' "$tmp/out"
+result $? "which has no part for what was not run"
+awk -F '\t' -v OFS='\t' 'NR == 1 { while ($++c != "centre"); } $1 == "stay" { $c = $c "1" } 1' "$tmp/before.tsv" >"$tmp/arms/claims-arms.tsv"
+! "$python" analysis/claims.py -d "$tmp/arms" >"$tmp/out" 2>"$tmp/log" && grep -q '^seed 1, arm [0-9]*: [a-z0-9]* and [a-z0-9]* have other centres$' "$tmp/log"
+result $? "arms with other centres are no pair"
 
 # The gain of arm 1, seed 2, by the adaptive step, from the run files themselves.
 "$python" - "$tmp" >"$tmp/out" 2>"$tmp/log" <<'END'

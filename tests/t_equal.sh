@@ -100,4 +100,6 @@ line() # METHOD MAPS SEED COST TOTAL VALID TEST
     grep -q '^random is as good on validation after 2.5 times .* (2 to 3; searches end after 6.67 or more)' "$tmp/out" &&
     grep -q '^| 64 | 2 | 5.50 +- 6.35 | 10.00 +- 0.00 | 11.00 +- 0.00 | 15.00 +- 63.53 | ' "$tmp/out"
 result $? "errors at multiples of the time, differences and intervals are those by hand"
+awk -F '|' '/^[|]/ { if (n && NF != n) exit 1; n = NF } !/^[|]/ { n = 0 }' "$tmp/out"
+result $? "all lines of a table have as many cells"
 echo "1..$count"

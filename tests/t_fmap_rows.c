@@ -192,6 +192,9 @@ static void test_sample(int document)
     ok(fit_of(just) == first, "a fit of 40 %s has the bits of one where no others are",
        what);
     is_near(just->res.loss, loss, 0, "so has its loss");
+    some->state = weft_state_new(task, some->self, &some->job, mem);
+    go_on(some, 40);
+    ok(fit_of(some) == first, "another trial of 40 %s has the same", what);
     go_on(some, 50);
     is_near(some->res.cost, 90, 0, "a trial that goes on fits those that it had, too");
     just = stand_up(document, 90, "");

@@ -353,6 +353,7 @@ static void test_scores(void)
         3);
     ok(isnan(in_row(fed, stand->row[2], "after_error")) && isfinite(stand->res.loss),
        "rounds are not scored where an evaluation decides");
+    is_near(stand->res.arm_count[0], 0, 0, "and count nobody");
 }
 
 /* ---- the ledger ---- */

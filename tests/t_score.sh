@@ -47,11 +47,13 @@ same maps-r2 number $maps 'rff.gamma=log 0.01 .. 10' fmap.score=r2
 same nets-r2 number $net 'train.lr=log 0.001 .. 0.1' sgd.score=r2 sgd.folds=3
 
 # The score that the search was told of its winner, from the predictions of the validation rows; or,
-# for SCORE = test, what the run file has of the test part from those of its rows.
+# for SCORE = test, what the run file has of the test part from those of its rows; for SCORE = folds that of
+# numbers, by the mean over folds, and what the search was told of rows held out, from their squared error.
 cat >"$tmp/check.py" <<'END'
 import csv, h5py, sys
 run, rows, score = sys.argv[1:]
-rows = [r for r in csv.DictReader(open(rows)) if r["part"] == ("test" if score == "test" else "valid")]
+every = list(csv.DictReader(open(rows)))
+rows = [r for r in every if r["part"] == ("test" if score in ("test", "folds") else "valid")]
 names = {r["label"] for r in rows if "label" in r}
 mean = lambda x: sum(x) / len(x)
 def own(c): return sum(r["label"] == c for r in rows)
@@ -78,8 +80,14 @@ with h5py.File(run) as f:
         assert names == {"p", "q"} and "r" in {r["class"] for r in rows}, names
         for of in balanced, f1, auc:
             check(of, f["winner"].attrs["test_" + of.__name__])
+        sys.exit()
+    told = f["events/loss"][list(f["events/job"]).index(f["winner"].attrs["job"])]
+    if score == "folds":
+        check(r2, f["winner"].attrs["test_r2"])
+        y = [float(r["label z"]) for r in every if r["part"] != "test"]
+        variance = mean([(a - mean(y)) ** 2 for a in y])
+        assert abs(told * variance / f["winner"].attrs["valid_loss"] - 1) < 1e-5, (told, variance)
     else:
-        told = f["events/loss"][list(f["events/job"]).index(f["winner"].attrs["job"])]
         check(globals()[score], told if score == "balanced" else 1 - told)
 END
 for run in maps-balanced maps-f1 maps-auc maps-r2 nets-balanced nets-f1 nets-auc; do
@@ -97,6 +105,9 @@ for options in "$usual" "fmap.folds=3 $usual" "${net%random.resource*}train.lr=0
         "$python" "$tmp/check.py" "$tmp/less.h5" "$tmp/p.csv" test >"$tmp/out" 2>&1
     result $? "measures of a test part without one of the classes follow from its predictions: ${options%% *}"
 done
+tuned 2 folds number $maps fmap.folds=3 fmap.score=r2 'rff.gamma=log 0.01 .. 10' >"$tmp/out" && "$weft" predict "$tmp/folds.h5" "$tmp/number.h5" >"$tmp/p.csv" 2>"$tmp/log" &&
+    "$python" "$tmp/check.py" "$tmp/folds.h5" "$tmp/p.csv" folds >"$tmp/out" 2>&1
+result $? "R2 of rows held out, and of the mean over folds"
 [ "$("$weft" report --csv "$tmp/maps-f1.h5" "$tmp/maps-auc.h5" | awk -F, 'NR > 1 { print $0 }' | wc -l)" = 2 ]
 result $? "runs by different scores are reported together"
 

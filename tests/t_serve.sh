@@ -188,7 +188,10 @@ if sys.argv[1:]:
     print("loss=%r" % loss(json.loads(os.environ["WEFT_PARAMETERS"]), float(os.environ["WEFT_TOTAL"])))
 else:
     import weft
-    weft.program(lambda trial: {"loss": loss(trial.values, trial.total), "own": 3})
+    def train(trial):
+        assert not os.get_inheritable(int(os.environ["WEFT_SOCKET"]))  # a child that it left would hold it open
+        return {"loss": loss(trial.values, trial.total), "own": 3}
+    weft.program(train)
 END
 tune 1 n command.serve=no command.run="$python $tmp/plain.py 1" && two=$(digest "$tmp/n.h5") &&
     tune 2 n run.teams=2 command.run="$python $tmp/plain.py" && ! grep -q repeated "$tmp/log"

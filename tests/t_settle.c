@@ -274,7 +274,9 @@ static void test_scores(void)
     const int pick[3] = {0, 1, 2};
     const double before[3] = {1, 5, 2}, late[3] = {2, 7, 1}, gain[3] = {1, 2, -1},
                  weight[3] = {0.25, 0.25, 0.5}, bad[3] = {2, NAN, 1}, worst[3] = {2, 2, 1},
-                 same[3] = {0.1, 0.1, 0.1}, none[3] = {NAN, INFINITY, NAN};
+                 same[3] = {0.1, 0.1, 0.1}, none[3] = {NAN, INFINITY, NAN},
+                 low[3] = {-0.9, -0.9, -0.9}, /* whose mean is rounded by these weights */
+        fifth[3] = {0.2, 0.2, 0.6};
     double a[6] = {0}, b[6] = {0};
     weft_mix mix = weft_mix_new(3, 0, mem);
     weft_mix_race_step(&diff, a, &mix, 3, pick, before, late, weight);
@@ -284,6 +286,7 @@ static void test_scores(void)
     weft_mix_race_step(&after, b, &mix, 3, pick, NULL, worst, weight);
     ok(memcmp(a, b, sizeof a) == 0, "NaN counts as the worst of the others");
     weft_mix_race_step(&after, a, &mix, 3, pick, NULL, same, weight);
+    weft_mix_race_step(&after, a, &mix, 3, pick, NULL, low, fifth);
     weft_mix_race_step(&after, a, &mix, 3, pick, NULL, none, weight);
     weft_mix_race_step(&after, a, &mix, 0, NULL, NULL, NULL, NULL);
     ok(memcmp(a, b, sizeof a) == 0 && weft_mix_alive(&mix) == 3,

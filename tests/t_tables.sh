@@ -64,7 +64,7 @@ reads "two numbers are too few to count up" i.csv "40 rows"
 awk 'BEGIN { print "1,2,3,4"; for (i = 0; i < 40; i++) print i % 7 / 4 "," i % 5 "," i % 3 "," i % 2 }' >"$tmp/i.csv"
 reads "and names that count from 1" i.csv "40 rows .* 4 label 2 0" label=4
 awk 'BEGIN { print "0,1,2,y"; for (i = 0; i < 40; i++) print i + 0.5 ",1," i % 3 "," 3.7 * i }' >"$tmp/i.csv"
-reads "and numbers beside the label's name" i.csv "40 rows .* y target "
+reads "and numbers beside the label's name" i.csv "40 rows .* y target .* test files "
 told "which is told, too" "line 1 has numbers that are names of columns"
 awk 'BEGIN { print ",0,1,y"; for (i = 0; i < 40; i++) print i "," i % 5 + 0.5 "," i % 3 "," (i % 2 ? "K" : "L") }' >"$tmp/i.csv"
 reads "few of them, where the label is asked for, behind an index" i.csv "40 rows .* column 1 dropped .* y label 2 0" label=y

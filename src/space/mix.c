@@ -354,8 +354,9 @@ static int standardise(int n, const double *weight, double *score)
         square += score[j] * score[j] / n;
     }
     double root = sqrt(square);
-    for (int j = 0; j < n; j++) score[j] = root > tiny * size ? score[j] / root : 0;
-    return root > tiny * size;
+    if (!(root > tiny * size)) return 0;
+    for (int j = 0; j < n; j++) score[j] /= root;
+    return 1;
 }
 
 /* Eliminates entries of block b by the sums s and v; those that remain get equal
