@@ -4,13 +4,16 @@
 . tests/tap.sh
 
 build=$(dirname "$weft")
-variant=$(basename "$build")
+case $build in
+    /*) copy=build/$(basename "$build") ;;
+    *) copy=$build ;;
+esac
 tree=$tmp/tree
-mkdir -p "$tree/build/$variant"
+mkdir -p "$tree/$copy"
 cp -Rp Makefile include src "$tree"
 cp -Rp config.mk "$tree" 2>/dev/null
 # What is built is not built again.
-[ "$build" != "build/$variant" ] || cp -Rp "$build/obj" "$build/flags" "$tree/build/$variant"
+[ "$copy" != "$build" ] || cp -Rp "$build/obj" "$build/flags" "$tree/$copy"
 
 mkdir "$tree/src/task/bowl"
 cat >"$tree/src/task/bowl/bowl.c" <<'END'
@@ -129,9 +132,9 @@ result $? "two files are added"
 [ "$(diff include/weft/registry.h "$tree/include/weft/registry.h" | grep -c '^>')" = 2 ]
 result $? "two lines are changed"
 
-(cd "$tree" && make -j2 BUILD=build) >"$tmp/log" 2>&1 && ! grep -q '\[-W' "$tmp/log"
+(cd "$tree" && make -j2 BUILD="$(dirname "$copy")") >"$tmp/log" 2>&1 && ! grep -q '\[-W' "$tmp/log"
 result $? "they are compiled without a warning"
-new=$tree/build/$variant/weft
+new=$tree/$copy/weft
 cd "$tmp" || exit 1
 
 shown() # PATTERN STATEMENT ARGUMENT...: weft ends well and prints it
