@@ -260,6 +260,16 @@ static double bytes_of(const weft_cached *cached)
            cached->files;
 }
 
+/* 1: a directory of a program that is old once the run is replayed, while a team may be
+ * making it again under the same name, on the way to another (make_again); the end of the
+ * run removes it. */
+static int may_be_made_again(const weft_sched *sched, const weft_cached *cached)
+{
+    const weft_rundir *rundir = sched->rundir;
+    int makes = sched->task->traits.files && !weft_held_is_on(sched);
+    return makes && !cached->here && rundir && (rundir->retried || rundir->longer);
+}
+
 /* Removes the file of a state; done by the leader of the team that wrote it. */
 static void drop_file(weft_sched *sched, const weft_cached *cached)
 {
@@ -268,6 +278,7 @@ static void drop_file(weft_sched *sched, const weft_cached *cached)
     if (leads) weft_held_forget(sched, cached->id.trial, cached->id.job);
     int memory = weft_held_is_on(sched) && cached->here && cached->kept != 1 &&
                  !cached->saved && !cached->loose;
+    if (may_be_made_again(sched, cached)) return;
     if (sched->rundir && ours && !memory && (cached->kept || sched->task->traits.files))
         weft_rundir_state_drop(sched->rundir, &cached->id);
 }
