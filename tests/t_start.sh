@@ -61,12 +61,14 @@ one=$(digest "$tmp/other.h5")
 timeout "$net" "$weft" tune "$tmp/in.ini" run.start="$tmp/exported.h5" run.seed=2 --plan >"$tmp/out" 2>"$tmp/log"
 result $? "a plan is made"
 rm -f "$tmp/stopped.h5"
-! tunes stopped run.start="$tmp/exported.h5" run.seed=2 run.time_limit=1e-9 &&
+tunes longer run.start="$tmp/exported.h5" client.lr="0.01 .. 1" space.configs=2 && ! tunes stopped run.start="$tmp/exported.h5" run.seed=2 run.time_limit=1e-9 &&
     "$weft" report "$tmp/stopped.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^data .*img.h5 ([0-9a-f]*)$' "$tmp/out" &&
     cp "$tmp/exported.h5" "$tmp/kept.h5" && "$weft" export "$tmp/none.h5" -o "$tmp/exported.h5" --force >"$tmp/out" 2>"$tmp/log"
 result $? "a run that was stopped"
-refused 4 'run.start = .*has not the weights that .*stopped.h5 was begun with' "needs these weights" \
+refused 4 'run.start = .*is not the file that .*stopped.h5 was begun with' "needs these weights" \
     resume "$tmp/stopped.h5" run.time_limit=0
+refused 4 'run.start = .*is not the file that .*longer.h5 was begun with' "so does one that is made longer" \
+    resume "$tmp/longer.h5" space.configs=3
 cp "$tmp/kept.h5" "$tmp/exported.h5" && "$weft" resume "$tmp/stopped.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
     [ "$(digest "$tmp/stopped.h5")" = "$one" ]
 result $? "and ends as one that was not"

@@ -187,17 +187,11 @@ static weft_status put_head(weft_h5 *file, const char *path, const struct findin
     const struct {
         const char *key, *text;
     } texts[] = {
-        {"format", WEFT_RUN_FORMAT},
-        {"unfinished", standing(path, found, file->mem)},
-        {"version", about->version},
-        {"task", opts->task},
-        {"tuner", opts->tuner},
-        {"sampler", opts->sampler},
-        {"mixing", opts->mixing},
-        {"data", opts->data},
-        {"data_digest",
-         weft_arena_text(file->mem, "%.*s", (int)strcspn(about->data, " "), about->data)},
-        {"started", weft_time_text(about->began, file->mem)},
+        {"format", WEFT_RUN_FORMAT},  {"unfinished", standing(path, found, file->mem)},
+        {"version", about->version},  {"task", opts->task},
+        {"tuner", opts->tuner},       {"sampler", opts->sampler},
+        {"mixing", opts->mixing},     {"data", opts->data},
+        {"data_digest", about->data}, {"started", weft_time_text(about->began, file->mem)},
         {"config", found->run.conf},
     };
     for (int i = 0; i < WEFT_COUNT(texts); i++)

@@ -167,9 +167,6 @@ WEFT_CHECKED weft_status weft_run_start_read(weft_run *run);
 /* After the task was set up on the data, whose classes and columns are those of run.start:
  * sets run->given. EDATA: the tensors are others. */
 WEFT_CHECKED weft_status weft_run_start_from(weft_run *run);
-/* What the data and the weights of run.start are told by: a resume must have the same.
- * Owned by run->mem. */
-const char *weft_run_origin(const weft_run *run);
 
 /* ---- a winner on other data ---- */
 

@@ -162,15 +162,8 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
                          "leave it out",
                          run->opts.limits.disk, run->opts.task);
     TRY(weft_agree(run->world->rank == 0 ? check_files(run, rundir) : WEFT_OK, run->world));
-    const char *origin = weft_run_origin(run);
-    size_t data = strlen(run->data.digest);
     const char *begun = rundir->about.data;
-    if (!begun || strncmp(begun, origin, strlen(begun)) == 0) return WEFT_OK;
-    if (strncmp(begun, origin, data) == 0)
-        return weft_fail(WEFT_EDATA,
-                         "run.start = %s has not the weights that %s was begun with; put "
-                         "these back, or begin anew by `weft tune --force`",
-                         run->opts.start, rundir->path);
+    if (!begun || strcmp(begun, run->data.digest) == 0) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s is not the data set that %s was begun with (digest %s, "
                      "expected %s); put that back, or begin anew by `weft tune --force`",
@@ -190,8 +183,7 @@ static weft_status begin_run(const weft_run *run, weft_rundir *rundir, const cha
     weft_tables tables = weft_run_tables(run);
     rundir->tables = weft_tables_text(&tables, run->mem);
     if (!rundir->about.files) rundir->about.files = sums_of(run);
-    if (!rundir->conf)
-        return weft_rundir_begin(rundir, config, weft_run_origin(run), space);
+    if (!rundir->conf) return weft_rundir_begin(rundir, config, run->data.digest, space);
     return rundir->grown ? weft_rundir_grow(rundir, rundir->grown) : WEFT_OK;
 }
 

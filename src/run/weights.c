@@ -391,14 +391,3 @@ weft_status weft_run_start_from(weft_run *run)
                  (long long)unknown.words, (long long)unknown.all_words, run->opts.start);
     return WEFT_OK;
 }
-
-const char *weft_run_origin(const weft_run *run)
-{
-    if (!run->given.x) return run->data.digest;
-    int64_t n = weft_tensors_size(run->start.ntensor, run->start.tensor);
-    uint64_t hash = weft_hash(run->start.state, (size_t)n * sizeof(real), 0);
-    const weft_stored *rows = run->start.rows;
-    if (rows) hash = weft_hash(rows->mark, sizeof rows->mark, hash);
-    return weft_arena_text(run->mem, "%s %016llx", run->data.digest,
-                           (unsigned long long)hash);
-}

@@ -54,7 +54,8 @@ static const weft_opt run_opts[] = {
     WEFT_TEXT_OPT(
         "start", weft_run_opts, start, "",
         "run file or exported winner, of the same network, with whose weights new "
-        "trials begin; none: drawn from the seed"),
+        "trials begin; none: drawn from the seed",
+        .names_file = 1),
     WEFT_TEXT_OPT("output", weft_run_opts, output, "run.h5",
                   "run file; -o on the command line"),
     WEFT_LONG_OPT("seed", weft_run_opts, seed, "1", 0, 9007199254740992.0,
