@@ -157,10 +157,11 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
     if (rundir->grown && run->begun.growth == WEFT_MORE_RESOURCE)
         TRY(check_grown(run, rundir));
     if (run->opts.limits.disk > 0 && run->task->traits.files)
-        return weft_fail(WEFT_ECONF,
-                         "run.disk = %g: the directories of task %s cannot be recomputed; "
-                         "leave it out",
-                         run->opts.limits.disk, run->opts.task);
+        return weft_fail(
+            WEFT_ECONF,
+            "run.disk = %g: task %s repeats jobs only where a directory was lost; "
+            "leave it out",
+            run->opts.limits.disk, run->opts.task);
     TRY(weft_agree(run->world->rank == 0 ? check_files(run, rundir) : WEFT_OK, run->world));
     const char *begun = rundir->about.data;
     if (!begun || strcmp(begun, run->data.digest) == 0) return WEFT_OK;

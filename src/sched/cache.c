@@ -241,13 +241,7 @@ static weft_status fetch_state(weft_sched *sched, const weft_cached *cached,
     weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &cached->id,
                                             wait_for(sched, cached), state);
     if (st != WEFT_EFILE) return st;
-    int held = weft_held_is_on(sched);
-    if (sched->task->traits.files && !held && !sched->rundir->retried &&
-        !sched->rundir->longer)
-        return weft_fail(
-            st, "%s; put it back from a copy, or start again by `weft tune --force`",
-            weft_error());
-    weft_log(sched->rundir->longer || held ? WEFT_INFO : WEFT_WARN,
+    weft_log(sched->rundir->longer || weft_held_is_on(sched) ? WEFT_INFO : WEFT_WARN,
              "%s: the jobs that led to it are repeated", weft_error());
     return remake(sched, cached, state);
 }
@@ -265,9 +259,7 @@ static double bytes_of(const weft_cached *cached)
  * run removes it. */
 static int may_be_made_again(const weft_sched *sched, const weft_cached *cached)
 {
-    const weft_rundir *rundir = sched->rundir;
-    int makes = sched->task->traits.files && !weft_held_is_on(sched);
-    return makes && !cached->here && rundir && (rundir->retried || rundir->longer);
+    return sched->task->traits.files && !weft_held_is_on(sched) && !cached->here;
 }
 
 /* Removes the file of a state; done by the leader of the team that wrote it. */
