@@ -153,6 +153,8 @@ static weft_status check_files(const weft_rundir *rundir, const weft_state_id *i
     for (uint64_t sum;; weft_nap(LOOK_SECONDS)) {
         TRY(weft_tree_sum(dir, &sum));
         if (sum == expected) return WEFT_OK;
+        if (sum == 0 && weft_place_sum(rundir->path) == expected)
+            return WEFT_OK; /* it was moved there, before the run was stopped */
         if (weft_now() - start < seconds) continue;
         return weft_fail(WEFT_EFILE, "%s, which job %lld left and a later job needs, %s",
                          dir, (long long)id->job,
