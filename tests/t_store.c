@@ -492,8 +492,11 @@ static void test_replaced(void)
     ok(weft_h5_verify(&file) == WEFT_OK, "a file that is open is whole, also if replaced");
     weft_h5_close(&file);
     pid_t child = fork();
-    for (int i = 2; child == 0; i++)
-        if (i == VERSIONS || write_version(i) != WEFT_OK) _exit(i < VERSIONS);
+    if (child == 0) {
+        int i = 2;
+        while (i < VERSIONS && write_version(i) == WEFT_OK) i++;
+        _exit(i < VERSIONS);
+    }
     good = open_often(child, &opened);
     ok(good && opened > 0, "it can be opened at the moment when it is replaced");
     unlink(at("again.h5"));
