@@ -34,7 +34,7 @@ typedef struct weft_recorded {
 typedef struct weft_about {
     const char *data;    /* digest of the packed file */
     const char *files;   /* "device.file=SUM ...": the files that options name
-                            (weft_tree_sum); NULL:   not known */
+                            (weft_tree_sum); NULL: not known */
     int64_t began;       /* seconds since 1970 */
     int real_bytes;      /* of a weight */
     const char *version; /* of weft */
