@@ -14,7 +14,7 @@ fi
 # The example, which lists its starts, and the trials that are saved; where the file `mode` names one
 # of these, trial 3 misbehaves at its second report: a process for each rank.
 cat >"$tmp/train.py" <<END
-import os, shutil, sys, time
+import glob, os, shutil, sys, time
 import weft, weft_program
 place, source = "$tmp/", open("inputs/train.py").read()
 def note(name, text):
@@ -33,6 +33,7 @@ do_job, do_save = weft_program.Program.do_job, weft_program.Program.do_save
 def noted(self, message):
     for trial, job in message["drop"]: note("drops", job)
     note("jobs", message["job"])
+    while message["job"] == 8 and os.path.exists(place + "removed") and glob.glob(place + "r.d/*-1-1"): time.sleep(0.02)
     if message["load"]: note("loads", tuple(message["from"]) in self.waiting)
     if message["load"] and mode() == f"vanishes {message['job']}": shutil.rmtree(message["load"])
     return do_job(self, message)
@@ -278,9 +279,12 @@ resume 1 r
 result $? "the run is resumed from there, too"
 is_same r
 result $? "to the same digest"
+# While the file `removed` is there, job 8 waits until the state after job 1 has been removed, in the
+# background, so that one that is put back later stays.
 # shellcheck disable=SC2086
 tune 1 n run.tuner=$pbt && two=$(digest "$tmp/n.h5")
 for teams in 1 2; do
+    if [ $teams = 1 ]; then touch "$tmp/removed"; else rm "$tmp/removed"; fi
     # shellcheck disable=SC2086
     launch 1 0 'job 6 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force run.tuner=$pbt
     held "$(rank 0)" && kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
@@ -317,11 +321,11 @@ for way in cut partly missing extended; do
     result $? "a saved state that is $way is made again, to the same digest"
 done
 saved missing
-echo 'vanishes 5' >"$tmp/mode" && rm -f "$tmp/jobs"
+echo 'vanishes 5' >"$tmp/mode" && touch "$tmp/removed" && rm -f "$tmp/jobs"
 launch 1 0 'are repeated' "$weft" resume "$tmp/r.h5"
 held "$(rank 0)" && cp -r "$tmp"/stopped/*-1-1 "$tmp/r.d" && kill -CONT "$(rank 0)"
 wait $run
-rm "$tmp/mode"
+rm "$tmp/mode" "$tmp/removed"
 [ "$(head -6 "$tmp/jobs" | tr '\n' ' ')" = '6 7 8 5 1 5 ' ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
 result $? "as is one whose repetition fails from an earlier state, which has just been removed"
 
