@@ -138,9 +138,10 @@ static const char *sums_of(const weft_run *run)
 /* Checks that a resumed run finds the files that its options name as they were. */
 static weft_status check_files(const weft_run *run, const weft_rundir *rundir)
 {
-    for (int i = 0; i < run->conf->n && rundir->about.files; i++) {
+    if (!rundir->about.files) return WEFT_OK;
+    const char *begun = weft_arena_text(run->mem, "%s ", rundir->about.files);
+    for (int i = 0; i < run->conf->n; i++) {
         const weft_entry *entry = &run->conf->entry[i];
-        const char *begun = weft_arena_text(run->mem, "%s ", rundir->about.files);
         if (!entry->names_file || strstr(begun, sum_of(entry, run->mem))) continue;
         return weft_fail(
             WEFT_EDATA,

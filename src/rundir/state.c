@@ -144,8 +144,8 @@ static weft_status take_kept(const weft_rundir *rundir, const weft_state_id *id,
 
 /* Looks, likewise, whether the directory of a program is as it was when the state was
  * written: a file system that is cleaned takes one file and leaves the next. */
-static weft_status check_files(const weft_rundir *rundir, const weft_state_id *id,
-                               double seconds, uint64_t expected)
+static weft_status check_directory(const weft_rundir *rundir, const weft_state_id *id,
+                                   double seconds, uint64_t expected)
 {
     WEFT_SCRATCH(tmp);
     const char *dir = weft_rundir_kept(rundir, id->trial, id->job, 0, tmp);
@@ -185,7 +185,7 @@ static weft_status load_state(const weft_rundir *rundir, const weft_state_id *id
         (memcmp(&head, &expected, sizeof head) != 0 || weft_state_hash(state) != id->hash))
         st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);
     if (st == WEFT_OK && state->kept) st = take_kept(rundir, id, seconds, state);
-    if (st == WEFT_OK && rundir->files) st = check_files(rundir, id, seconds, sum);
+    if (st == WEFT_OK && rundir->files) st = check_directory(rundir, id, seconds, sum);
     return st;
 }
 

@@ -254,24 +254,19 @@ static double bytes_of(const weft_cached *cached)
            cached->files;
 }
 
-/* 1: a directory of a program that is old once the run is replayed, while a team may be
- * making it again under the same name, on the way to another (make_again); the end of the
- * run removes it. */
-static int may_be_made_again(const weft_sched *sched, const weft_cached *cached)
-{
-    return sched->task->traits.files && !weft_held_is_on(sched) && !cached->here;
-}
-
-/* Removes the file of a state; done by the leader of the team that wrote it. */
+/* Removes the file of a state; done by the leader of the team that wrote it. A program's
+ * directory that was there before the run was resumed is left to the end of the run: a team
+ * may be making it again under the same name, on the way to another (make_again). */
 static void drop_file(weft_sched *sched, const weft_cached *cached)
 {
-    int leads = sched->team->rank == 0;
+    int leads = sched->team->rank == 0, holds = weft_held_is_on(sched);
     int ours = leads && cached->team % sched->teams == sched->crew.group;
     if (leads) weft_held_forget(sched, cached->id.trial, cached->id.job);
-    int memory = weft_held_is_on(sched) && cached->here && cached->kept != 1 &&
-                 !cached->saved && !cached->loose;
-    if (may_be_made_again(sched, cached)) return;
-    if (sched->rundir && ours && !memory && (cached->kept || sched->task->traits.files))
+    int memory =
+        holds && cached->here && cached->kept != 1 && !cached->saved && !cached->loose;
+    int left = sched->task->traits.files && !holds && !cached->here;
+    if (sched->rundir && ours && !memory && !left &&
+        (cached->kept || sched->task->traits.files))
         weft_rundir_state_drop(sched->rundir, &cached->id);
 }
 
