@@ -97,6 +97,7 @@ def temporary():
 
 PLAIN = (bool, int, float, str)  # what an input file has words for
 LONGEST = 900  # characters of a word
+MOST = 4096  # choices of a parameter, WEFT_MOST_VALUES of the program
 AHEAD = 8  # trials whose requests go together, at most
 OF_RUN = {}  # the parameters of a run file
 
@@ -108,6 +109,9 @@ def setting(value):
     if type(value) is tuple:
         return interval(value)
     if isinstance(value, (list, range)):
+        if value[MOST:MOST + 1]:
+            raise Error(f"{reprlib.repr(value)}: expected at most {MOST} choices; whole numbers from low to high are a "
+                        "tuple, (low, high), with a step a text, \"low .. high step 2\"")
         return " | ".join(words(value)) if len(value) > 1 else alone(words(value)[0])
     if type(value) not in PLAIN or isinstance(value, str) and re.search(r"[\n\r\0]", value):
         raise Error(f"{value!r}: expected a range, (low, high) or (low, high, \"log\"), a list of choices, a number or a "

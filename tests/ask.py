@@ -174,6 +174,10 @@ def errors(run):
         refused(lambda: weft.Search({"parameters": {"x": value}}), "parameters.x: ")
     for value in (3, 1), (0, 1.0, "log"), [1, 1], [[1], [1]], [evaluate, evaluate], (0, 10**30), (0.0, math.inf):
         refused(lambda: weft.Search({"parameters": {"x": value}}), "parameters.x = ", 2)
+    for value in range(4097), range(2**62), list(range(5000)):
+        begins(lambda: weft.Search({"parameters": {"x": value}}), f"parameters.x: {reprlib.repr(value)}: expected at most 4096 choices", None)
+    with weft.Search({"parameters": {"x": range(4096)}}, {"space.configs": 1}) as s:
+        assert s.ask().values["x"] in range(4096)
     refused(lambda: weft.Search({"parameters": {2: (0, 1)}}), "2 is no name")
     refused(lambda: weft.minimize(evaluate, space, trials=0), "trials = 0: expected")
     refused(lambda: weft.minimize(evaluate, space, workers=0), "workers = 0: expected")
