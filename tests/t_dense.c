@@ -1,6 +1,7 @@
 /* Tables of numbers as text: the bits of strtod for every spelling, and lines for the fast
  * parser among lines for libcsv.
  * RUN: np=1 */
+#include "machine.h"
 #include "packing.h"
 
 #include "reader/dense.h"
@@ -153,8 +154,48 @@ static void test_speed(void)
     ok(wrong == 0, "each beside its label");
 }
 
+static weft_status look_at(void *ctx, const char *at, size_t n, weft_csv_line *what)
+{
+    (void)ctx, (void)at, (void)n;
+    *what = WEFT_CSV_PARSED;
+    return WEFT_OK;
+}
+
+static weft_status take_row(void *ctx, const weft_csv_row *row)
+{
+    *(int64_t *)ctx += row->n;
+    return WEFT_OK;
+}
+
+/* A file without ends of lines, as none of a table is. */
+static void test_no_memory(void)
+{
+#if KEEPS_FREED
+    ok(1, "a field without memory # SKIP a sanitizer needs address space");
+#else
+    enum { LONG = 1 << 27 };
+    int64_t fields = 0;
+    weft_csv_source source = {.path = "x.csv",
+                              .separator = ',',
+                              .row = mem,
+                              .ctx = &fields,
+                              .look = look_at,
+                              .take = take_row};
+    must(weft_csv_read(&source, "1,2\n3,4\n", 8));
+    ok(fields == 4 && source.line == 2, "two rows of two fields are read");
+    char *text = WEFT_NEW(mem, char, LONG);
+    memset(text, '0', LONG);
+    rlim_t before = set_limit(RLIMIT_AS, (rlim_t)1 << 27);
+    weft_status st = weft_csv_read(&source, text, LONG);
+    set_limit(RLIMIT_AS, before);
+    ok(st == WEFT_EDATA && fields == 4 && strstr(weft_error(), "x.csv: line 3: memory") &&
+           !strstr(weft_error(), "quotation"),
+       "a field without memory is not one with a quotation mark: %s", weft_error());
+#endif
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    return TESTS(test_spellings, test_random, test_lines, test_speed);
+    return TESTS(test_spellings, test_random, test_lines, test_no_memory, test_speed);
 }

@@ -235,12 +235,16 @@ static void on_row(int end, void *ctx)
     weft_arena_reset(source->row, 0);
 }
 
-static weft_status bad_quote(const weft_csv_source *source)
+/* What libcsv has refused: a quotation mark, or a field for which there is no memory. */
+static weft_status bad_line(const weft_csv_source *source, struct csv_parser *parser)
 {
     if (source->opened > 0)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has a quotation mark that nothing closes; %s",
                          source->path, (long long)source->opened, source->unclosed);
+    if (csv_error(parser) != CSV_EPARSE)
+        return weft_fail(WEFT_EDATA, "%s: line %lld: %s; is it a table?", source->path,
+                         (long long)source->line, csv_strerror(csv_error(parser)));
     return weft_fail(WEFT_EDATA,
                      "%s: line %lld has a quotation mark out of place; double one that is "
                      "part of a text",
@@ -271,7 +275,7 @@ static void read_csv_line(struct parsing *parsing, struct csv_parser *parser,
     } else if (what == WEFT_CSV_PARSED &&
                csv_parse(parser, at, n, on_field, on_row, parsing) != n &&
                parsing->st == WEFT_OK) {
-        parsing->st = bad_quote(source);
+        parsing->st = bad_line(source, parser);
     }
     if (within && source->odd) source->opened = 0;
 }
@@ -293,7 +297,7 @@ weft_status weft_csv_read(weft_csv_source *source, const char *text, size_t n)
         at += length;
     }
     if (parsing.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &parsing) != 0)
-        parsing.st = bad_quote(source);
+        parsing.st = bad_line(source, &parser);
     csv_free(&parser);
     weft_arena_free(parsing.mem);
     return parsing.st;
