@@ -111,7 +111,8 @@ WEFT_CHECKED weft_status weft_tree_copy(const char *from, const char *to);
  * they survive a crash of the node. EFILE. */
 WEFT_CHECKED weft_status weft_tree_sync(const char *path);
 /* *sum: 64 bits that depend on every name and byte in a directory, or on the bytes of a
- * file, not on modes and times; 0: there is neither. Reads all of it. EFILE. */
+ * file, not on modes and times; 0: there is neither. EFILE. Cost: reads all of it, as long
+ * as a copy takes. */
 WEFT_CHECKED weft_status weft_tree_sum(const char *path, uint64_t *sum);
 /* Removes a directory and everything in it, as far as permissions allow; does nothing if
  * there is none. Symbolic links are not followed. */
