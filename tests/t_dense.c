@@ -170,9 +170,6 @@ static weft_status take_row(void *ctx, const weft_csv_row *row)
 /* A file without ends of lines, as none of a table is. */
 static void test_no_memory(void)
 {
-#if KEEPS_FREED
-    ok(1, "a field without memory # SKIP a sanitizer needs address space");
-#else
     enum { LONG = 1 << 27 };
     int64_t fields = 0;
     weft_csv_source source = {.path = "x.csv",
@@ -183,6 +180,10 @@ static void test_no_memory(void)
                               .take = take_row};
     must(weft_csv_read(&source, "1,2\n3,4\n", 8));
     ok(fields == 4 && source.line == 2, "two rows of two fields are read");
+    if (KEEPS_FREED) {
+        skip(1, "a sanitizer needs address space");
+        return;
+    }
     char *text = WEFT_NEW(mem, char, LONG);
     memset(text, '0', LONG);
     rlim_t before = set_limit(RLIMIT_AS, (rlim_t)1 << 27);
@@ -191,7 +192,6 @@ static void test_no_memory(void)
     ok(st == WEFT_EDATA && fields == 4 && strstr(weft_error(), "x.csv: line 3: memory") &&
            !strstr(weft_error(), "quotation"),
        "a field without memory is not one with a quotation mark: %s", weft_error());
-#endif
 }
 
 int main(int argc, char **argv)
