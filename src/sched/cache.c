@@ -264,9 +264,8 @@ static void drop_file(weft_sched *sched, const weft_cached *cached)
     if (leads) weft_held_forget(sched, cached->id.trial, cached->id.job);
     int memory =
         holds && cached->here && cached->kept != 1 && !cached->saved && !cached->loose;
-    int left = sched->task->traits.files && !holds && !cached->here;
-    if (sched->rundir && ours && !memory && !left &&
-        (cached->kept || sched->task->traits.files))
+    int drops = sched->task->traits.files ? holds || cached->here : cached->kept;
+    if (sched->rundir && ours && !memory && drops)
         weft_rundir_state_drop(sched->rundir, &cached->id);
 }
 
