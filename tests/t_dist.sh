@@ -9,7 +9,8 @@ grep -qx "version: $version" CITATION.cff && [ -f "jobs/packages/weft-$version-f
     grep -q "weft-$version.tar.gz" jobs/packages/weft.def &&
     grep -q "Version $version\$" jobs/packages/weft.def &&
     grep -qx "    version(\"$version\")" jobs/packages/spack/packages/weft/package.py &&
-    grep -qx "  version: \"$version\"" jobs/packages/recipe.yaml
+    grep -qx "  version: \"$version\"" jobs/packages/recipe.yaml &&
+    grep -q "build/weft-$version.tar.gz" jobs/packages/guix.scm && grep -qx "  (version \"$version\")" jobs/packages/guix.scm
 result $? "citation, container and packages have the version of the Makefile"
 : >"$tmp/log"
 make -n deps 2>&1 | tr 'A-Z' 'a-z' >"$tmp/deps"
