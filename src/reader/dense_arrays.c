@@ -159,9 +159,15 @@ static weft_status check_pair(const weft_array *x, const weft_array *y, weft_are
                          where);
     if (!y->path) return WEFT_OK;
     if (x->dims[0] != y->dims[0])
-        return weft_fail(WEFT_EDATA, "%s has %lld rows and %s %lld; they must be as many",
-                         where, (long long)x->dims[0], weft_array_where(y, mem),
-                         (long long)y->dims[0]);
+        return weft_fail(WEFT_EDATA, "%s has %lld rows and %s %lld; %s", where,
+                         (long long)x->dims[0], weft_array_where(y, mem),
+                         (long long)y->dims[0],
+                         x->nd == 2 && x->dims[1] == y->dims[0]
+                             ? "it lies transposed, as MATLAB, R and Julia write arrays: "
+                               "write x[:].T"
+                         : y->nd == 2 && y->dims[1] == x->dims[0]
+                             ? "the labels lie in a row: write y[:].T"
+                             : "they must be as many");
     int64_t most = 1000;
     if (y->nd > 2 || weft_array_width(y) > (weft_array_texts(y) ? 1 : most))
         return weft_fail(WEFT_EDATA,

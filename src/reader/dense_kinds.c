@@ -33,7 +33,7 @@ void weft_dense_probe(const char *path, const char *text, size_t n, weft_csv *ho
                    !weft_cell_remedy(how, column->odd.text, tmp) &&
                    !weft_hints_decide(how, column, WEFT_DATE_DMY, &doubt, tmp) && !doubt;
     }
-    if (st == WEFT_OK) how->texts = texts;
+    if (st == WEFT_OK && first.n > 0) how->texts = texts;
 }
 
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j)
@@ -273,12 +273,25 @@ static int is_index(const weft_dense_rows *rows, int64_t j)
            (at < INDICES && whole == rows->n && different.n == rows->n);
 }
 
+/* Warns of numbers to be scored without the percent sign of the training rows. */
+static void tell_bare(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    if (column->seen.bare > 0 && *column->written->unit == '%')
+        weft_log(WEFT_WARN,
+                 "%s: column '%s' has %lld numbers without the %% that it has in training; "
+                 "they count as hundredths, too",
+                 rows->labels.path, weft_dense_name(rows, j), (long long)column->seen.bare);
+}
+
 /* EDATA: a number of a row to be scored is a text. */
 static weft_status check_scored(const weft_csv *how, const weft_dense_rows *rows)
 {
-    for (int64_t j = 0; j < rows->d; j++)
-        if (weft_is_number(rows->at[j].kind) && rows->at[j].seen.texts > 0)
-            return bad_cell(how, rows, j);
+    for (int64_t j = 0; j < rows->d; j++) {
+        if (!weft_is_number(rows->at[j].kind)) continue;
+        if (rows->at[j].seen.texts > 0) return bad_cell(how, rows, j);
+        tell_bare(rows, j);
+    }
     return WEFT_OK;
 }
 
