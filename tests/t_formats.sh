@@ -365,6 +365,21 @@ for bad in "complex:records or other things than numbers" "text:of texts where r
 done
 refused "other numbers of rows are told" "/x of .* has 90 rows and /bad_short_y of .* 89; they must be as many" \
     dense "$tmp/s.h5" x=x y=bad_short_y
+"$python" - "$tmp" <<'END'
+import sys, h5py
+for name, arrays in (("frame.h5", ("df/axis0", "df/block0_values")), ("sparse.h5", ("X/data", "X/indices", "X/indptr"))):
+    with h5py.File(sys.argv[1] + "/" + name, "w") as f:
+        for array in arrays:
+            f[array] = [1.0, 2.0, 3.0]
+END
+refused_option()
+{
+    "$weft" pack dense "$tmp/$2" -o "$tmp/t.h5" --force >"$tmp/out" 2>"$tmp/log"
+    [ $? = 2 ] && grep -q "$3" "$tmp/log"
+    result $? "$1"
+}
+refused_option "a frame of pandas is told as such" frame.h5 "it has /df/axis0, /df/block0_values; of a frame of pandas, read_hdf(F).to_csv()"
+refused_option "so is a sparse matrix" sparse.h5 "it has /X/data, /X/indices, /X/indptr; of a sparse matrix, write X.toarray()"
 refused "an array that lies transposed is told" "/bad_turned of .* has 4 rows and /y of .* 90; it lies transposed, .*: write x" \
     dense "$tmp/s.h5" x=bad_turned y=y
 refused "so are labels in a row" "/x of .* has 90 rows and /bad_row_y of .* 1; the labels lie in a row: write y" dense "$tmp/s.h5" x=x y=bad_row_y
@@ -563,14 +578,14 @@ END
     done
     "$python" analysis/totable.py "$tmp/table.pkl" 2>/dev/null | grep -q ',2024-01-01T01:00:00,'
     result $? "or they are ISO texts"
-    while IFS='|' read -r file lines text; do
+    while IFS='@' read -r file lines text; do
         "$python" analysis/totable.py "$tmp/$file.pkl" 2>"$tmp/said" | head -2 | grep -Ec "$lines" | grep -qx 2 && grep -q "$text" "$tmp/said"
         result $? "of $file.pkl the index and the names: $text"
     done <<'END'
-named|^(patient|P0),(n,sick|,no)$|the index is written as 'patient'
-days|^(index|2024-01-01T00:00:00),(n,sick|,no)$|the index is written as 'index'
-levels|^(of_n,of_sick|,no)$|names of several levels are written as one, such as 'of_sick'
-numbered|^(of_n,of_sick|4,no)$|56 rows, 2 columns
+named@^(patient|P0),(n,sick|,no)$@the index is written as 'patient'
+days@^(index|2024-01-01T00:00:00),(n,sick|,no)$@the index is written as 'index'
+levels@^(of_n,of_sick|,no)$@names of several levels are written as one, such as 'of_sick'
+numbered@^(of_n,of_sick|4,no)$@56 rows, 2 columns
 END
     to_h5 numbers.pkl && reads "numbers alone as HDF5" "60 rows .* 1 number [0-9]* 7 .* 3 label" dense "$tmp/to.h5" label=3
     to_h5 table.pkl

@@ -334,6 +334,12 @@ reads "and are gaps if it is said" codes.csv "q number 5 6 1 .. 5 itself, 3 wher
     gaps=-9,Keine,99999
 ! grep -q 'gaps =' "$tmp/log"
 result $? "which is not warned of"
+awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) print i * 7 % 13 "," (i % 9 ? i % 2 : -999) }' >"$tmp/classes.csv"
+packs classes.csv
+told "so is a class of such a number" "the class '-999' may be a label that is missing; if so, remove its rows"
+awk 'BEGIN { print "when,y"; for (i = 0; i < 60; i++) printf "2024-03-%02d %02d:30:00+0%d:00,%d\n", 1 + i % 28, i % 24, 1 + (i > 30), i % 2 }' >"$tmp/zones.csv"
+reads "dates whose zones change, as by summer time" zones.csv "when date 60 .* seconds, weekday, hour"
+told "of which the clock is told" "column 'when' has dates of several zones, .01:00 and .02:00: seconds are exact, hours, .* by the clock of .01:00"
 awk 'BEGIN { print "near,pairs,many,y"
     for (i = 0; i < 2400; i++) print (i % 12 == 5 ? 9999 : 950 + i % 1000) "," int(i / 2) "," i * 7 % 1999 "," i % 2 }' >"$tmp/near.csv"
 reads "a thousand different numbers are counted" near.csv "many number 1000[+] 0 0 .. 1998 itself"

@@ -262,7 +262,8 @@ typedef struct weft_hints {
     int64_t date[WEFT_DATE_ORDERS]; /* texts that are dates of each order, */
     int64_t points, spans;          /* of these with days or years first by their marks;
                                        years such as 2011-12 */
-    int zone, zoned;                /* of the first that has one */
+    int zone, zoned;                /* of the first that has one, in minutes */
+    int other_zone, zones;          /* zones 1: another one has that */
     int64_t unit, spelling[WEFT_SPELLINGS]; /* texts with the first unit; that are numbers
                                                then in each spelling */
     int64_t close;             /* of these with letters right behind the number */

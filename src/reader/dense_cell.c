@@ -395,6 +395,10 @@ static int add_date(weft_hints *hints, const char *text)
         hints->spans +=
             k == WEFT_DATE_YM && (atoi(text) + 1 - atoi(text + strlen("2024-"))) % 100 == 0;
         if (date.zoned && !hints->zoned) hints->zone = date.zone;
+        if (date.zoned && date.zone != hints->zone) {
+            hints->other_zone = date.zone;
+            hints->zones = 1;
+        }
         hints->zoned |= date.zoned;
         some = 1;
     }

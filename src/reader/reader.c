@@ -482,6 +482,14 @@ int weft_cell_missing(const char *text)
     return 0;
 }
 
+/* 1: the name of a class may stand for a label that is missing, as -99 does, too. */
+static int may_be_missing(const char *name)
+{
+    enum { NINES = 2 };
+    size_t nines = *name == '-' ? strspn(name + 1, "9") : 0;
+    return weft_cell_missing(name) || (nines >= NINES && name[nines + 1] == '\0');
+}
+
 /* ---- the end of labels ---- */
 
 weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *label,
@@ -505,7 +513,7 @@ weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *
     }
     for (int64_t i = 0; i < n; i++) label[i] = to[label[i]];
     for (int i = 0; i < labels->n; i++)
-        if (weft_cell_missing(labels->name[i]))
+        if (may_be_missing(labels->name[i]))
             weft_log(
                 WEFT_WARN,
                 "%s: the class '%s' may be a label that is missing; if so, remove its rows",
