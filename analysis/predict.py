@@ -18,7 +18,7 @@ MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|",
 GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "nil", "nat", "\\n", "<na>"]
 WORDS = ["missing", "unknown", "unk", "n.a.", "n.a", "n/d", "nd", "n.d.", "no data", "nodata", "not available", "not known",
          "unbekannt", "not applicable", "k.a.", "(null)", "undefined", "--", "---", "..", "...", "*", "**", ":", "??", "#nv"]
-ERROR = r"#[A-Z/0]+[!?]"  # of a spreadsheet; these and words are gaps among numbers
+ERROR = r"#[A-Z/0]+[!?]|\.[A-Za-z_]"  # of a spreadsheet, .a of Stata; these and words are gaps among numbers
 
 WINDOWS = {c: bytes([c]).decode("cp1252") for c in range(0x80, 0xa0) if c not in (0x81, 0x8d, 0x8f, 0x90, 0x9d)}
 
@@ -50,6 +50,8 @@ def opened(path, encoding=None):
     """The text of a file; a line that is not UTF-8 is Windows-1252, as `weft pack` takes it. Its lines keep their ends."""
     with open(path, "rb") as file:
         lines = file.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if lines[0][:2] in (b"\xff\xfe", b"\xfe\xff"):
+        sys.exit(f"{path} is text in UTF-16 where text in UTF-8 is expected; convert it by iconv -f UTF-16 -t UTF-8")
     return io.StringIO("\n".join(decoded(line, encoding) for line in lines), newline="")
 
 
@@ -76,9 +78,11 @@ def filled(lines, head, **how):
 def cells(path, how, names):
     """Names of the columns, those given where a file has none, and the texts of its rows."""
     lines = [line for line in opened(path) if not line.lstrip(" \t").startswith(how.get("comment", "\0"))]
+    named = re.fullmatch(r'("?)sep=(.)\1\r?\n', lines[0]) if lines else None  # Excel's first line
+    lines = lines[1:] if named else lines
     marks, first = ";\t|" if "decimal" in how else ";\t|,", next(filter(str.strip, lines), "")
     mark = max(marks, key=first.count) if set(marks) & set(first) else " " if len(first.split()) > 1 else ";"
-    mark = MARKS.get(how.get("separator"), mark)
+    mark = MARKS.get(how.get("separator"), named[2] if named else mark)
     lines = [" ".join(line.split()) for line in lines] if mark == " " else lines
     bare = how.get("header") == "no" or names == [str(i + 1) for i in range(len(names))]
     rows = filled(lines, not bare, delimiter=mark)
@@ -148,6 +152,11 @@ def table(w, path):
         known = set(level[:levels]) if kind == 1 else ()  # blanks that are quoted belong to a level
         column = [row[i] if row[i] in known else row[i].strip() for row in rows]
         values = [written.read(cell, form, number) if form else number(cell, how) for cell in column]
+        unit = form.split(" ", 2)[-1] if kind == 0 else ""
+        bare = sum(value == value and "%" not in cell for cell, value in zip(column, values)) if unit.startswith("%") else 0
+        if bare:
+            print(f"{path}: column '{name}' has {bare} numbers without the % that it has in training; they count as hundredths, too",
+                  file=sys.stderr)
         gap = [cell.lower() in gaps or value in codes or (kind != 1 and (cell.lower() in WORDS or bool(re.fullmatch(ERROR, cell))))
                for cell, value in zip(column, values)]
         values = [fill if g else value for g, value in zip(gap, values)]

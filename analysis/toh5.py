@@ -34,7 +34,7 @@ def load(numpy, path, where):
             return numpy.load(path, allow_pickle=False)
     except (ValueError, EOFError) as why:
         if "Object arrays" in str(why):
-            sys.exit(f"{where}: is of Python objects; x.astype(float) makes numbers")
+            sys.exit(f"{where}: is of Python objects; x.astype(float) makes numbers, x.astype('U') texts")
         sys.exit(f"{where}: {' '.join(str(why).split())}")
 
 

@@ -3,7 +3,7 @@
 
 usage: analysis/totable.py FILE [--seconds] | weft pack dense - label=NAME -o F.h5
 
-Categories are written as their texts, gaps as empty cells, times as ISO texts or, by --seconds,
+An index is the first columns, unless it only numbers the rows. Categories are written as their texts, gaps as empty cells, times as ISO texts or, by --seconds,
 as seconds since 1970; columns of bool as 0 and 1. What was done is said on standard error.
 A table of numbers alone is read faster as HDF5, which analysis/toh5.py writes. A pickle runs what
 is in it: open only your own.
@@ -26,6 +26,21 @@ def read(pandas, path):
         sys.exit(f"{path}: {' '.join(str(why).split())[:200] or type(why).__name__}")
     if not isinstance(table, pandas.DataFrame):
         sys.exit(f"{path}: holds a {type(table).__name__}, no DataFrame; save that")
+    return flat(pandas, path, table)
+
+
+def flat(pandas, path, table):
+    """The table with its index as columns, unless that only numbers the rows, and with names of one level; which is said."""
+    names = table.index.names
+    if any(name is not None for name in names) or not pandas.api.types.is_integer_dtype(table.index.dtype):
+        try:
+            table = table.reset_index()
+        except ValueError as why:
+            sys.exit(f"{path}: {why}: the index and a column have one name; rename one")
+        print("the index is written as " + ", ".join(f"'{name}'" for name in table.columns[:len(names)]), file=sys.stderr)
+    if table.columns.nlevels > 1:
+        table.columns = ["_".join(str(part) for part in name if str(part)) for name in table.columns]
+        print(f"names of several levels are written as one, such as '{table.columns[-1]}'", file=sys.stderr)
     return table
 
 

@@ -24,9 +24,11 @@ def encoded(message):
 
 
 def described(error):
-    """An exception in one line, with the place where it was raised; its traceback goes to the log."""
+    """An exception in one line, with the place where it was raised, or where weft was called; its traceback goes to
+    the log."""
     traceback.print_exception(type(error), error, error.__traceback__)
-    where = traceback.extract_tb(error.__traceback__)[-1]
+    frames, here = traceback.extract_tb(error.__traceback__), os.path.dirname(os.path.abspath(__file__))
+    where = ([one for one in frames if not one.filename.startswith(here + os.sep)] or frames)[-1]
     return f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
 
 

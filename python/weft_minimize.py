@@ -122,6 +122,9 @@ class Pool:
         self.space, self.alone, self.short = space, workers < 2, False
         self.trials = {None: []} if self.alone else {}  # by processes' ends of pipes
         self.process = {}
+        if not self.alone and multiprocessing.current_process().daemon:
+            raise Error(f"workers = {workers}: a process of multiprocessing.Pool may have none of its own; take workers=1 there, or "
+                        "concurrent.futures.ProcessPoolExecutor in its place")
         for _ in range(0 if self.alone else workers):
             self.add()
 

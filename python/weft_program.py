@@ -20,12 +20,14 @@ the run's directory. src/worker/README.md of weft has the protocol. Needs nothin
 import os
 import pickle
 import random
+import re
 import sys
 import threading
 
 from weft_link import PROTOCOL, Link, described, literal, number
 
 server = None  # of this program
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 
 
 class Stopped(BaseException):
@@ -49,6 +51,8 @@ class Trial:
         self.state, self.done, self.skip = None, 0, -1  # reports up to `skip` are not told
         self.kept, self.random, self.step = None, None, 0  # state, generators, resource at its last report
         self.waits, self.wake, self.dropped = False, threading.Semaphore(0), None  # within report()
+        self.over = False  # weft does not go on with it, whatever its function makes of Stopped
+        self.thread = self.wrong = None  # in which train is called; what was wrong in another
 
     def __getitem__(self, name):
         return self.values[name]
@@ -130,20 +134,28 @@ class Program:
     def call(self, trial):
         """Calls train: how it ended, and what it returned."""
         self.place(trial)
+        trial.over, trial.thread, trial.wrong = False, threading.get_ident(), None
         try:
-            return "returned", self.train(trial)
+            how = "returned", self.train(trial)
         except Stopped:
-            if not trial.dropped:
-                return "stopped", None
+            how = "stopped", None
         except BaseException as error:
-            if not trial.dropped:
-                return "raised", described(error)
-        trial.dropped.set()
-        raise Left
+            how = "raised", described(error)
+        if trial.dropped:
+            trial.dropped.set()
+            raise Left
+        return ("stopped", None) if trial.over else ("raised", trial.wrong) if trial.wrong else how
 
     def report(self, loss, step, state, metrics):
         trial = self.running
-        trial.step = trial.step + 1 if step is None else step
+        if trial.over:
+            raise Stopped
+        if threading.get_ident() != trial.thread:
+            trial.wrong = "weft.report() is for the thread in which train was called, and another one called it"
+        if trial.wrong:
+            raise RuntimeError(trial.wrong)
+        named(metrics)
+        trial.step = trial.step + 1 if step is None else step if type(step) is int else float(step)  # NumPy's, too
         trial.kept = state
         if trial.step <= trial.skip:
             return
@@ -151,6 +163,7 @@ class Program:
         if trial.step < trial.total:
             answer = self.link.ask({"report": trial.job["job"], "step": trial.step, "loss": number(float(loss))})
             if not answer["go"]:
+                trial.over = True
                 raise Stopped
             return
         trial.waits = True
@@ -159,6 +172,7 @@ class Program:
         trial.wake.acquire()
         trial.waits = False
         if trial.dropped:
+            trial.over = True
             raise Stopped
 
     def drop(self, state):
@@ -209,7 +223,7 @@ class Program:
         if how == "raised":
             return {"error": value}
         if value is not None:
-            trial.last = dict(value) if isinstance(value, dict) else {"loss": value}
+            trial.last = named(dict(value)) if isinstance(value, dict) else {"loss": value}
         if trial.last is None or trial.last.get("loss") is None:
             raise ValueError("train returned no loss, and reported none")
         trial.state, trial.done = trial.kept, trial.step
@@ -236,6 +250,13 @@ class Program:
         if message["ask"] == "describe":
             return {"protocol": PROTOCOL}
         return self.do_job(message) if message["ask"] == "job" else self.do_save(message)
+
+
+def named(metrics):
+    for name in metrics:
+        if not NAME.fullmatch(str(name)):
+            raise ValueError(f"{name!r} is no name of a metric: a letter or _, then letters, digits, _ . - /")
+    return metrics
 
 
 def saved(trial):

@@ -181,6 +181,8 @@ class Turn:
         """
         out = {"turn": self._message["turn"]}
         if metrics:
+            if odd := [name for name in metrics if name not in self._server.metrics]:
+                raise ValueError(f"metrics: {odd[0]!r} is none of those that serve was given: serve(metrics={self._server.metrics})")
             out["metrics"] = {str(name): number(float(x)) for name, x in metrics.items()}
         for name, score in (("before", before), ("after", after)):
             if not getattr(self, name):
@@ -223,7 +225,7 @@ class Server:
 
     def do_describe(self, message):
         told = self.describe(message["seed"])
-        self.tensors = Tensors(told["weights"])
+        self.tensors, self.metrics = Tensors(told["weights"]), told["metrics"]
         counts, names = told["counts"], told["names"]
         text = "".join(str(n) + "\0" for n in names).encode() if names is not None else b""
         arrays = [counts, self.tensors.flat(), np.frombuffer(text, np.uint8)]
@@ -283,6 +285,8 @@ def serve(turn, weights, train, valid, test=None, names=None, classes=None, wors
     counts = counts_of(train, valid, test)
     if isinstance(knows, str) or not set(knows) <= set(WORDS):
         raise ValueError(f"serve: knows={knows!r}: expected a list of {', '.join(WORDS)}")
+    if isinstance(metrics, str):
+        raise ValueError(f"serve: metrics={metrics!r}: expected a list of names, [{metrics!r}]")
     if names is not None and len(names) != len(counts):
         raise ValueError(f"serve: {len(names)} names of {len(counts)} clients")
 

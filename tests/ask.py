@@ -432,10 +432,17 @@ def by_processes(t):
         return sum(pool.map(square, [t.values["x"], t.values["x"]]))
 
 
+def in_pool(workers):
+    refused(lambda: weft.minimize(evaluate, {"x": (0.0, 1.0)}, workers=workers),
+            "workers = 2: a process of multiprocessing.Pool may have none of its own; take workers=1")
+
+
 def forks(run):
     """A search ends with its process, though one that was forked goes on; f may have processes of its own."""
     best = weft.minimize(by_processes, {"x": (0.0, 1.0)}, trials=4, workers=2)
     assert best.loss == 2 * square(best.values["x"]), best
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        pool.map(in_pool, [2])
     s = begin(run)
     told(s, s.ask())
     pid = os.fork()

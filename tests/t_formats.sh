@@ -255,7 +255,7 @@ np.save(at("large.npy"), np.arange(3 << 20, dtype=">i8").reshape(-1, 3), allow_p
 for name, bad in (("complex", x.astype(complex)), ("text", x.astype("S")), ("scalar", np.array(3.0)), ("five", np.zeros((2,) * 5)),
                   ("empty", np.zeros((0, 4))), ("short_y", y[:89]), ("wide", np.zeros((90, 2, 2), int)),
                   ("nan_y", np.where(np.arange(90) == 6, np.nan, y)), ("infinite", np.where(x > 1.5, np.inf, x)),
-                  ("large", np.where(x > 1.5, 1e300, x)), ("id", np.arange(90 * 2).reshape(90, 2) + 2 ** 60)):
+                  ("large", np.where(x > 1.5, 1e300, x)), ("turned", x.T), ("row_y", y[None]), ("id", np.arange(90 * 2).reshape(90, 2) + 2 ** 60)):
     s["bad_" + name] = bad
 gaps = x.copy()
 gaps[::7, 2] = np.nan
@@ -365,6 +365,24 @@ for bad in "complex:records or other things than numbers" "text:of texts where r
 done
 refused "other numbers of rows are told" "/x of .* has 90 rows and /bad_short_y of .* 89; they must be as many" \
     dense "$tmp/s.h5" x=x y=bad_short_y
+"$python" - "$tmp" <<'END'
+import sys, h5py
+for name, arrays in (("frame.h5", ("df/axis0", "df/block0_values")), ("sparse.h5", ("X/data", "X/indices", "X/indptr"))):
+    with h5py.File(sys.argv[1] + "/" + name, "w") as f:
+        for array in arrays:
+            f[array] = [1.0, 2.0, 3.0]
+END
+refused_option()
+{
+    "$weft" pack dense "$tmp/$2" -o "$tmp/t.h5" --force >"$tmp/out" 2>"$tmp/log"
+    [ $? = 2 ] && grep -q "$3" "$tmp/log"
+    result $? "$1"
+}
+refused_option "a frame of pandas is told as such" frame.h5 "it has /df/axis0, /df/block0_values; of a frame of pandas, read_hdf(F).to_csv()"
+refused_option "so is a sparse matrix" sparse.h5 "it has /X/data, /X/indices, /X/indptr; of a sparse matrix, write X.toarray()"
+refused "an array that lies transposed is told" "/bad_turned of .* has 4 rows and /y of .* 90; it lies transposed, .*: write x" \
+    dense "$tmp/s.h5" x=bad_turned y=y
+refused "so are labels in a row" "/x of .* has 90 rows and /bad_row_y of .* 1; the labels lie in a row: write y" dense "$tmp/s.h5" x=x y=bad_row_y
 refused "labels of a cube are told" "bad_wide of .* has the shape 90 x 2 x 2 where a label" dense "$tmp/s.h5" x=x y=bad_wide
 refused "a label that is missing is told" "bad_nan_y of .*s.h5: row 7, column 1 is 'nan' where a label is expected" \
     dense "$tmp/s.h5" x=x y=bad_nan_y
@@ -530,6 +548,12 @@ table = pd.DataFrame({"age": np.where(i % 9 == 0, np.nan, i * 37 % 41), "colour"
 table.to_pickle(at("table.pkl"))
 table[["age", "n", "own"]].to_pickle(at("numbers.pkl"))
 pd.Series(i).to_pickle(at("series.pkl"))
+small = table[["n", "sick"]].set_axis(pd.MultiIndex.from_tuples([("of", "n"), ("of", "sick")]), axis=1)
+small.to_pickle(at("levels.pkl"))
+small[4:].to_pickle(at("numbered.pkl"))
+table[["n", "sick"]].set_index(pd.Index([f"P{k}" for k in i], name="patient")).to_pickle(at("named.pkl"))
+table[["n", "sick"]].set_index(pd.date_range("2024-01-01", periods=60)).to_pickle(at("days.pkl"))
+table[["n", "sick"]].rename_axis("n").to_pickle(at("alike.pkl"))
 with open(at("want.csv"), "w") as f:
     f.write("age,colour,own,when,n,sick\n")
     for k, row in enumerate(table.itertuples(index=False)):
@@ -554,11 +578,20 @@ END
     done
     "$python" analysis/totable.py "$tmp/table.pkl" 2>/dev/null | grep -q ',2024-01-01T01:00:00,'
     result $? "or they are ISO texts"
+    while IFS='@' read -r file lines text; do
+        "$python" analysis/totable.py "$tmp/$file.pkl" 2>"$tmp/said" | head -2 | grep -Ec "$lines" | grep -qx 2 && grep -q "$text" "$tmp/said"
+        result $? "of $file.pkl the index and the names: $text"
+    done <<'END'
+named@^(patient|P0),(n,sick|,no)$@the index is written as 'patient'
+days@^(index|2024-01-01T00:00:00),(n,sick|,no)$@the index is written as 'index'
+levels@^(of_n,of_sick|,no)$@names of several levels are written as one, such as 'of_sick'
+numbered@^(of_n,of_sick|4,no)$@56 rows, 2 columns
+END
     to_h5 numbers.pkl && reads "numbers alone as HDF5" "60 rows .* 1 number [0-9]* 7 .* 3 label" dense "$tmp/to.h5" label=3
     to_h5 table.pkl
     [ $? = 1 ] && grep -q "table.pkl: give a table of numbers alone" "$tmp/log" && [ ! -e "$tmp/to.h5" ]
     result $? "which texts are not"
-    for bad in "series.pkl:holds a Series, no DataFrame" "none.parquet:give a file that is there" "want.csv:ends in one of"; do
+    for bad in "series.pkl:holds a Series, no DataFrame" "alike.pkl:the index and a column have one name" "none.parquet:give a file that is there" "want.csv:ends in one of"; do
         "$python" analysis/totable.py "$tmp/${bad%%:*}" >"$tmp/out" 2>"$tmp/log"
         [ $? = 1 ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q "${bad#*:}" "$tmp/log"
         result $? "refused by one line: ${bad%%:*}"

@@ -213,6 +213,12 @@ result $? "columns between semicolons"
 { printf '\357\273\277' && cat "$tmp/new.csv"; } >"$tmp/mark.csv"
 "$python" analysis/predict.py "$tmp/w.h5" "$tmp/mark.csv" >"$tmp/python.csv" 2>"$tmp/log" && cmp "$tmp/python.csv" "$tmp/one.csv"
 result $? "a byte-order mark is no part of a name"
+{ echo '"sep=;"' && cat "$tmp/semi.csv"; } >"$tmp/mark.csv"
+"$python" analysis/predict.py "$tmp/w.h5" "$tmp/mark.csv" >"$tmp/python.csv" 2>"$tmp/log" && cmp "$tmp/python.csv" "$tmp/one.csv"
+result $? "nor is Excel's line on the separator a row"
+iconv -f UTF-8 -t UTF-16 "$tmp/new.csv" >"$tmp/mark.csv"
+! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/mark.csv" >"$tmp/python.csv" 2>"$tmp/log" && grep -q "mark.csv is text in UTF-16 .*; convert it by iconv" "$tmp/log"
+result $? "text in UTF-16 is told as such"
 sed '1s/,/, /g' "$tmp/new.csv" >"$tmp/wide.csv"
 "$python" analysis/predict.py "$tmp/w.h5" "$tmp/wide.csv" >"$tmp/python.csv" 2>"$tmp/log" && cmp "$tmp/python.csv" "$tmp/one.csv"
 result $? "blanks around names"
@@ -274,7 +280,7 @@ result $? "so are numbers with decimal commas, whose separator is found"
 import sys
 words = ["", "?", "NA", "n/a", "#N/A", "NaN", "null", "None", "-", ".", "-nan", "nil", "NaT", "\\N", "missing", "Unknown", "unk", "n.a.", "n.a",
          "n/d", "ND", "n.d.", "no data", "nodata", "not available", "not known", "unbekannt", "not applicable", "k.A.", "<NA>", "(null)",
-         "undefined", "--", "---", "..", "...", "*", "**", ":", "??", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "#NAME?", "#WERT!", "#NV", 5]
+         "undefined", "--", "---", "..", "...", "*", "**", ":", "??", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "#NAME?", "#WERT!", "#NV", ".a", ".Z", "._", 5]
 with open(sys.argv[1], "w") as learn, open(sys.argv[2], "w") as new:
     print("a,k,wide,y", file=learn)
     print("a,k,wide", file=new)
@@ -290,6 +296,14 @@ result $? "lines may end in a separator"
 "$weft" pack dense "$tmp/words.csv" label=y alike=one -o "$tmp/words.h5" --force >"$tmp/out" 2>"$tmp/log" && tune words rff.features=64 && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/word.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "word.csv: column 'k' has '.*', which may be a level in another spelling (alike = one)" "$tmp/log"
 result $? "a level that may be another's spelling is refused where such are one"
+
+awk 'BEGIN { print "share,y"; for (i = 0; i < 90; i++) print i * 37 % 101 "%," int(i * 37 % 101 > 50) }' >"$tmp/signs.csv"
+awk 'BEGIN { print "share"; print "50%"; print 0.5; print "none"; print 0.75 }' >"$tmp/sign.csv"
+"$weft" pack dense "$tmp/signs.csv" label=y -o "$tmp/signs.h5" >"$tmp/out" 2>"$tmp/log" && tune signs rff.features=60 &&
+    "$weft" predict "$tmp/r.h5" "$tmp/sign.csv" >"$tmp/out" 2>"$tmp/told" && same "$tmp/sign.csv" &&
+    grep -q "'share' has 2 numbers without the % that it has in training; they count as hundredths" "$tmp/told" &&
+    "$python" analysis/predict.py "$tmp/w.h5" "$tmp/sign.csv" 2>&1 >"$tmp/out" | grep -q "'share' has 2 numbers without the %"
+result $? "numbers that lack the percent sign of the training are warned of"
 
 awk -F, -v OFS=, '{ print $2, $4, $5, $6 }' "$tmp/three.csv" | sed 1s/far/size/ >"$tmp/twice.csv"
 "$weft" pack dense "$tmp/twice.csv" label=y gaps=-77 -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&

@@ -14,7 +14,7 @@ fi
 # The example, which lists its starts, and the trials that are saved; where the file `mode` names one
 # of these, trial 3 misbehaves at its second report: a process for each rank.
 cat >"$tmp/train.py" <<END
-import glob, os, shutil, sys, time
+import fractions, glob, os, shutil, sys, threading, time
 import weft, weft_program
 place, source = "$tmp/", open("inputs/train.py").read()
 def note(name, text):
@@ -52,6 +52,10 @@ def report(loss, step=None, state=None, **more):
     if trial.trial == 3 and step == 2:
         if name == "stdout": print("hello=1 loss=7", flush=True)
         if name == "raises": raise KeyError("no such rate")
+        if name == "word": loss = "small"
+        if name == "names": more["my loss"] = 1
+        if name == "thread":
+            other = threading.Thread(target=lambda: first(loss, step)); other.start(); other.join()
         if name == "quits": print("memory is short\nso I leave", flush=True); os._exit(9)
         if name == "exits": sys.exit("that is all")
         if name == "dies" or (name == "once" and not os.path.exists(place + "once")):
@@ -64,7 +68,11 @@ def report(loss, step=None, state=None, **more):
         if name == "text": raw(b'{"report":3,"step":2,"loss":"small"}\n'); time.sleep(1e6)
         if name == "forks": os._exit(0) if os.fork() else time.sleep(1e6)
     if name == "stateless": state = None
-    first(loss, step, State(state) if state else None, **more)
+    if name == "typed": step = fractions.Fraction(step)
+    try: first(loss, step, State(state) if state else None, **more)
+    except weft.Stopped:
+        if name == "catches": raise ValueError("while it cleaned up")
+        raise
 weft.report = report
 exec(source)
 END
@@ -390,6 +398,29 @@ as stdout tune 1 r
 result $? "a program may print"
 is_same r
 result $? "which does not change the digest"
+as typed tune 1 r
+result $? "steps may be numbers of other types, as NumPy's are"
+is_same r
+result $? "which are the same"
+as catches tune 1 r
+result $? "what a program raises after it is stopped is no failure"
+is_same r
+result $? "nor does it change the digest"
+for catch in "" "except BaseException: pass"; do
+    cat >"$tmp/loop.py" <<END
+import weft
+def train(trial):
+    for epoch in range(trial.done, 30):
+        try: weft.report((trial["rate"] - 0.3) ** 2 + 1 / (epoch + 1), epoch + 1)
+        ${catch:-finally: pass}
+    return 0.0
+weft.program(train)
+END
+    tune 1 "loop${catch:+2}" "command.run=$python $tmp/loop.py" && none_left
+    result $? "a program${catch:+ that catches all} is stopped at rungs"
+done
+[ -n "$(digest "$tmp/loop.h5")" ] && [ "$(digest "$tmp/loop.h5")" = "$(digest "$tmp/loop2.h5")" ]
+result $? "both have the same losses"
 # bad MODE PATTERN STATEMENT ARGUMENT...: of trial 3; one line says it, and the others go on.
 bad()
 {
@@ -414,6 +445,9 @@ resume 1 n --retry-failed
 result $? "once the program is mended, the failed trial is done again"
 is_same n
 result $? "to the same digest"
+bad word "ValueError: could not convert string to float: 'small' \(train.py:[0-9]*\)" "a loss that is a text is told with the line that reported it"
+bad names "ValueError: 'my loss' is no name of a metric: a letter or _, .* \(train.py:[0-9]*\)" "so is a name that is none"
+bad thread 'weft.report\(\) is for the thread in which train was called' "a report from another thread"
 bad exits 'SystemExit: that is all' "a program that calls exit"
 bad quits 'the program of rank [01], .*, ended with status 9; its last lines in .*/program-[01]: .*memory is short \| so I leave' "one that ends"
 bad dies 'the program of rank [01], .*, was ended by signal 9' "one that is killed each time"

@@ -113,6 +113,9 @@ reads "a separator that ends the lines begins no column" t.csv "40 rows .* sampl
 rows "sep=;
 a;b;y" '%g;K;%s' >"$tmp/t.csv"
 reads "Excel's line on the separator is followed" t.csv "40 rows .* sample 2 numbers"
+rows '"sep=|"
+a|b|y' '%g|K|%s' >"$tmp/t.csv"
+reads "in quotation marks, too" t.csv "40 rows .* sample 2 numbers"
 rows "a|b|y" '%g|K|%s' >"$tmp/t.csv"
 reads "bars separate columns" t.csv "40 rows .* sample 2 numbers"
 rows "a b  y" ' %g  K	%s ' >"$tmp/t.csv"
@@ -331,11 +334,47 @@ reads "and are gaps if it is said" codes.csv "q number 5 6 1 .. 5 itself, 3 wher
     gaps=-9,Keine,99999
 ! grep -q 'gaps =' "$tmp/log"
 result $? "which is not warned of"
+awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) print i * 7 % 13 "," (i % 9 ? i % 2 : -999) }' >"$tmp/classes.csv"
+packs classes.csv
+told "so is a class of such a number" "the class '-999' may be a label that is missing; if so, remove its rows"
+awk 'BEGIN { print "when,y"; for (i = 0; i < 60; i++) printf "2024-03-%02d %02d:30:00+0%d:00,%d\n", 1 + i % 28, i % 24, 1 + (i > 30), i % 2 }' >"$tmp/zones.csv"
+reads "dates whose zones change, as by summer time" zones.csv "when date 60 .* seconds, weekday, hour"
+told "of which the clock is told" "column 'when' has dates of several zones, .01:00 and .02:00: seconds are exact, hours, .* by the clock of .01:00"
 awk 'BEGIN { print "near,pairs,many,y"
-    for (i = 0; i < 2400; i++) print (i % 12 == 5 ? 9999 : 950 + i % 60) "," int(i / 2) "," i * 7 % 1999 "," i % 2 }' >"$tmp/near.csv"
+    for (i = 0; i < 2400; i++) print (i % 12 == 5 ? 9999 : 950 + i % 1000) "," int(i / 2) "," i * 7 % 1999 "," i % 2 }' >"$tmp/near.csv"
 reads "a thousand different numbers are counted" near.csv "many number 1000[+] 0 0 .. 1998 itself"
 ! grep -q 'gaps =' "$tmp/log"
-result $? "one that is less than ten times all others is no gap"
+result $? "one that is less than ten times all others, and as near as these are to each other, is no gap"
+awk 'BEGIN { print "z,cold,far,day,price,y"
+    for (i = 0; i < 120; i++) print (i % 9 == 4 ? "-999" : i * 37 % 101 / 20 - 2.5) "," (i % 8 ? i * 17 % 71 - 30 : 999.9) "," \
+        (i % 7 ? i * 5 % 61 : 2147483647) "," (i % 6 ? "2021-" 1 + i % 12 "-" 1 + i % 28 : "9999-12-31") "," \
+        (i % 5 ? i * 13 % 97 + 0.5 : -99) "," i % 2 }' >"$tmp/far.csv"
+reads "codes of gaps beside numbers of both signs, any number far from all others, and days of other centuries" far.csv "z number .* day date" label=y
+told "are warned of, too" "far.csv: column 'z' has -999 13 times and else -2.5 .. 2.5; .* gaps = -999 says so; 4 more columns"
+packs far.csv label=y drop=z,cold,far,price
+told "of a date it is one" "column 'day' has 9999-12-31 20 times and else 2021-.* .. 2021-12-28; .* gaps = 9999-12-31 says so, as the file writes it"
+reads "and a gap if it is said" far.csv "day date [0-9]+ 20 2021" label=y gaps=9999-12-31
+packs far.csv label=price drop=z,cold,far,day
+told "of a number to predict, too" "column 'price' has -99 24 times and else 0.5 .. 96.5; .* gaps = -99 says so"
+"$python" - "$tmp" <<'END'
+import sys, h5py, numpy
+with h5py.File(sys.argv[1] + "/far.h5", "w") as file:
+    file["x"] = [[-999 if i % 9 == 4 else i * 37 % 101 / 20] for i in range(60)]
+    file["y"] = [i % 2 for i in range(60)]
+END
+packs far.h5
+told "in arrays, too" "far.h5: column '1' has -999 7 times and else 0 .. 5; .* write NaN in its place"
+# a first line of more than 64 KiB, and zeros of two signs in one column
+awk 'BEGIN { for (j = 0; j < 9000; j++) printf "number%d,", j; print "y"
+    for (i = 0; i < 12; i++) { for (j = 0; j < 9000; j++) printf "%s,", i % 4 ? i * j % 7 : i % 8 ? "-0.0" : "0.0"; print i % 2 } }' >"$tmp/wide.csv"
+packs wide.csv
+result $? "a table of many columns"
+! grep -q 'kept apart' "$tmp/log"
+result $? "of which none is taken for groups"
+(echo a,b,y; awk 'BEGIN { for (i = 0; i < 9000; i++) print i ",none of these," i % 2; for (i = 0; i < 12000; i++) print i "," (i % 2 ? 1 : "1.0") "," i % 2 }') >"$tmp/late.csv"
+packs late.csv gaps='none of these'
+! grep -q 'kept apart' "$tmp/log"
+result $? "nor a column of numbers whose first lines were of texts"
 ! grep -q 'rises from row to row' "$tmp/log"
 result $? "a column with equal neighbours numbers no rows"
 reads "columns of texts are levels beside those that are named" t.csv "colour category .* site category" categories=site

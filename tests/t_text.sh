@@ -81,6 +81,9 @@ kind '\320\317\021\340\241\261\032\341' 'Excel .*; .*totable.py'
 kind '<stata_dta><header>' 'Stata .*; .*totable.py'
 kind '$FL2@(#) SPSS' 'SPSS .*; write it as text'
 kind 'MATLAB 5.0 MAT-file, ' 'MATLAB .*; write it as text'
+kind 'MATLAB 7.3 MAT-file, ' 'MATLAB 7.3 .*; its arrays lie transposed: .*toh5.py X.npy'
+kind '\211PNG\r\n\032\n' 'an image .PNG. .*; images are arrays here: .*toh5.py X.npy'
+kind '\377\330\377\340' 'an image .JPEG. .*; images are arrays here: .*toh5.py X.npy'
 kind '\200\004\225' 'pickle .*; .*to_csv'
 kind 'PAR1\025\004' 'Parquet .*; .*to_csv'
 kind '\377\376a\000\t\000' 'UTF-16 .*; .*iconv'
@@ -108,6 +111,11 @@ told "classes 'Pos' and 'po s' \(and 1 more\) are kept apart" "which is told onc
 { echo who,y,say && awk 'BEGIN { for (i = 0; i < 60; i++) print (i % 2 ? "caf\303\251" : "cafe\314\201") "," i % 3 ",word" i % 5 }'; } >"$tmp/c.csv"
 packed "accents in two forms" text "$tmp/c.csv" separator=comma label=y text=say client=who
 told "clients 'cafe.*' and 'caf.*' are kept apart" "are two clients, which is told"
+{ lines pos neg 30 && lines NA pos 8; } >"$tmp/c.tsv"
+packed "a label that is missing" text "$tmp/c.tsv"
+told "the class 'NA' may be a label that is missing; if so, remove its rows" "may be meant, which is told"
+printf '\tno label\n' >>"$tmp/c.tsv"
+refused 'c.tsv: line [0-9]* has no label; give one, or remove the line' "a line without a label" text "$tmp/c.tsv"
 lines 1 2 30 >"$tmp/c.tsv"
 packed "other names" text "$tmp/c.tsv"
 silent "are no matter"

@@ -337,6 +337,7 @@ def bad(self, weights=None, **more):
     if mode == "raises": raise KeyError("no such client")
     if mode == "score": more["after"] = (0.1, 11, 10)
     if mode == "none": more["after"] = None
+    if mode == "unknown": more["metrics"] = {"norm": 1}
     if mode == "hangs": time.sleep(1e6)
     if mode == "quits": print("memory is short\nso I leave"); sys.stdout.flush(); os._exit(9)
     if mode == "forks" and os.fork() == 0: time.sleep(1e6)
@@ -381,6 +382,7 @@ bad lacks 4 'expected the arrays weight, bias; got weight ' "a tensor that is mi
 bad other 4 'number of another turn' "an answer to another turn"
 bad twice 4 'line that nobody asked for' "an answer that comes twice"
 bad score 4 'counts of wrong answers' "more wrong answers than predictions"
+bad unknown 4 "ValueError: metrics: 'norm' is none of those that serve was given: serve.metrics=" "a metric that was not named before"
 bad none 4 'ValueError: after: expected \(mean loss, wrong answers, predictions\)' "a score that is missing"
 bad half 75 'ended with status 3 in the middle of a message' "half a message"
 bad stuck 75 'did not answer within worker.time_limit = 15 s, but with half a message' "half a message of one that hangs" worker.time_limit=15 worker.retries=0

@@ -225,7 +225,8 @@ weft_status weft_conf_set(weft_conf *conf, const char *assignment)
         before_comment(assignment, strlen(assignment)) < strlen(assignment))
         return weft_fail(
             WEFT_ECONF,
-            "command line: '%s': a value holds neither a line feed nor a comment",
+            "command line: '%s': a value holds neither a line feed nor a comment, which a "
+            "blank and then ; or # begin: take that blank away",
             assignment);
     weft_entry entry = {.section = copy_text(conf, assignment, section),
                         .key = copy_text(conf, key, n_key),

@@ -367,6 +367,11 @@ int weft_is_temporary(const char *ending, unsigned *host, long long *process)
     "unpack it, or, of NumPy, 'python3 analysis/toh5.py F.npz -o F.h5' writes HDF5, "      \
     "which 'weft pack dense F.h5 x=NAME y=NAME' takes; of Excel, analysis/totable.py CSV"
 #define PACKED "unpack it"
+#define IMAGE                                                                              \
+    "images are arrays here: make one of all of them and one of their labels in "          \
+    "NumPy; " ARRAY
+#define MATLAB                                                                             \
+    "its arrays lie transposed: h5py reads X[:].T, which numpy.save writes; " ARRAY
 
 static const struct {
     const char *bytes;
@@ -396,6 +401,9 @@ static const struct {
     {"<stata_dta>", 11, 0, "a file of Stata", TABLE},
     {"$FL2", 4, 0, "a file of SPSS", OWN},
     {"MATLAB 5.0 MAT-file", 19, 0, "a file of MATLAB", OWN},
+    {"MATLAB 7.3 MAT-file", 19, 0, "a file of MATLAB 7.3", MATLAB},
+    {"\x89PNG", 4, 0, "an image (PNG)", IMAGE},
+    {"\xff\xd8\xff", 3, 0, "an image (JPEG)", IMAGE},
     {"SQLite format 3", 16, 0, "a data base of SQLite", "write its table as text"},
     {"%PDF-", 5, 0, "a PDF document", "write its text to a file"},
     {"\xba\x16\x4f\x2f", 4, 0, "a model of fastText (.bin)", "give its vectors, the .vec"},

@@ -1,6 +1,7 @@
 /* Columns of a table, and their features. */
 #include "weft/data/table.h"
 #include "weft/base/base.h"
+#include "weft/base/files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -246,18 +247,15 @@ static const char *date_text(const weft_column *column, weft_arena *tmp)
     return weft_arena_text(tmp, "%s%s", text, column->marks ? ", a mark" : "");
 }
 
-/* The days, or times, that a date is between. */
-static char *dates_text(const weft_column *column, weft_arena *tmp)
+const char *weft_column_show(const weft_column *column, double x, weft_arena *mem)
 {
-    enum { ROOM = 24 };
-    char low[ROOM], high[ROOM];
-    int zone = weft_column_zone(column);
+    char *text = WEFT_NEW(mem, char, WEFT_CSV_NUMBER);
     weft_date_order order = strncmp(column->written, "time", 4) == 0   ? WEFT_DATE_TIME
                             : strncmp(column->written, "span", 4) == 0 ? WEFT_DATE_SPAN
                                                                        : WEFT_DATE_YMD;
-    return weft_arena_text(tmp, "%s .. %s",
-                           weft_date_text(column->low, zone, order, low, ROOM),
-                           weft_date_text(column->high, zone, order, high, ROOM));
+    if (column->kind == WEFT_COLUMN_DATE)
+        return weft_date_text(x, weft_column_zone(column), order, text, WEFT_CSV_NUMBER);
+    return weft_csv_number(x, text);
 }
 
 static void print_column(const weft_column *column, weft_arena *tmp)
@@ -269,7 +267,8 @@ static void print_column(const weft_column *column, weft_arena *tmp)
     case WEFT_COLUMN_TARGET: becomes = "a number to predict"; break;
     case WEFT_COLUMN_WEIGHT: becomes = "what the row counts"; break;
     case WEFT_COLUMN_DATE:
-        range = dates_text(column, tmp);
+        range = weft_arena_text(tmp, "%s .. %s", weft_column_show(column, column->low, tmp),
+                                weft_column_show(column, column->high, tmp));
         becomes = date_text(column, tmp);
         break;
     case WEFT_COLUMN_CATEGORY:

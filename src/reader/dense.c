@@ -114,14 +114,16 @@ static weft_status check_void(const struct dense *dense, const char *const *name
     return WEFT_OK;
 }
 
-/* Excel's first line, "sep=;", names the separator. */
+/* Excel's first line, sep=; or "sep=;", names the separator. */
 static char take_sep_line(char **text, size_t *n, int64_t *line)
 {
-    static const char key[] = "sep=";
-    size_t length = strlen(key);
-    if (*n < length + 2 || strncmp(*text, key, length) != 0) return 0;
+    static const char key[] = "\"sep=";
+    int quoted = **text == '"';
+    size_t length = strlen(key) - !quoted, end = length + 1;
+    if (*n < length + 2 || strncmp(*text, key + !quoted, length) != 0) return 0;
     char separator = (*text)[length];
-    size_t end = length + 1 + ((*text)[length + 1] == '\r');
+    if (quoted && (*text)[end++] != '"') return 0;
+    end += (*text)[end] == '\r';
     if (end >= *n || (*text)[end] != '\n') return 0;
     *text += end + 1;
     *n -= end + 1;
@@ -373,13 +375,13 @@ static void tell_alike(const char *source, const weft_dense_rows *rows)
 {
     for (int64_t j = 0; rows->at && j < rows->d && !rows->alike; j++) {
         const weft_dense_column *column = &rows->at[j];
-        const char *what = "groups";
+        const char *what = NULL;
         if (column->kind == WEFT_COLUMN_CATEGORY)
             what = weft_arena_text(rows->mem, "levels of column '%s',",
                                    weft_dense_name(rows, j));
+        if (column->kind == WEFT_COLUMN_GROUP) what = "groups";
         if (column->kind == WEFT_COLUMN_CLIENT) what = "clients";
-        if (column->kind != WEFT_COLUMN_LABEL)
-            weft_names_alike(column->name.n, column->name.name, what, source, ALIKE);
+        if (what) weft_names_alike(column->name.n, column->name.name, what, source, ALIKE);
     }
 }
 
@@ -389,12 +391,6 @@ static void tell(const struct dense *dense, const char *source, const weft_dense
 {
     if (rows->at && !rows->arrays) weft_csv_tell(source, &dense->csv, &rows->head, pack);
     tell_alike(source, rows);
-    for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
-        if (weft_cell_missing(rows->labels.name[i]))
-            weft_log(
-                WEFT_WARN,
-                "%s: the class '%s' may be a label that is missing; if so, remove its rows",
-                source, rows->labels.name[i]);
 }
 
 /* x and y are given, and the source has no arrays. */

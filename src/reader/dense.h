@@ -48,6 +48,7 @@ typedef struct weft_dense_seen {
     int64_t zeros, width;            /* cells with leading zeros; digits of all cells, 0
                                         without any cell, -1 where they differ */
     const char *gap, *zero;          /* the first of each; NULL */
+    int64_t bare;                    /* numbers without the unit of the column */
     int fractions;                   /* 1: a label or target is not whole */
     struct weft_hints *hints;        /* NULL: no text was seen */
 } weft_dense_seen;
@@ -230,8 +231,6 @@ WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n
 
 /* The number in a cell, 1; or 0: there is none that is finite. */
 int weft_cell_number(const weft_marks *marks, const char *text, double *x, weft_arena *mem);
-/* 1: it stands for a value that is missing, as "", NA, ? do. */
-int weft_cell_missing(const char *text);
 /* 1: it does where a number is expected, as missing, unknown, -- do. */
 int weft_cell_gap(const char *text);
 /* 1: it does where a class is expected, which none and - may be. */
@@ -263,7 +262,8 @@ typedef struct weft_hints {
     int64_t date[WEFT_DATE_ORDERS]; /* texts that are dates of each order, */
     int64_t points, spans;          /* of these with days or years first by their marks;
                                        years such as 2011-12 */
-    int zone, zoned;                /* of the first that has one */
+    int zone, zoned;                /* of the first that has one, in minutes */
+    int other_zone, zones;          /* zones 1: another one has that */
     int64_t unit, spelling[WEFT_SPELLINGS]; /* texts with the first unit; that are numbers
                                                then in each spelling */
     int64_t close;             /* of these with letters right behind the number */

@@ -75,13 +75,20 @@ static const char *find_array(const struct contents *file, const char *const *na
 static weft_status not_found(const struct contents *file, const char *option,
                              const char *what)
 {
-    const char *all = "";
-    enum { MOST = 8 };
+    static const char *const known[][2] = {
+        {"block0_values", "; of a frame of pandas, read_hdf(F).to_csv() makes a table"},
+        {"_i_table/", "; of a frame of pandas, read_hdf(F).to_csv() makes a table"},
+        {"/indptr", "; of a sparse matrix, write X.toarray()"}};
+    const char *all = "", *remedy = "";
+    enum { MOST = 8, KNOWN = sizeof known / sizeof *known };
     for (int64_t i = 0; i < file->n && i < MOST; i++)
         all = weft_arena_text(file->mem, "%s%s%s", all, i > 0 ? ", " : "", file->name[i]);
-    return weft_fail(WEFT_ECONF, "%s = NAME says which array of %s has %s; it has %s%s",
+    for (int64_t i = 0; i < file->n; i++)
+        for (int k = 0; k < KNOWN; k++)
+            if (strstr(file->name[i], known[k][0])) remedy = known[k][1];
+    return weft_fail(WEFT_ECONF, "%s = NAME says which array of %s has %s; it has %s%s%s",
                      option, file->path, what, *all ? all : "none",
-                     file->n > MOST ? ", ..." : "");
+                     file->n > MOST ? ", ..." : "", remedy);
 }
 
 /* Finds the arrays of a file by their names, of the parts or of all rows. */
@@ -159,9 +166,15 @@ static weft_status check_pair(const weft_array *x, const weft_array *y, weft_are
                          where);
     if (!y->path) return WEFT_OK;
     if (x->dims[0] != y->dims[0])
-        return weft_fail(WEFT_EDATA, "%s has %lld rows and %s %lld; they must be as many",
-                         where, (long long)x->dims[0], weft_array_where(y, mem),
-                         (long long)y->dims[0]);
+        return weft_fail(WEFT_EDATA, "%s has %lld rows and %s %lld; %s", where,
+                         (long long)x->dims[0], weft_array_where(y, mem),
+                         (long long)y->dims[0],
+                         x->nd == 2 && x->dims[1] == y->dims[0]
+                             ? "it lies transposed, as MATLAB, R and Julia write arrays: "
+                               "write x[:].T"
+                         : y->nd == 2 && y->dims[1] == x->dims[0]
+                             ? "the labels lie in a row: write y[:].T"
+                             : "they must be as many");
     int64_t most = 1000;
     if (y->nd > 2 || weft_array_width(y) > (weft_array_texts(y) ? 1 : most))
         return weft_fail(WEFT_EDATA,

@@ -138,19 +138,6 @@ int weft_cell_number(const weft_marks *marks, const char *text, double *x, weft_
 
 /* ---- what else it is ---- */
 
-int weft_cell_missing(const char *text)
-{
-    static const char *const word[] = {"",     "?",    "NA",   "N/A", "#N/A",
-                                       "nan",  "null", "none", "-",   ".",
-                                       "-nan", "nil",  "NaT",  "\\N", "<NA>"};
-    enum { LONGEST = 4 };
-    if (strchr("?nN#-.\\<", *text) == NULL) return 0; /* "" has what ends this one */
-    if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-        if (((*text ^ *word[i]) & ~0x20) == 0 && strcasecmp(text, word[i]) == 0) return 1;
-    return 0;
-}
-
 /* 1: an error of a spreadsheet, in whatever language: #DIV/0!, #NAME?, #WERT!. */
 static int is_error(const char *text)
 {
@@ -166,6 +153,8 @@ int weft_cell_gap(const char *text)
         "...\0*\0**\0:\0??\0#NV\0";
     enum { LONGEST = 14 };
     if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
+    if (*text == '.' && (isalpha((unsigned char)text[1]) || text[1] == '_'))
+        return text[2] == '\0'; /* .a to .z of Stata and SAS */
     for (const char *word = words; *word != '\0'; word += strlen(word) + 1)
         if (strcasecmp(text, word) == 0) return 1;
     return is_error(text);
@@ -406,6 +395,10 @@ static int add_date(weft_hints *hints, const char *text)
         hints->spans +=
             k == WEFT_DATE_YM && (atoi(text) + 1 - atoi(text + strlen("2024-"))) % 100 == 0;
         if (date.zoned && !hints->zoned) hints->zone = date.zone;
+        if (date.zoned && date.zone != hints->zone) {
+            hints->other_zone = date.zone;
+            hints->zones = 1;
+        }
         hints->zoned |= date.zoned;
         some = 1;
     }

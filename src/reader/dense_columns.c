@@ -2,6 +2,7 @@
  * rows that are to be scored, what the winner was trained on. */
 #include "dense.h"
 #include "weft/base/base.h"
+#include "weft/base/files.h"
 #include "weft/data/data.h"
 
 #include <math.h>
@@ -10,19 +11,40 @@
 
 /* ---- levels and gaps ---- */
 
+/* The greatest number of a column, or the least with the other sign, how often it comes,
+ * and the next one. */
+struct tip {
+    double x, next; /* -INFINITY: none */
+    int64_t times;
+};
+
 /* What the rows up to now say of a column of numbers. */
 struct seen {
     weft_patterns numbers; /* other than 0, WEFT_COLUMN_MOST at most */
-    double low, high, last;
+    struct tip low, high;
+    double last;
     int falls, zero; /* falls 1: it does not rise from row to row, or is not whole */
 };
+
+static void note_tip(struct tip *tip, double x)
+{
+    if (x > tip->x) {
+        tip->next = tip->x;
+        tip->x = x;
+        tip->times = 1;
+    } else if (x < tip->x) {
+        tip->next = x > tip->next ? x : tip->next;
+    } else {
+        tip->times++;
+    }
+}
 
 static void note_number(struct seen *seen, double x, weft_arena *tmp)
 {
     uint64_t bits;
     if (isnan(x)) return;
-    seen->low = x < seen->low ? x : seen->low;
-    seen->high = x > seen->high ? x : seen->high;
+    note_tip(&seen->low, -x);
+    note_tip(&seen->high, x);
     seen->falls |= x <= seen->last || x > floor(x);
     seen->last = x;
     memcpy(&bits, &x, sizeof bits);
@@ -30,6 +52,13 @@ static void note_number(struct seen *seen, double x, weft_arena *tmp)
         seen->zero = 1; /* or -0 */
     else if (seen->numbers.n < WEFT_COLUMN_MOST)
         weft_patterns_add(&seen->numbers, bits, tmp);
+}
+
+/* The file, also where the labels are an array of it. */
+static const char *source_of(const weft_dense_rows *rows)
+{
+    const char *of = rows->arrays ? strstr(rows->labels.path, " of ") : NULL;
+    return of ? of + strlen(" of ") : rows->labels.path;
 }
 
 static void tell_rising(const weft_dense_rows *rows, const weft_column *column)
@@ -40,7 +69,7 @@ static void tell_rising(const weft_dense_rows *rows, const weft_column *column)
     weft_log(WEFT_WARN,
              "%s: column '%s' rises from row to row; if it numbers the rows, drop = %s "
              "leaves it out",
-             rows->labels.path, column->name, column->name);
+             source_of(rows), column->name, column->name);
 }
 
 /* 1: numbers are looked at. */
@@ -49,15 +78,63 @@ static int has_numbers(const weft_column *column)
     return column->kind == WEFT_COLUMN_NUMBER || column->kind >= WEFT_COLUMN_TARGET;
 }
 
+/* -9, -99, ... or 99, 999, 99.9, ..., as people write for a number that they do not have.
+ */
+static int is_code(double x)
+{
+    char text[WEFT_CSV_NUMBER];
+    weft_csv_number(x, text);
+    return (x < 0 ? x <= -9 : x >= 99) && fabs(x) < 1e6 &&
+           strspn(text, "-9.") == strlen(text);
+}
+
+/* A number that may stand for a missing value: the first of such columns, and how many. */
+struct code {
+    int64_t column, columns, times; /* times that the column has it */
+    double number, low, high;       /* low, high of its other numbers */
+};
+
+/* 1: the number of this tip may be such; far: it need not look like one. */
+static int may_be_code(const struct tip *tip, const struct tip *other, double number,
+                       int64_t distinct, int far)
+{
+    enum { SOME = 10 };
+    double most = fmax(fabs(tip->next), fabs(other->x)), width = tip->next + other->x;
+    int alone = number < 0 && tip->next <= 0; /* no other is negative */
+    if (tip->times > 1 && distinct > 2 && is_code(number) && !far &&
+        (alone || most <= (fabs(number) + 1) / SOME))
+        return 1;
+    return tip->times > 2 && distinct > SOME && width > 0 &&
+           tip->x - tip->next > SOME * width;
+}
+
+/* Takes note of a number of column j that may stand for a missing value: the only negative
+ * one, or one that is nearly ten times all others, if it looks like that, else ten times as
+ * far from them as they are from each other. */
+static void note_code(const struct seen *seen, int64_t j, const weft_column *column,
+                      struct code *code)
+{
+    int far = column->kind == WEFT_COLUMN_DATE;
+    int low = may_be_code(&seen->low, &seen->high, -seen->low.x, column->distinct, far);
+    if (!low && !may_be_code(&seen->high, &seen->low, seen->high.x, column->distinct, far))
+        return;
+    if (column->kind == WEFT_COLUMN_WEIGHT || code->columns++ > 0) return;
+    code->column = j;
+    code->times = low ? seen->low.times : seen->high.times;
+    code->number = low ? -seen->low.x : seen->high.x;
+    code->low = low ? -seen->low.next : -seen->low.x;
+    code->high = low ? seen->high.x : seen->high.next;
+}
+
 /* Looks at the numbers in columns [first, end) of all rows. */
 static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
-                    weft_column *column)
+                    weft_column *column, struct code *code)
 {
     WEFT_SCRATCH(tmp);
     struct seen *seen = weft_arena_alloc(tmp, (size_t)(end - first), sizeof *seen);
+    const struct tip none = {-INFINITY, -INFINITY, 0};
     for (int64_t j = first; j < end; j++)
-        seen[j - first] =
-            (struct seen){.low = INFINITY, .high = -INFINITY, .last = -INFINITY};
+        seen[j - first] = (struct seen){.low = none, .high = none, .last = -INFINITY};
     for (int64_t i = 0; i < rows->n; i++) {
         const double *x = weft_dense_cell(rows, i, 0);
         for (int64_t j = first; j < end; j++)
@@ -66,72 +143,46 @@ static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
     for (int64_t j = first; j < end; j++) {
         const struct seen *own = &seen[j - first];
         if (!has_numbers(&column[j])) continue;
-        column[j].low = own->low;
-        column[j].high = own->high;
+        column[j].low = -own->low.x;
+        column[j].high = own->high.x;
         column[j].distinct = own->numbers.n + own->zero < WEFT_COLUMN_MOST
                                  ? own->numbers.n + own->zero
                                  : WEFT_COLUMN_MOST;
         if (!own->falls) tell_rising(rows, &column[j]);
+        note_code(own, j, &column[j], code);
     }
 }
 
-/* -9, -99, ... or 99, 999, ..., as people write for a number that they do not have. */
-static int is_code(double x)
+/* The least and the greatest other number of the column. */
+static const char *others_text(const weft_column *column, const struct code *code,
+                               weft_arena *mem)
 {
-    double all = x < 0 ? 9 : 99;
-    while (all < fabs(x)) all = 10 * all + 9;
-    return !(fabs(fabs(x) - all) > 0) && all < 1e6;
+    if (column->kind != WEFT_COLUMN_DATE)
+        return weft_arena_text(mem, "%g .. %g", code->low, code->high);
+    const char *low = weft_column_show(column, code->low, mem);
+    return weft_arena_text(mem, "%s .. %s", low, weft_column_show(column, code->high, mem));
 }
 
-/* A number that may stand for a missing value. */
-struct code {
-    double number;
-    int64_t times;    /* that a column has it */
-    double low, high; /* of its other numbers */
-};
-
-/* 1: the least or greatest number of a column may be such: it is the only negative one, or
- * at least nearly ten times all others. */
-static int has_code(const weft_dense_rows *rows, int64_t j, const weft_column *column,
-                    struct code *code)
+/* Warns of columns with numbers that may stand for missing values, in one line. */
+static void tell_codes(const weft_dense_rows *rows, const weft_column *column,
+                       const struct code *code)
 {
-    double number = column->low < 0 ? column->low : column->high;
-    if (column->kind != WEFT_COLUMN_NUMBER || column->distinct < 3 || !is_code(number))
-        return 0;
-    *code = (struct code){.number = number, .low = INFINITY, .high = -INFINITY};
-    for (int64_t i = 0; i < rows->n; i++) {
-        double cell = *weft_dense_cell(rows, i, j);
-        if (isnan(cell)) continue;
-        int same = !(fabs(cell - number) > 0);
-        code->times += same;
-        if (!same) code->low = fmin(code->low, cell);
-        if (!same) code->high = fmax(code->high, cell);
-    }
-    return code->times > 1 && code->low >= 0 &&
-           (number < 0 || code->high <= (number + 1) / 10);
-}
-
-/* Warns of such columns, in one line. */
-static void tell_codes(const weft_dense_rows *rows, const weft_column *column)
-{
-    struct code code, first = {0};
-    int64_t more = 0, at = -1;
-    for (int64_t j = 0; j < rows->d; j++) {
-        if (!has_code(rows, j, &column[j], &code)) continue;
-        more += at >= 0;
-        if (at >= 0) continue;
-        first = code;
-        at = j;
-    }
-    if (at >= 0)
-        weft_log(
-            WEFT_WARN,
-            "%s: column '%s' has %g %lld times and else %g .. %g; if that stands for a "
-            "missing value, gaps = %g says so%s",
-            rows->labels.path, column[at].name, first.number, (long long)first.times,
-            first.low, first.high, first.number,
-            more ? weft_arena_text(rows->mem, "; %lld more columns have such a number",
-                                   (long long)more)
+    if (code->columns == 0) return;
+    weft_arena *mem = rows->mem;
+    const weft_column *own = &column[code->column];
+    const char *number = weft_column_show(own, code->number, mem);
+    int date = own->kind == WEFT_COLUMN_DATE;
+    weft_log(WEFT_WARN,
+             "%s: column '%s' has %s %lld times and else %s; if that stands for a "
+             "missing value, %s%s",
+             source_of(rows), own->name, number, (long long)code->times,
+             others_text(own, code, mem),
+             rows->arrays ? "write NaN in its place"
+                          : weft_arena_text(mem, "gaps = %s says so%s", number,
+                                            date ? ", as the file writes it" : ""),
+             code->columns > 1
+                 ? weft_arena_text(mem, "; %lld more columns have such a number",
+                                   (long long)code->columns - 1)
                  : "");
 }
 
@@ -331,13 +382,14 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const uin
     enum { AT_ONCE = 1024, CELLS = 1 << 24 }; /* so that memory stays small */
     int64_t d = rows->d, *train = WEFT_NEW(rows->mem, int64_t, ntrain);
     weft_column *at = WEFT_NEW(rows->mem, weft_column, d);
+    struct code code = {0};
     *columns = (weft_columns){.n = d, .at = at};
     for (int64_t i = 0, to = 0; i < rows->n; i++)
         if (part[i] == WEFT_TRAIN) train[to++] = i;
     for (int64_t j = 0; j < d; j++) at[j] = begin_column(rows, j);
     for (int64_t j = 0; j < d; j += AT_ONCE)
-        look_at(rows, j, d - j < AT_ONCE ? d : j + AT_ONCE, at);
-    if (!rows->arrays) tell_codes(rows, at);
+        look_at(rows, j, d - j < AT_ONCE ? d : j + AT_ONCE, at, &code);
+    tell_codes(rows, at, &code);
     struct fitting fitting = {how, rows, train, ntrain, at, weft_arena_new()};
     int64_t most = CELLS / (ntrain + 1) + 1;
     if (most > AT_ONCE) most = AT_ONCE;

@@ -242,6 +242,8 @@ static double number_of(struct csv *csv, weft_dense_column *column, const char *
     if (read_number(csv, column, text, &x)) {
         column->seen.numbers++;
         if (!column->written) weft_dense_digits(column, text, csv->table->mem);
+        if (column->written && column->written->unit)
+            column->seen.bare += strstr(text, column->written->unit) == NULL;
         return x;
     }
     int gap = weft_cell_gap(text);

@@ -33,7 +33,7 @@ void weft_dense_probe(const char *path, const char *text, size_t n, weft_csv *ho
                    !weft_cell_remedy(how, column->odd.text, tmp) &&
                    !weft_hints_decide(how, column, WEFT_DATE_DMY, &doubt, tmp) && !doubt;
     }
-    if (st == WEFT_OK) how->texts = texts;
+    if (st == WEFT_OK && first.n > 0) how->texts = texts;
 }
 
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j)
@@ -189,6 +189,29 @@ static void tell_percent(const weft_dense_rows *rows, int64_t j)
                  (long long)column->seen.numbers);
 }
 
+/* "+01:00" of minutes. */
+static const char *zone_text(int zone, weft_arena *mem)
+{
+    enum { HOUR = 60 };
+    int minutes = zone < 0 ? -zone : zone;
+    return weft_arena_text(mem, "%c%02d:%02d", zone < 0 ? '-' : '+', minutes / HOUR,
+                           minutes % HOUR);
+}
+
+/* Tells by which clock the hours of dates of several zones are. */
+static void tell_zones(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_hints *hints = rows->at[j].seen.hints;
+    const char *first = zone_text(hints->zone, rows->mem);
+    if (hints->zones)
+        weft_log(
+            WEFT_INFO,
+            "%s: column '%s' has dates of several zones, %s and %s: seconds are exact, "
+            "hours, weekdays and months are by the clock of %s, that of the first",
+            rows->at[j].odd.path, weft_dense_name(rows, j), first,
+            zone_text(hints->other_zone, rows->mem), first);
+}
+
 /* Finds columns of dates, and of numbers with a unit; *again 1: there are such. EDATA: it
  * cannot be told how they are to be read. */
 static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int *again)
@@ -219,6 +242,7 @@ static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int 
         }
         int date = column->written->order != WEFT_DATE_NONE;
         if (!date) tell_percent(rows, j);
+        if (date) tell_zones(rows, j);
         if (column->written->order == WEFT_DATE_DMY ||
             column->written->order == WEFT_DATE_MDY)
             known = column->written->order;
@@ -273,12 +297,25 @@ static int is_index(const weft_dense_rows *rows, int64_t j)
            (at < INDICES && whole == rows->n && different.n == rows->n);
 }
 
+/* Warns of numbers to be scored without the percent sign of the training rows. */
+static void tell_bare(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    if (column->seen.bare > 0 && *column->written->unit == '%')
+        weft_log(WEFT_WARN,
+                 "%s: column '%s' has %lld numbers without the %% that it has in training; "
+                 "they count as hundredths, too",
+                 rows->labels.path, weft_dense_name(rows, j), (long long)column->seen.bare);
+}
+
 /* EDATA: a number of a row to be scored is a text. */
 static weft_status check_scored(const weft_csv *how, const weft_dense_rows *rows)
 {
-    for (int64_t j = 0; j < rows->d; j++)
-        if (weft_is_number(rows->at[j].kind) && rows->at[j].seen.texts > 0)
-            return bad_cell(how, rows, j);
+    for (int64_t j = 0; j < rows->d; j++) {
+        if (!weft_is_number(rows->at[j].kind)) continue;
+        if (rows->at[j].seen.texts > 0) return bad_cell(how, rows, j);
+        tell_bare(rows, j);
+    }
     return WEFT_OK;
 }
 

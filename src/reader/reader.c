@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* ---- gzip ---- */
@@ -466,6 +467,29 @@ void weft_names_alike(int64_t n, const char *const *name, const char *what,
             remedy ? remedy : "write them alike");
 }
 
+/* ---- what stands for no value ---- */
+
+int weft_cell_missing(const char *text)
+{
+    static const char *const word[] = {"",     "?",    "NA",   "N/A", "#N/A",
+                                       "nan",  "null", "none", "-",   ".",
+                                       "-nan", "nil",  "NaT",  "\\N", "<NA>"};
+    enum { LONGEST = 4 };
+    if (strchr("?nN#-.\\<", *text) == NULL) return 0; /* "" has what ends this one */
+    if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (((*text ^ *word[i]) & ~0x20) == 0 && strcasecmp(text, word[i]) == 0) return 1;
+    return 0;
+}
+
+/* 1: the name of a class may stand for a label that is missing, as -99 does, too. */
+static int may_be_missing(const char *name)
+{
+    enum { NINES = 2 };
+    size_t nines = *name == '-' ? strspn(name + 1, "9") : 0;
+    return weft_cell_missing(name) || (nines >= NINES && name[nines + 1] == '\0');
+}
+
 /* ---- the end of labels ---- */
 
 weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *label,
@@ -488,6 +512,12 @@ weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *
         labels->name[i] = rank[i].name;
     }
     for (int64_t i = 0; i < n; i++) label[i] = to[label[i]];
+    for (int i = 0; i < labels->n; i++)
+        if (may_be_missing(labels->name[i]))
+            weft_log(
+                WEFT_WARN,
+                "%s: the class '%s' may be a label that is missing; if so, remove its rows",
+                source, labels->name[i]);
     weft_pack_classes(pack, labels->n, labels->name);
     return WEFT_OK;
 }

@@ -53,6 +53,9 @@ WEFT_CHECKED weft_status weft_labels_find(weft_labels *labels, int64_t line,
                                           const char *text, size_t n, int32_t *number);
 /* 1: a whole number of so many digits that a double does not hold it. */
 int weft_number_lost(const char *text);
+
+/* 1: it stands for a value that is missing, as "", NA, ? do. */
+int weft_cell_missing(const char *text);
 /* The order of names, as strcmp: numbers by value, then texts. */
 int weft_labels_compare(const char *a, const char *b);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and

@@ -321,8 +321,9 @@ static weft_status add_text(struct reading *reading, int64_t line, const char *l
     static const char mark[] = "__label__"; /* fastText's */
     size_t length = strlen(mark);
     if (n_label == 0 && reading->columns.label != NONE)
-        return weft_fail(WEFT_EDATA, "%s: line %lld has no label", reading->path,
-                         (long long)line);
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has no label; give one, or remove the line",
+                         reading->path, (long long)line);
     int quotes = 0;
     for (size_t i = 0; i < n_label; i++) quotes += label[i] == '"';
     if (quotes & 1)

@@ -109,6 +109,9 @@ int weft_column_zone(const weft_column *column);
 /* The unit that is taken off its numbers; "": none. */
 const char *weft_column_unit(const weft_column *column);
 
+/* A number of the column as text; that of a date is a date. */
+const char *weft_column_show(const weft_column *column, double x, weft_arena *mem);
+
 /* The features x[features] of a row. A cell is a number; of a category that of its level,
  * from 0, or -1 for one that training rows do not have; NAN where it is missing. Cells of
  * other kinds are not read. Cost O(n + features). */
