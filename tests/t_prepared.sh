@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # What a table becomes: every number of its packed file, and of new rows that are packed like it, is
 # computed a second time by prepared.py, from what the cells mean. Prints TAP.
 . tests/tap.sh
