@@ -120,11 +120,8 @@ struct columns {
 static struct columns columns_open(weft_h5 *file, const char *group, const char *first)
 {
     struct columns columns = {.file = file, .group = group};
-    int nd;
-    int64_t dims[4] = {0};
-    columns.st =
-        weft_h5_shape(file, weft_arena_text(file->mem, "/%s/%s", group, first), &nd, dims);
-    columns.n = dims[0];
+    const char *path = weft_arena_text(file->mem, "/%s/%s", group, first);
+    columns.st = weft_h5_length(file, path, &columns.n);
     return columns;
 }
 

@@ -304,15 +304,6 @@ static weft_status find_configs(struct older *older, const int64_t *k, int64_t *
     return WEFT_OK;
 }
 
-static weft_status count_rows(struct older *older, const char *name, int64_t *n)
-{
-    int64_t dims[WEFT_H5_DIMS];
-    int nd;
-    TRY(weft_h5_shape(&older->file, name, &nd, dims));
-    *n = nd > 0 ? dims[0] : 0;
-    return WEFT_OK;
-}
-
 /* What of this run's objectives and limits the older one measured. */
 static weft_status read_goals(const struct prior *prior, struct older *older)
 {
@@ -495,9 +486,9 @@ static weft_status read_open(struct prior *prior, struct older *older)
     TRY(weft_conf_text(&older->conf, prior->path, config));
     TRY(check_losses(prior, older));
     TRY(compare_data(prior, older));
-    TRY(count_rows(older, "/events/job", &older->n));
-    TRY(count_rows(older, "/arms/job", &older->narm));
-    TRY(count_rows(older, "/configs/id", &older->nconf));
+    TRY(weft_h5_length(&older->file, "/events/job", &older->n));
+    TRY(weft_h5_length(&older->file, "/arms/job", &older->narm));
+    TRY(weft_h5_length(&older->file, "/configs/id", &older->nconf));
     TRY(read_configs(prior, older));
     TRY(read_jobs(prior, older));
     return put_all(prior, older);
