@@ -4,11 +4,7 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1 WEFT=$weft
 
-find_python "h5py, matplotlib"
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py and matplotlib"
-    exit
-fi
+need_python "h5py, matplotlib"
 fork_python "h5py matplotlib.pyplot"
 
 mkdir "$tmp/runs"

@@ -5,12 +5,7 @@
 . tests/plays.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-find_python "h5py, matplotlib"
-if [ -z "$python" ]; then
-    echo "ok 1 - the table # SKIP no Python with h5py and matplotlib"
-    echo "1..1"
-    exit
-fi
+need_python "h5py, matplotlib"
 plays >"$tmp/plays.txt"
 call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5"
 result $? "plays are packed"

@@ -4,11 +4,7 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-find_python "h5py, matplotlib"
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py and matplotlib"
-    exit
-fi
+need_python "h5py, matplotlib"
 
 check "documents are packed" call pack synthetic documents rows=200 -o "$tmp/doc.h5"
 # A program that notes each of its calls.

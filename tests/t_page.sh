@@ -5,11 +5,7 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1 WEFT=$weft
 
-find_python h5py
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py"
-    exit
-fi
+need_python h5py
 page() # NAME RUN.h5 ...
 {
     "$python" -W error analysis/page.py "${@:2}" -o "$tmp/$1.html" >"$tmp/out" 2>"$tmp/log"

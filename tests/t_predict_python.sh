@@ -2,11 +2,7 @@
 # An exported winner has all that predictions need: analysis/predict.py, which reads it by h5py and
 # NumPy alone, tells the same of rows and texts as weft predict, to 1e-5. Prints TAP.
 . tests/tap.sh
-find_python "h5py, numpy"
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py and NumPy"
-    exit
-fi
+need_python "h5py, numpy"
 export PYTHONDONTWRITEBYTECODE=1
 : >"$tmp/empty.ini"
 

@@ -38,6 +38,11 @@ find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty
     done
     python=
 }
+need_python() # MODULES: the same; without one the test is left out
+{
+    find_python "$1"
+    [ -n "$python" ] || { echo "1..0 # SKIP no Python with $1" && exit; }
+}
 fork_python() # MODULES: from now on $python has them already; its output goes to files of its own, or pipes
 {
     [ "$python" ] && mkdir "$tmp/forked" || return
