@@ -199,9 +199,7 @@ static weft_status read_objectives(weft_h5 *file, weft_jobs *jobs)
     jobs->excess = number(&columns, "excess");
     if (jobs->goals.objectives > 0) jobs->front = whole(&columns, "front");
     for (int i = 0; i < jobs->goals.n; i++) {
-        char *name = weft_arena_text(file->mem, "%s", jobs->goals.goal[i].name);
-        for (char *c = name; *c; c++)
-            if (*c == '/') *c = '.';
+        const char *name = weft_dataset_name("", jobs->goals.goal[i].name, file->mem);
         jobs->goal[i] = number(&columns, name);
     }
     return columns.st;

@@ -309,9 +309,8 @@ static weft_status read_goals(const struct prior *prior, struct older *older)
 {
     const weft_goals *goals = &prior->run->goals;
     for (int g = 0; g < goals->n; g++) {
-        char *name = weft_arena_text(prior->mem, "/objectives/%s", goals->goal[g].name);
-        for (char *c = name + strlen("/objectives/"); *c; c++)
-            if (*c == '/') *c = '.';
+        const char *name =
+            weft_dataset_name("/objectives/", goals->goal[g].name, prior->mem);
         if (weft_h5_has(&older->file, name))
             TRY(read_real(older, name, older->n, &older->goal[g]));
         else if (goals->objectives > 0 && g > 0)
