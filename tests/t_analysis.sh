@@ -4,29 +4,25 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1 WEFT=$weft
 
-find_python "h5py, matplotlib"
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py and matplotlib"
-    exit
-fi
+need_python "h5py, matplotlib"
 fork_python "h5py matplotlib.pyplot"
 
 mkdir "$tmp/runs"
 run() # NAME TASK TUNER [SECTION.KEY=VALUE ...]
 {
     echo >"$tmp/none.ini"
-    "$weft" tune "$tmp/none.ini" run.task="$2" run.tuner="$3" -o "$tmp/runs/$1.h5" "${@:4}" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/none.ini" run.task="$2" run.tuner="$3" -o "$tmp/runs/$1.h5" "${@:4}"
 }
-"$weft" pack synthetic images rows=200 -o "$tmp/rows.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" pack synthetic documents rows=120 -o "$tmp/doc.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" pack synthetic federated=generated clients=12 -o "$tmp/clients.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack synthetic images rows=200 -o "$tmp/rows.h5" &&
+    call pack synthetic documents rows=120 -o "$tmp/doc.h5" &&
+    call pack synthetic federated=generated clients=12 -o "$tmp/clients.h5" &&
     run sgd sgd asha run.data="$tmp/rows.h5" sgd.model=linear sgd.steps=5 train.lr="log 0.01 .. 1" \
         asha.trials=4 asha.max_resource=4 asha.reduction=2 &&
     run fmap fmap random run.data="$tmp/doc.h5" space.configs=2 ngram.order="1 .. 2" fmap.feature=ngram fmap.model=ridge &&
     run fed fed random run.data="$tmp/clients.h5" space.configs=2 random.resource=2 fed.model=linear client.lr="log 0.01 .. 1" &&
     printf '[run]\ntask = command\n[command]\nrun = echo loss=$PARAM_x\n[parameters]\nx = 0.0 .. 1.5\n' >"$tmp/command.ini" &&
-    "$weft" tune "$tmp/command.ini" run.tuner=asha asha.trials=4 asha.max_resource=4 asha.reduction=2 \
-        -o "$tmp/runs/command.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/command.ini" run.tuner=asha asha.trials=4 asha.max_resource=4 asha.reduction=2 \
+        -o "$tmp/runs/command.h5"
 result $? "runs of four tasks are there"
 
 # One line on stderr, at least where the script ends with an error, and no traceback.
@@ -60,8 +56,8 @@ refuses "budgets.py refuses a run of another task" budgets "$sgd" -d "$table"
 refuses "federated.py refuses a run of another task" federated "$sgd" -o "$table/federated"
 refuses "axes.py refuses a run of too few results" axes "$sgd" -o "$table/axes.svg"
 refuses "and a file that is no run" axes "$tmp/rows.h5" -o "$table/axes.svg"
-"$weft" tune "$tmp/command.ini" run.tuner=random space.configs=24 parameters.x='log 1e-3 .. 1.5' parameters.word='one | <two>' -o "$tmp/axes.h5" \
-    >"$tmp/out" 2>"$tmp/log" && "$python" analysis/axes.py "$tmp/axes.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(cat "$tmp/out")" = "$tmp/axes-axes.svg" ]
+call tune "$tmp/command.ini" run.tuner=random space.configs=24 parameters.x='log 1e-3 .. 1.5' parameters.word='one | <two>' -o "$tmp/axes.h5" &&
+    "$python" analysis/axes.py "$tmp/axes.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(cat "$tmp/out")" = "$tmp/axes-axes.svg" ]
 result $? "axes.py draws which axes matter"
 "$python" - "$tmp/axes-axes.svg" >"$tmp/out" 2>"$tmp/log" <<'END'
 import sys
@@ -80,7 +76,7 @@ for task in sgd command fed; do
         [ "$(head -c 4 "$tmp/$task.png" | tail -c 3)" = PNG ]
     result $? "run.py draws a run of task $task"
 done
-"$weft" tune "$tmp/command.ini" command.run=false run.tuner=random space.configs=2 -o "$tmp/none.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/command.ini" command.run=false run.tuner=random space.configs=2 -o "$tmp/none.h5"
 ! "$python" analysis/run.py "$tmp/none.h5" -o "$tmp/none.png" >"$tmp/out" 2>"$tmp/log" && told 1 &&
     grep -q 'no winner: none of its 2 jobs' "$tmp/log"
 result $? "and says that one has no winner"
@@ -142,13 +138,11 @@ done && cp "$tmp/demo-documents-shared-1.h5" "$tmp/demo-documents-rank.h5" &&
 result $? "demo.py draws the two pictures"
 grep -q 'finds its rate first, with momentum and average, has 0.0 +- 0.0 points more (not resolved); beside' "$tmp/out"
 result $? "of equal runs it says that nothing is resolved"
-[ "$(grep -c 'digest' "$tmp/out")" = 2 ]
-result $? "it prints two digests"
+check "it prints two digests" [ "$(grep -c 'digest' "$tmp/out")" = 2 ]
 cp "$tmp/demo-images-sweep-1.h5" "$tmp/demo-documents-rank.h5"
 ! "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log"
 result $? "it ends with an error where the digests differ"
-grep -q 'the digests differ' "$tmp/log"
-result $? "which it tells"
+check "which it tells" grep -q 'the digests differ' "$tmp/log"
 
 # jobs/one.sh's table: two seeds of which one method has the first twice.
 refuses "beside.py refuses a directory without the defaults" beside "$tmp/table"
@@ -235,6 +229,5 @@ for name in run run:--timeline mixture flow curves cnn text trained compare clai
     done
 done
 echo "$bad" >"$tmp/log"
-[ -z "$bad" ]
-result $? "no script ends with a traceback on a run of any task"
+check "no script ends with a traceback on a run of any task" [ -z "$bad" ]
 echo "1..$count"

@@ -21,8 +21,7 @@ same() # STATEMENT RUN OTHER
     result $? "$1"
     [ -n "$(digest "$tmp/$3.h5")" ] && [ "$(digest "$tmp/$2.h5")" = "$(digest "$tmp/$3.h5")" ]
     result $? "with one digest"
-    [ ! -e "$tmp/$2.d" ]
-    result $? "its directory is gone"
+    check "its directory is gone" [ ! -e "$tmp/$2.d" ]
 }
 input() # NAME SETTING...: NAME.ini
 {
@@ -39,12 +38,11 @@ input pbt 'tuner = pbt' '[pbt]' 'population = 4' 'interval = 1' 'max_resource = 
 input whole 'tuner = one' '[one]' 'resource = 40' 'explore = 0.5' 'each = 2' 'finalists = 2' 'parts = 3'
 
 for name in random tpe asha bohb pbt whole; do
-    timeout "$net" "$weft" tune "$tmp/$name.ini" run.task=command "command.run=python3 '$PWD/tests/ask.py' loss" \
-        -o "$tmp/$name-command.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/$name.ini" run.task=command "command.run=python3 '$PWD/tests/ask.py' loss" \
+        -o "$tmp/$name-command.h5"
     for action in one shuffled killed; do
         ln -sf "$name.ini" "$tmp/$name-$action.ini"
-        ask $action "$name-$action"
-        result $? "$name, $action: the search comes to its end"
+        check "$name, $action: the search comes to its end" ask $action "$name-$action"
         same "with the trials, numbers and digest of task command" "$name-$action" "$name-command"
     done
 done
@@ -53,7 +51,7 @@ for name in asha bohb pbt; do
     "$weft" report "$tmp/$name-one.h5" --trials --csv | grep -q "^[^,]*,$best,[^,]*,[^,]*,[^,]*,\"finished\",4,"
     result $? "$name: the winner, trial $best, has finished, with max_resource"
 done
-"$weft" report "$tmp/whole-one.h5" --trials --csv >"$tmp/out" 2>"$tmp/log"
+call report "$tmp/whole-one.h5" --trials --csv
 [ "$(awk -F, 'NR > 1 { printf "%s ", $7 }' "$tmp/out")" = "2 2 2 2 2 2 12 22 30 " ] &&
     awk -F, 'NR > 1 && NR < 8 && (best == "" || $8 < loss) { best = $14; loss = $8 } NR > 7 && $14 != best { bad = 1 } END { exit bad }' "$tmp/out"
 result $? "one training of a program: six candidates, and what is left for the best of them"
@@ -64,18 +62,15 @@ result $? "no trial is evaluated twice, whoever was killed"
 for name in random tpe asha; do
     for way in 1 3; do
         ln -sf "$name.ini" "$tmp/$name-$way.ini"
-        ask minimized "$name-$way" $way
-        result $? "$name is minimised by $way processes"
+        check "$name is minimised by $way processes" ask minimized "$name-$way" $way
         same "with the same trials" "$name-$way" "$name-command"
     done
 done
 ln -sf asha.ini "$tmp/asha-child.ini"
-ask child asha-child
-result $? "weft is killed again and again: an exception says so"
+check "weft is killed again and again: an exception says so" ask child asha-child
 same "and the search ends as if it had not been" asha-child asha-command
 ln -sf random.ini "$tmp/random-forks.ini"
-ask forks random-forks
-result $? "what forks has no part in the search"
+check "what forks has no part in the search" ask forks random-forks
 same "which ends as if it had not been" random-forks random-command
 
 # With clock = wall the order of results is that in which they came.
@@ -84,15 +79,13 @@ cp "$tmp/wall.ini" "$tmp/wall-again.ini" && cp "$tmp/wall.ini" "$tmp/wall-one.in
 ask last wall && ask last wall-again
 result $? "clock = wall: results are told in one order, twice"
 same "the same order gives the same search" wall wall-again
-ask one wall-one
-result $? "results are told in another order"
-[ "$(digest "$tmp/wall.h5")" != "$(digest "$tmp/wall-one.h5")" ]
-result $? "which gives another one"
+check "results are told in another order" ask one wall-one
+check "which gives another one" [ "$(digest "$tmp/wall.h5")" != "$(digest "$tmp/wall-one.h5")" ]
 
 # Of two that are in flight the later one is told.
 sed 's/workers = 5/workers = 2/' "$tmp/wall.ini" >"$tmp/wall-two.ini"
 printf '%s\n' '{"ask":true}' '{"ask":true}' '{"tell":1,"loss":0.5}' '{"ask":true}' |
-    "$weft" serve "$tmp/wall-two.ini" -o "$tmp/wall-two.h5" >"$tmp/out" 2>"$tmp/log"
+    call serve "$tmp/wall-two.ini" -o "$tmp/wall-two.h5"
 grep -q '^{"told":1,"best":{"job":1,' "$tmp/out"
 result $? "clock = wall: a result counts at once, whatever is in flight"
 tail -n 1 "$tmp/out" | grep -q '^{"job":2,'
@@ -105,25 +98,19 @@ for name in random tpe; do
         ask longer $name-more "$most"
     result $? "$name: a search of 6 trials is given more"
     same "and ends as one that had them from the beginning" $name-more $name-command
-    [ "$(wc -l <"$tmp/$name-more.calls")" = "$most" ]
-    result $? "nothing of it is evaluated again"
+    check "nothing of it is evaluated again" [ "$(wc -l <"$tmp/$name-more.calls")" = "$most" ]
 done
 
-ask objects objects
-result $? "a choice may be any object of Python"
-ask again again
-result $? "the same call goes on with a search that was stopped"
-ask together together
-result $? "short trials are told together, those before an exception too"
+check "a choice may be any object of Python" ask objects objects
+check "the same call goes on with a search that was stopped" ask again again
+check "short trials are told together, those before an exception too" ask together together
 ask kept kept
 result $? "members of enums, dicts within dicts, functions and arrays are the same after a kill"
 ln -sf random.ini "$tmp/random-left.ini"
-ask left random-left
-result $? "the directory of a search that was killed goes with the next search"
+check "the directory of a search that was killed goes with the next search" ask left random-left
 ask names names && "$weft" report "$tmp/names.h5" --trials --csv | head -n 1 | grep -q 'parameters.the choice.*parameters.größe'
 result $? "names are as they are given"
-ask errors errors
-result $? "mistakes are one line of weft's each, and the search goes on"
+check "mistakes are one line of weft's each, and the search goes on" ask errors errors
 ask failures failures
 result $? "a search goes on after what fails, and after what raises was mended"
 [ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ]
@@ -143,19 +130,18 @@ result $? "what a resume may not change is refused"
 timeout "$net" mpirun -n 2 "$weft" serve "$tmp/random.ini" -o "$tmp/two.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
 [ $? = 2 ] && grep -q '^weft: .*without mpirun' "$tmp/log"
 result $? "two ranks are refused"
-[ ! -e "$tmp/two.d" ]
-result $? "before a directory is made"
+check "before a directory is made" [ ! -e "$tmp/two.d" ]
 printf '%s\n' '{"ask":true}' '{"tell":0,"loss":1e-310}' '{"ask":true}' '{"tell":1,"loss":-5e-324}' |
-    "$weft" serve "$tmp/random.ini" -o "$tmp/small.h5" >"$tmp/out" 2>"$tmp/log"
+    call serve "$tmp/random.ini" -o "$tmp/small.h5"
 ! grep -q error "$tmp/out" && grep -q '"loss":-4.9406564584124654e-324' "$tmp/out"
 result $? "a loss may be smaller than floats are at full precision"
 yes '{"tell":0,"loss":' | tr -d '\n' | head -c 3000000 |
-    "$weft" serve "$tmp/random.ini" -o "$tmp/long.h5" >"$tmp/out" 2>"$tmp/log"
+    call serve "$tmp/random.ini" -o "$tmp/long.h5"
 [ $? = 75 ] && [ -e "$tmp/long.d" ]
 result $? "a line without end is none"
 printf '%s\n' '{"tell":"a"}' '{"tell":7,"loss":1}' '[1]' 'tell' '{"tell":-1,"loss":1}' '{"tell":0,"loss":"1"}' \
     '{"tell":0,"failed":1}' |
-    "$weft" serve "$tmp/random.ini" -o "$tmp/odd.h5" >"$tmp/out" 2>"$tmp/log"
+    call serve "$tmp/random.ini" -o "$tmp/odd.h5"
 [ $? = 75 ] && [ "$(grep -c '^{"error":' "$tmp/out")" = 7 ] && [ "$(wc -l <"$tmp/out")" = 8 ]
 result $? "each line that is no request is answered by what is wrong with it"
 "$weft" serve "$tmp/random.ini" --plan </dev/null >"$tmp/out" 2>"$tmp/log" && grep -q '^resource *9 in all jobs' "$tmp/out"

@@ -4,24 +4,20 @@
 # one line. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic federated=generated clients=20 -o "$tmp/clients.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=20 -o "$tmp/clients.h5"
 result $? "clients are packed"
 
 tune() # RANKS OPTION...: a new run r.h5, in which clients draw from a mixture
 {
-    ranks=$1
-    shift
     rm -rf "$tmp"/r.*
-    timeout "$net" mpirun -n "$ranks" "$weft" tune inputs/async.ini run.data="$tmp/clients.h5" \
+    on "$1" tune inputs/async.ini run.data="$tmp/clients.h5" \
         run.tuner=asha run.mixing=fedex fedex.k=3 asha.trials=5 asha.reduction=2 asha.max_resource=6 \
         fed.cohort=3 buffer.concurrency=8 run.workers=2 client.epochs='1 | 2' fed.algorithm=scaffold \
-        device.dropout=0.1 "$@" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+        device.dropout=0.1 "${@:2}" -o "$tmp/r.h5"
 }
 again() # RANKS OPTION...: resumes it
 {
-    ranks=$1
-    shift
-    timeout "$net" mpirun -n "$ranks" "$weft" resume "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null
+    on "$1" resume "$tmp/r.h5" "${@:2}"
 }
 same() # STATUS STATEMENT
 {
@@ -30,8 +26,7 @@ same() # STATUS STATEMENT
     result $? "$2: with the digest of the first"
 }
 
-tune 1
-result $? "a search on one rank"
+check "a search on one rank" tune 1
 expected=$(digest "$tmp/r.h5")
 tune 3
 same $? "on three ranks"
@@ -48,8 +43,7 @@ while [ $status = 75 ] && [ $stops -lt 200 ]; do
     status=$?
 done
 same $status "stopped after each unit, $stops times"
-[ $stops -gt 7 ]
-result $? "which is often"
+check "which is often" [ $stops -gt 7 ]
 
 tune 2 run.checkpoint=0.001 run.time_limit=1e-9
 kills=0
@@ -63,24 +57,21 @@ done
 same 0 "killed after every job, $kills times"
 
 rm -rf "$tmp"/r.*
-timeout "$net" "$weft" tune inputs/async.ini run.data="$tmp/clients.h5" fed.cohort=3 buffer.concurrency=8 \
-    space.configs=1 random.resource=12 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+call tune inputs/async.ini run.data="$tmp/clients.h5" fed.cohort=3 buffer.concurrency=8 \
+    space.configs=1 random.resource=12 -o "$tmp/r.h5"
 result $? "a search of twelve steps"
 expected=$(digest "$tmp/r.h5")
 rm -rf "$tmp"/r.*
-timeout "$net" "$weft" tune inputs/async.ini run.data="$tmp/clients.h5" fed.cohort=3 buffer.concurrency=8 \
-    space.configs=1 random.resource=5 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+call tune inputs/async.ini run.data="$tmp/clients.h5" fed.cohort=3 buffer.concurrency=8 \
+    space.configs=1 random.resource=5 -o "$tmp/r.h5"
 result $? "one of five"
 again 2 random.resource=12
 same $? "given seven more"
 
 refused() # PATTERN STATEMENT OPTION...: on two ranks, by one line
 {
-    pattern=$1 statement=$2
-    shift 2
-    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log" </dev/null
-    [ $? != 0 ] && [ "$(grep -c ^weft: "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log"
-    result $? "$statement"
+    on 2 tune "$tmp/in.ini" --plan "${@:3}"
+    refusal $? "[1-9]" "$1" "$2"
 }
 sed "s|^data = .*|data = $tmp/clients.h5|; s/^cohort = 10/cohort = 3/; s/^concurrency = 40/concurrency = 8/" \
     inputs/async.ini >"$tmp/in.ini"
@@ -93,9 +84,9 @@ refused 'device.over = 2 .*buffer.concurrency' "over-selection" device.over=2
 refused 'device.sample_seconds.*sync' "devices that take no time" device.sample_seconds=0 device.latency=0
 refused 'buffer.size = 3: .*fed.aggregation = buffered' "options of another mode" fed.aggregation=sync buffer.size=3
 refused 'run.memory' "versions that do not fit" run.memory=0.0005
-"$weft" tune "$tmp/in.ini" --plan fed.aggregation=sync >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" --plan fed.aggregation=sync
 result $? "those of the file may stay where the command line has made rounds synchronous"
-! "$weft" tune "$tmp/in.ini" --plan fed.aggregation=buffered buffer.versions=3 >"$tmp/out" 2>"$tmp/log"
+! call tune "$tmp/in.ini" --plan fed.aggregation=buffered buffer.versions=3
 result $? "an option that is none"
 sed -i '/^aggregation/d' "$tmp/in.ini"
 refused 'in.ini:[0-9]*: buffer.concurrency = 8: .*fed.aggregation = buffered' "a section that nothing reads"

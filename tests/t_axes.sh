@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Runs with axes that exist only for certain values of others: every kind of schedule ends,
 # is reported, resumed, and exported as an input that trains the winner alone. Prints TAP.
 . tests/tap.sh
@@ -6,7 +6,7 @@
 tune() # OPTION...
 {
     rm -rf "$tmp"/r.*
-    timeout "$net" "$weft" tune "$@" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    call tune "$@" -o "$tmp/r.h5"
 }
 
 cat >"$tmp/flow.ini" <<END
@@ -25,16 +25,14 @@ for tuner in random sha asha hyperband pbt; do
     small= && [ $tuner = asha ] && small=asha.trials=12
     [ $tuner = pbt ] && small="pbt.population=4 pbt.interval=3"
     # shellcheck disable=SC2086
-    tune "$tmp/flow.ini" run.tuner=$tuner $small
-    result $? "$tuner searches a space with conditions"
-    "$weft" report "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    check "$tuner searches a space with conditions" tune "$tmp/flow.ini" run.tuner=$tuner $small
+    call report "$tmp/r.h5"
     grep -q "flow.method=ridge flow.step=- flow.lambda=0" "$tmp/out" ||
         grep -q "flow.method=descent flow.step=[0-9.e-]* flow.lambda=- " "$tmp/out"
     result $? "and shows what a configuration does not have as a dash"
 done
 
-tune "$tmp/flow.ini" run.tuner=sha
-result $? "a search is run"
+check "a search is run" tune "$tmp/flow.ini" run.tuner=sha
 whole=$(digest "$tmp/r.h5")
 "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" >"$tmp/out" 2>&1 &&
     "$weft" info "$tmp/w.h5" 2>"$tmp/log" | sed -n "s/^config *//; /^\[/,\$p" >"$tmp/winner.ini"
@@ -47,7 +45,7 @@ rm -rf "$tmp"/r.*
 WEFT_HOLD="job 6 of" "$weft" tune "$tmp/flow.ini" run.tuner=sha -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null &
 held $! && kill -TERM $! && kill -CONT $!
 wait $!
-[ $? = 75 ] && "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && call resume "$tmp/r.h5"
 result $? "a search that was stopped is resumed"
 [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
 result $? "to the same digest"
@@ -83,8 +81,7 @@ grep -q '^{"mode":"sgd","momentum":0.[0-9]*}$' "$tmp/said" &&
 result $? "and is not told parameters that a configuration does not have"
 
 # Of the configurations that a report shows, each has filters of the groups that it has.
-"$weft" pack synthetic documents rows=400 -o "$tmp/documents.h5" >"$tmp/log" 2>&1
-result $? "documents are packed"
+check "documents are packed" call pack synthetic documents rows=400 -o "$tmp/documents.h5"
 for few in forest.design=4 tpe.startup=4 kde.points=3; do
     sampler=${few%.*}
     tune inputs/mr-groups.ini run.data="$tmp/documents.h5" run.sampler=$sampler space.configs=12 $few \
@@ -118,11 +115,8 @@ END
 done
 refused() # PATTERN STATEMENT OPTION...
 {
-    pattern=$1 statement=$2
-    shift 2
-    tune "$tmp/flow.ini" space.first="$tmp/first.tsv" "$@"
-    [ $? = 2 ] && [ "$(grep -c '^weft:' "$tmp/log")" = 1 ] && grep -q "$pattern" "$tmp/log"
-    result $? "$statement"
+    tune "$tmp/flow.ini" space.first="$tmp/first.tsv" "${@:3}"
+    refusal $? 2 "$1" "$2"
 }
 refused 'space.first = .*nothing in this run reads it; it is for space.source = random' "a grid does not begin with any" space.source=grid space.configs=0
 refused 'column "flow.lambda" is no axis of this search; delete it' "a column of a fixed option is refused" \
@@ -139,8 +133,7 @@ tune inputs/demo.ini run.data="$tmp/documents.h5" ngram.bins=4096 run.test=no sp
 result $? "a map of them that is bad in shared fits is still fitted alone"
 while IFS='|' read -r statement list pattern; do
     tune "$tmp/flow.ini" space.first="$list"
-    [ $? = 2 ] && [ "$(grep -c '^weft:' "$tmp/log")" = 1 ] && grep -q "^weft: [[]space[]]$pattern" "$tmp/log"
-    result $? "$statement"
+    refusal $? 2 "[[]space[]]$pattern" "$statement"
 done <<'END'
 a word among them is refused|method=ridge, ridge|: 'ridge' where section.key=value is expected
 so is a key without value|method=, method=ridge|: 'method=' where section.key=value
@@ -175,24 +168,21 @@ momentum = 0 | 0.9
 lr = log 0.01 .. 1 when momentum = 0
 epochs = 1 .. 3 when momentum = 0.9
 END
-"$weft" pack synthetic federated=generated clients=20 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=20 -o "$tmp/fed.h5"
 tune "$tmp/fed.ini" run.data="$tmp/fed.h5" fedex.k=4
 result $? "clients draw from mixtures of configurations that have different axes"
 tune "$tmp/fed.ini" run.data="$tmp/fed.h5" fedex.levels=2
-grep -q "use fedex.k" "$tmp/log"
-result $? "but not from a product of grids"
+check "but not from a product of grids" grep -q "use fedex.k" "$tmp/log"
 
 # What the first trial of a federation is.
 begins() # STATEMENT SETTINGS...: "momentum,lr,epochs" of the first trial are $wanted
 {
-    statement=$1
-    shift
-    tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none "$@"
+    tune "$tmp/fed.ini" run.data="$tmp/fed.h5" run.mixing=none "${@:2}"
     found=$("$weft" report "$tmp/r.h5" --trials --csv 2>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR > 1 && $at["trial"] == 0 { print $at["client.momentum"] + 0 "," $at["client.lr"] + 0 "," $at["client.epochs"] + 0 }')
     [ "$found" = "$wanted" ] || { echo "$found" >"$tmp/log" && false; }
-    result $? "$statement"
+    result $? "$1"
 }
 wanted=0,0.1,0
 for tuner in sha random hyperband asha pbt; do
@@ -217,8 +207,7 @@ whole() # SETTINGS...: digest of one training
 }
 unsaid=$(whole fed.select=eval) && [ -n "$unsaid" ] && [ "$unsaid" = "$(whole fed.select=eval server.average=tail)" ]
 result $? "one training has the average of its tail as result"
-[ "$unsaid" != "$(whole fed.select=eval server.average=none)" ]
-result $? "if no other is given"
+check "if no other is given" [ "$unsaid" != "$(whole fed.select=eval server.average=none)" ]
 [ "$(whole fed.select=pooled)" = "$(whole fed.select=pooled server.average=none)" ]
 result $? "and nothing that rounds do not score"
 echo "1..$count"

@@ -38,12 +38,11 @@ max_resource = 9
 END
 weft=$(realpath "$weft")
 
-"$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" -o "$tmp/whole.h5"
 result $? "a search in which programs fail comes to its end"
 whole=$(digest "$tmp/whole.h5")
 jobs=$(grep -c ' job [0-9]* of ' "$tmp/log")
-[ "$(grep -c ' failed: ' "$tmp/log")" -ge 4 ]
-result $? "four or more of its jobs fail"
+check "four or more of its jobs fail" [ "$(grep -c ' failed: ' "$tmp/log")" -ge 4 ]
 [ "$(wc -l <"$tmp/done")" -le $((jobs + 1)) ]
 result $? "at most one job is repeated"
 [ "$(ls "$tmp/whole.failed" | grep -c "log$")" = "$(grep -c ' failed: .*; see .*/whole.failed/[0-9]*-[0-9]*.log$' "$tmp/log")" ]
@@ -68,20 +67,18 @@ part() # JOBS: begins r.h5, and is killed when so many are done.
 # ---- a start without what programs need -----------------------------------------------------
 
 part 9
-BAD=x "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+BAD=x call resume "$tmp/r.h5"
 [ $? = 75 ]
 result $? "resumed where programs fail, the run stops with status 75"
-[ "$(grep -c ' failed: ' "$tmp/log")" = 1 ]
-result $? "after one job"
+check "after one job" [ "$(grep -c ' failed: ' "$tmp/log")" = 1 ]
 grep -q '^weft: stopped after [0-9]* jobs: programs fail here, also that of job .*weft resume .*r.h5., for no' "$tmp/log"
 result $? "with a line"
 [ "$(tail -n 1 "$tmp"/r.failed/*-"$(sed -n 's/.* job \([0-9]*\), trial.* failed: .*/\1/p' "$tmp/log")".log)" = 'no module' ]
 result $? "what it printed is kept"
-BAD=x timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" run.teams=3 >"$tmp/out" 2>"$tmp/log"
+BAD=x on 3 resume "$tmp/r.h5" run.teams=3
 [ $? = 75 ] && [ "$(grep -c 'this team is set aside' "$tmp/log")" -ge 1 ] && grep -q '^weft: stopped after' "$tmp/log"
 result $? "so does one of three teams"
-"$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "resumed where they work, it comes to its end"
+check "resumed where they work, it comes to its end" call resume "$tmp/r.h5"
 same "with the same digest"
 
 # Of eight first jobs the fifth is the shortest; those that go on are shorter, and all but one fail.
@@ -94,8 +91,8 @@ echo loss=\$PARAM_x
 END
 for long in 1.5 8 60; do
     rm -f "$tmp/timed.done"
-    LONG=$long "$weft" tune "$tmp/in.ini" command.run="sh $tmp/timed" space.configs=8 sha.reduction=2 sha.eliminations=3 sha.budget=20 \
-        -o "$tmp/timed.h5" --force >"$tmp/out" 2>"$tmp/log"
+    LONG=$long call tune "$tmp/in.ini" command.run="sh $tmp/timed" space.configs=8 sha.reduction=2 sha.eliminations=3 sha.budget=20 \
+        -o "$tmp/timed.h5" --force
     [ "$(sort "$tmp/timed.done" | uniq -d)" != 4 ] || break
 done
 [ "$(sort "$tmp/timed.done" | uniq -d)" = 4 ]
@@ -108,8 +105,8 @@ cat >"$tmp/breaks" <<END
 [ \$WEFT_JOB != 4 ] || touch $tmp/gone
 echo loss=\$PARAM_x
 END
-"$weft" tune "$tmp/in.ini" command.run="sh $tmp/breaks" run.tuner=pbt pbt.population=5 pbt.interval=1 pbt.max_resource=2 \
-    pbt.quantile=0 run.workers=1 -o "$tmp/breaks.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" command.run="sh $tmp/breaks" run.tuner=pbt pbt.population=5 pbt.interval=1 pbt.max_resource=2 \
+    pbt.quantile=0 run.workers=1 -o "$tmp/breaks.h5"
 [ $? = 75 ]
 result $? "a trial that failed before and goes on is no sign that programs work"
 
@@ -123,8 +120,7 @@ nodes()
         "$weft" "$@" run.teams=3 >"$tmp/out" 2>"$tmp/log"
 }
 rm -rf "$tmp"/r.*
-nodes tune "$tmp/in.ini" -o "$tmp/r.h5"
-result $? "with a broken node the search comes to its end"
+check "with a broken node the search comes to its end" nodes tune "$tmp/in.ini" -o "$tmp/r.h5"
 same "with the same digest"
 # shellcheck disable=SC2012
 [ "$(grep -c 'team 1 on .*: warning: job .* failed: .*last line: no module' "$tmp/log")" -le 12 ]
@@ -150,10 +146,10 @@ timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" run.teams=2 -o "$tmp/r.h5"
     >"$tmp/out" 2>"$tmp/log"
 [ $? = 0 ] && [ "$(grep -c 'it is tried again' "$tmp/log")" = 18 ] && [ "$(grep -c ' score inf' "$tmp/log")" = 0 ]
 result $? "jobs that failed are tried again by the other team"
-[ "$(ls "$tmp/r.failed" | wc -l)" = 18 ] && "$weft" tune "$tmp/in.ini" --force -o "$tmp/r.h5" command.run='echo loss=1' \
-    >"$tmp/out" 2>"$tmp/log" && ! [ -e "$tmp/r.failed" ]
+[ "$(ls "$tmp/r.failed" | wc -l)" = 18 ] && call tune "$tmp/in.ini" --force -o "$tmp/r.h5" command.run='echo loss=1' &&
+    ! [ -e "$tmp/r.failed" ]
 result $? "what they printed is removed with their run"
-"$weft" tune "$tmp/in.ini" run.tuner=random space.configs=130 -o "$tmp/s.h5" command.run='exit 1' >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" run.tuner=random space.configs=130 -o "$tmp/s.h5" command.run='exit 1'
 [ $? = 6 ] && [ "$(ls "$tmp/s.failed" | grep -c "log$")" = 100 ]
 result $? "of many failed jobs that of a hundred is kept"
 
@@ -167,32 +163,28 @@ END
 # again RANKS ARGUMENT ...: repeats what failed in r.h5.
 again()
 {
-    ranks=$1
-    shift
-    timeout "$net" mpirun -n "$ranks" "$weft" resume "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    on "$1" resume "$tmp/r.h5" "${@:2}"
 }
 for clock in virtual wall; do
     for tuner in sha pbt asha; do
         rm -rf "$tmp"/r.* "$tmp"/u.* "$tmp/strict"
-        "$weft" tune "$tmp/in.ini" run.tuner=$tuner run.clock=$clock -o "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+        call tune "$tmp/in.ini" run.tuner=$tuner run.clock=$clock -o "$tmp/u.h5"
         undisturbed=$(digest "$tmp/u.h5")
         sed -n 's/.*parameters.x=\([0-9.]*\).*/\1 /p' "$tmp/out" | head -3 >"$tmp/strict"
-        "$weft" tune "$tmp/in.ini" run.tuner=$tuner run.clock=$clock -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+        call tune "$tmp/in.ini" run.tuner=$tuner run.clock=$clock -o "$tmp/r.h5"
         disturbed=$(digest "$tmp/r.h5")
         rm "$tmp/strict"
         again 1 --retry-failed run.time_limit=1e-9
         [ $? = 75 ] && [ -d "$tmp/r.d" ] && ! [ -e "$tmp/r.best" ]
         result $? "$tuner, clock $clock: a complete run that repeats its failed jobs is stopped"
-        again 2 run.teams=2 run.time_limit=0
-        result $? "$tuner, clock $clock: it goes on to its end"
+        check "$tuner, clock $clock: it goes on to its end" again 2 run.teams=2 run.time_limit=0
         if [ $clock != wall ]; then
             [ "$undisturbed" != "$disturbed" ]
             result $? "$tuner, clock $clock: the failures had changed the digest"
             [ -n "$undisturbed" ] && [ "$(digest "$tmp/r.h5")" = "$undisturbed" ]
             result $? "$tuner, clock $clock: it is that without failures now"
         fi
-        [ -e "$tmp/r.best/weft.log" ]
-        result $? "$tuner, clock $clock: the winner's log is left"
+        check "$tuner, clock $clock: the winner's log is left" [ -e "$tmp/r.best/weft.log" ]
         ! [ -e "$tmp/r.d" ]
         result $? "$tuner, clock $clock: nothing else is"
     done
@@ -208,24 +200,23 @@ perl -pi -e 's/.\z/!/s if eof' "$tmp/r.failed/journal"
 again 1 --retry-failed
 [ $? = 3 ] && grep -q '^weft: .*r.failed/journal is damaged: its end, which names the winner, cannot be read' "$tmp/log"
 result $? "a journal whose end is damaged is told"
-[ -e "$tmp/r.best/weft.log" ]
-result $? "nothing is moved"
-"$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force command.run='echo loss=1' >"$tmp/out" 2>"$tmp/log" && ! [ -e "$tmp/r.failed" ] &&
+check "nothing is moved" [ -e "$tmp/r.best/weft.log" ]
+call tune "$tmp/in.ini" -o "$tmp/r.h5" --force command.run='echo loss=1' && ! [ -e "$tmp/r.failed" ] &&
     ! again 1 --retry-failed && grep -q '^weft: .*r.h5 is complete, .*there is nothing to repeat' "$tmp/log"
 result $? "a run without failed jobs has nothing to repeat"
 "$weft" pack synthetic images rows=100 -o "$tmp/i.h5" >"$tmp/out" 2>&1
 printf '[run]\ndata = %s\ntuner = random\n[space]\nconfigs = 3\n[rff]\nfeatures = 50\ngamma = log 1e-4 .. 1e-2\n' "$tmp/i.h5" >"$tmp/f.ini"
-"$weft" tune "$tmp/f.ini" run.time_limit=1e-9 -o "$tmp/f.h5" >"$tmp/out" 2>"$tmp/log"
-"$weft" resume "$tmp/f.h5" --retry-failed >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/f.ini" run.time_limit=1e-9 -o "$tmp/f.h5"
+call resume "$tmp/f.h5" --retry-failed
 [ $? = 2 ] && grep -q '^weft: .*--retry-failed is for programs, and run.task = fmap runs none' "$tmp/log"
 result $? "nor has one of another task"
 
 # ---- warnings of teams ----------------------------------------------------------------------
 
-"$weft" pack synthetic federated=generated clients=20 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=20 -o "$tmp/fed.h5"
 printf '[run]\ntask = fed\ndata = %s\ntuner = random\nteams = 2\n[random]\nresource = 20\n[space]\nconfigs = 8\n[fed]\nmodel = mlp
 cohort = 5\n[client]\nlr = log 9e5 .. 1e6\n' "$tmp/fed.h5" >"$tmp/fed.ini"
-timeout $net mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/d.h5" >"$tmp/out" 2>"$tmp/log"
+on 2 tune "$tmp/fed.ini" -o "$tmp/d.h5"
 grep -q 'team 1 on .*: warning: all 5 clients of round [0-9]* of trial [0-9]* diverged' "$tmp/log"
 result $? "of a federation whose clients all diverge every team warns"
 echo "1..$count"

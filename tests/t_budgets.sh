@@ -5,14 +5,9 @@
 . tests/plays.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-find_python "h5py, matplotlib"
-if [ -z "$python" ]; then
-    echo "ok 1 - the table # SKIP no Python with h5py and matplotlib"
-    echo "1..1"
-    exit
-fi
+need_python "h5py, matplotlib"
 plays >"$tmp/plays.txt"
-"$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/log" 2>&1
+call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5"
 result $? "plays are packed"
 mkdir "$tmp/tables" && python_first
 budgets() # SEEDS
@@ -21,8 +16,7 @@ budgets() # SEEDS
         PATH=$tmp/bin:$PATH bash jobs/budgets.sh run.data="$tmp/plays.h5" lstm.layers=1 \
         lstm.hidden=4 fed.cohort=2 fed.test_clients=2 client.max_samples=4 >"$tmp/out" 2>"$tmp/log"
 }
-budgets "1 2"
-result $? "jobs/budgets.sh runs two seeds and writes its table"
+check "jobs/budgets.sh runs two seeds and writes its table" budgets "1 2"
 [ "$(wc -l <"$tmp/tables/budgets.tsv")" = 21 ]
 result $? "of a line for each schedule, mixing and seed"
 awk -F '\t' 'NR > 1 && ($4 < 60 || $4 > 72 || !($5 > 0) || !($6 > 0) || !($7 > 0)) { bad = 1 }

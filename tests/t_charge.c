@@ -9,13 +9,6 @@
 
 enum { ALL = 31 }; /* the set of all five clients */
 
-static struct toy *five_clients(void)
-{
-    int64_t count[5][WEFT_NPART] = {
-        {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
-    return toy_new(5, count);
-}
-
 /* Sums over the validation samples of a set of clients, under weights w after a step each
  * at that rate. */
 static struct sums sums_of(const struct toy *toy, int set, double lr, const double *w)

@@ -23,8 +23,7 @@ if not eval(sys.argv[1]): sys.exit(f"not true: {sys.argv[1]}")
 END
         false
     done
-    [ ! -s "$tmp/log" ]
-    result $? "$statement"
+    check "$statement" [ ! -s "$tmp/log" ]
 }
 
 says "the quantiles of Student's t are those of printed tables" \
@@ -67,7 +66,7 @@ if [ -z "$python" ]; then
 fi
 
 plays >"$tmp/plays.txt"
-"$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/log" 2>&1
+call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5"
 result $? "plays are packed"
 sed -e 's/^configs = .*/configs = 3/; s/^hidden = .*/hidden = 4/; s/^cohort = .*/cohort = 3/' \
     -e 's/^max_resource = .*/max_resource = 2/; s/^budget = .*/budget = 4/; s/^eliminations = .*/eliminations = 1/' \
@@ -79,12 +78,9 @@ claims() # SEEDS TABLES
         >"$tmp/out" 2>"$tmp/log"
 }
 mkdir "$tmp/tables" && python_first
-claims 1 "$tmp/tables"
-result $? "jobs/claims.sh runs a seed and writes its tables"
-claims "1 2" ''
-result $? "jobs/claims.sh runs another seed, without tables"
-[ "$(grep -c "^digest" "$tmp/out")" = 7 ]
-result $? "and does not repeat the first"
+check "jobs/claims.sh runs a seed and writes its tables" claims 1 "$tmp/tables"
+check "jobs/claims.sh runs another seed, without tables" claims "1 2" ''
+check "and does not repeat the first" [ "$(grep -c "^digest" "$tmp/out")" = 7 ]
 cp "$tmp/tables/claims-arms.tsv" "$tmp/before.tsv"
 "$python" analysis/claims.py "$tmp"/runs/*-2.h5 -d "$tmp/tables" >"$tmp/out" 2>"$tmp/log" &&
     [ "$(wc -l <"$tmp/tables/claims-arms.tsv")" = 17 ] &&
@@ -119,9 +115,9 @@ for variant in "eps0", "stay", "adaptive", "aggressive":
 sys.exit(int(wrong))
 END
 result $? "errors of arms are those of their evaluations in the run files"
-"$weft" tune inputs/shakespeare-small.ini run.data="$tmp/plays.h5" run.seed=3 lstm.hidden=5 fed.cohort=3 \
+call tune inputs/shakespeare-small.ini run.data="$tmp/plays.h5" run.seed=3 lstm.hidden=5 fed.cohort=3 \
     sha.eliminations=0 fed.select=eval fed.eval_clients=100 space.configs=3 sha.max_resource=2 sha.budget=4 \
-    -o "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log"
+    -o "$tmp/other.h5"
 result $? "arms with other settings run"
 "$python" analysis/claims.py "$tmp/other.h5" -d "$tmp/tables" >"$tmp/out" 2>"$tmp/log"
 [ $? = 1 ] && grep -q 'differ in data or settings' "$tmp/log" &&

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The program from outside: every command, and every kind of invalid input, which must end
 # on all ranks with the right exit status after one clear line. Prints TAP.
 . tests/tap.sh
@@ -7,17 +7,13 @@ export WEFT_HOLD= # no text: nothing holds
 # runs STATEMENT ARGUMENT...: one rank, ends well.
 runs()
 {
-    statement=$1
-    shift
-    timeout "$net" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
-    result $? "$statement"
+    check "$1" call "${@:2}"
 }
 
 # shows PATTERN STATEMENT: the output of the last command has such a line.
 shows()
 {
-    grep -Eq -e "$1" "$tmp/out"
-    result $? "$2"
+    check "$2" grep -Eq -e "$1" "$tmp/out"
 }
 
 # refused STATUS PATTERN STATEMENT ARGUMENT...: on two ranks, both end with that status, and the
@@ -46,7 +42,7 @@ runs "help is given" --help
 commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$tmp/out" | grep -v '^weft$')
 cp "$tmp/out" "$tmp/helps"
 for command in $commands; do
-    "$weft" "$command" --help >"$tmp/out" 2>"$tmp/log" && grep -q "^usage: weft $command" "$tmp/out" &&
+    call "$command" --help && grep -q "^usage: weft $command" "$tmp/out" &&
         "$weft" help "$command" 2>>"$tmp/log" | cmp -s - "$tmp/out"
     result $? "$command has help"
     cat "$tmp/out" >>"$tmp/helps"
@@ -87,13 +83,11 @@ for command in $commands; do # each takes the options of its usage, in all three
             "$command" - | grep -qx -e "$option" || echo "not completed after $command: $option" >>"$tmp/log"
     done
 done
-[ ! -s "$tmp/log" ]
-result $? "and for every command the options of its usage"
+check "and for every command the options of its usage" [ ! -s "$tmp/log" ]
 [ "$(bash -c '. src/cli/weft.bash; COMP_WORDS=(weft resume "$1") COMP_CWORD=2; _weft; echo "${COMPREPLY[@]}"' - "$tmp/x")" = "$tmp/x.h5" ]
 result $? "a run to resume is completed, and no directory of a winner's files"
 runs "one kind is listed" list tuners
-[ "$(grep -c '^  ' "$tmp/out")" -ge 3 ]
-result $? "with its members"
+check "with its members" [ "$(grep -c '^  ' "$tmp/out")" -ge 3 ]
 runs "the options of a plug-in are listed" list ws_sha
 shows '0.01 .. 0.99; default 0.5' "with bounds and defaults"
 OMPI_MCA_orte_execute_quiet=1 mpirun -n 2 "$weft" tun >"$tmp/out" 2>"$tmp/log"
@@ -206,15 +200,12 @@ shows '^tried +[0-9]+ fits of [1-4] jobs? in' "what was tried"
 shows '^expected time +[0-9]' "and the time"
 [ ! -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "a plan leaves no files"
-timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "a run ends well"
-[ "$(grep -c ' job [0-9]* of ' "$tmp/log")" = 4 ]
-result $? "with one line a job in the log"
+check "a run ends well" on 2 tune "$tmp/in.ini" -o "$tmp/run.h5"
+check "with one line a job in the log" [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" = 4 ]
 [ -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "and leaves the run file alone"
 runs "the sweep ends well" tune "$tmp/in.ini" run.tuner=random -o "$tmp/sweep.h5"
-timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.tuner=random run.teams=2 \
-    -o "$tmp/teams.h5" >"$tmp/out" 2>"$tmp/log"
+on 3 tune "$tmp/in.ini" run.tuner=random run.teams=2 -o "$tmp/teams.h5"
 result $? "and by two teams of ranks"
 [ "$("$weft" report "$tmp/teams.h5" | grep ^digest)" = "$("$weft" report "$tmp/sweep.h5" | grep ^digest)" ]
 result $? "with the same digest"
@@ -241,12 +232,10 @@ shows '^ +weights .[0-9]+ x [0-9]+.$' "and their shapes"
 refused 3 'exists.*--force' "not twice" export "$tmp/run.h5"
 for file in run run-winner; do
     runs "the winner in $file.h5 is scored" eval "$tmp/$file.h5" "$tmp/doc.h5"
-    [ "$(awk '$1 == "test" { print $4 }' "$tmp/out")" = "$score" ]
-    result $? "as in the run"
+    check "as in the run" [ "$(awk '$1 == "test" { print $4 }' "$tmp/out")" = "$score" ]
 done
 runs "a complete run is resumed to its end" resume "$tmp/run.h5"
-grep -q 'run.h5 is complete$' "$tmp/log"
-result $? "it is told that it is"
+check "it is told that it is" grep -q 'run.h5 is complete$' "$tmp/log"
 runs "also with a setting" resume "$tmp/run.h5" run.teams=1
 grep -q 'run.h5 is complete, so that run.teams=1 has no effect$' "$tmp/log"
 result $? "which has no effect, as is told"
@@ -257,8 +246,7 @@ refused 3 'the name of the file to open is empty; give one' "a file without a na
 refused 2 'tune: --data is given twice' "data twice" tune --data "$tmp/doc.h5" --data "$tmp/doc.h5"
 mkdir "$tmp/run.d"
 runs "also beside an empty directory" resume "$tmp/run.h5"
-[ ! -e "$tmp/run.d" ]
-result $? "which is removed"
+check "which is removed" [ ! -e "$tmp/run.d" ]
 refused 3 'exists.*--force' "a run file is not replaced" tune "$tmp/in.ini" -o "$tmp/run.h5"
 runs "but by --force it is" tune "$tmp/in.ini" -o "$tmp/run.h5" --force
 runs "a target ends the search" tune "$tmp/in.ini" run.target=1 run.tuner=random -o "$tmp/t.h5"
@@ -272,18 +260,17 @@ shows 'unfinished: 1 jobs are done' "which is said"
 refused 75 'time_limit' "and resumed under the same limit stops again" resume "$tmp/limit.h5"
 chain() # starts until the search is done, at most 20
 {
-    "$weft" tune inputs/flow-workers.ini run.tuner=random space.configs=8 run.time_limit=1e-9 \
-        -o "$tmp/chain.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune inputs/flow-workers.ini run.tuner=random space.configs=8 run.time_limit=1e-9 \
+        -o "$tmp/chain.h5"
     status=$?
     for starts in {2..20}; do
         [ $status = 75 ] || return $status
-        "$weft" resume "$tmp/chain.h5" >"$tmp/out" 2>"$tmp/log"
+        call resume "$tmp/chain.h5"
         status=$?
     done
     return $status
 }
-chain
-result $? "a start does something, however little time it has: a chain of starts ends"
+check "a start does something, however little time it has: a chain of starts ends" chain
 mv "$tmp/doc.h5" "$tmp/own.h5"
 runs "other documents take their name" pack synthetic documents rows=500 -o "$tmp/doc.h5"
 refused 4 'doc.h5 is not the data set that .*limit.h5 was begun with' \
@@ -327,9 +314,7 @@ result $? "with its tensors under PyTorch's names, in their shapes"
 
 bad() # STATUS PATTERN STATEMENT ARGUMENT...: the input file above, with arguments
 {
-    status=$1 pattern=$2 statement=$3
-    shift 3
-    refused "$status" "$pattern" "$statement" tune "$tmp/in.ini" "$@" -o "$tmp/bad.h5"
+    refused "$1" "$2" "$3" tune "$tmp/in.ini" "${@:4}" -o "$tmp/bad.h5"
 }
 bad 2 'tuner.*did you mean "?ws_sha' "a wrong tuner" run.tuner=ws_sah
 bad 2 'feature.*did you mean "?ngram' "a wrong feature map" fmap.feature=ngrams
@@ -388,9 +373,7 @@ refused 3 'is not an HDF5 file' "information on no HDF5 file" info "$tmp/in.ini"
 
 source_refused() # STATUS PATTERN STATEMENT READER SOURCE [key=value ...]
 {
-    status=$1 pattern=$2 statement=$3
-    shift 3
-    refused "$status" "$pattern" "$statement" pack "$@" -o "$tmp/bad.h5"
+    refused "$1" "$2" "$3" pack "${@:4}" -o "$tmp/bad.h5"
 }
 mkdir "$tmp/cifar" "$tmp/empty"
 for i in 1 2 3 4 5; do head -c 30730 /dev/zero >"$tmp/cifar/data_batch_$i.bin"; done

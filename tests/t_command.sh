@@ -6,21 +6,15 @@
 # tune RANKS ARGUMENT...: the input file on so many ranks.
 tune()
 {
-    ranks=$1
-    shift
     rm -rf "$tmp"/r.*
-    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    on "$1" tune "$tmp/in.ini" -o "$tmp/r.h5" "${@:2}"
 }
 
 # refused PATTERN STATEMENT ARGUMENT...: before a job is run.
 refused()
 {
-    pattern=$1 statement=$2
-    shift 2
-    tune 1 "$@"
-    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log" &&
-        ! grep -q ' job [0-9]* of ' "$tmp/log"
-    result $? "$statement"
+    tune 1 "${@:3}"
+    refusal $? 2 "$1" "$2"
 }
 
 # A program that trains: a line of the file `steps` for every unit of resource. It ends badly
@@ -69,42 +63,33 @@ END
 
 # ---- a search -----------------------------------------------------------------------------
 
-tune 1 run.tuner=random random.resource=4
-result $? "a shell program is tuned"
+check "a shell program is tuned" tune 1 run.tuner=random random.resource=4
 ! grep -q failed "$tmp/log"
 result $? "and is given what it is promised"
 best=$(sed -n 's/.* score \([0-9.]*\),.*/\1/p' "$tmp/log" | sort -g | head -1)
 sed -n 's/^valid *loss \([0-9.]*\) .*/\1/p' "$tmp/out" |
     awk -v best="$best" '{ exit !($1 - best < 1e-5 && best - $1 < 1e-5) }' && [ -n "$best" ]
 result $? "the best wins"
-grep -q 'error 25.000 %' "$tmp/out"
-result $? "with the error rate that it printed"
-[ "$(wc -l <"$tmp/r.best/steps")" = 4 ]
-result $? "what it left stands beside the run file"
-grep -q '^step, loss=99' "$tmp/r.best/weft.log"
-result $? "so does its log"
-[ ! -e "$tmp/r.d" ]
-result $? "nothing else does"
-tune 1 run.tuner=sha
-result $? "by successive halving"
+check "with the error rate that it printed" grep -q 'error 25.000 %' "$tmp/out"
+check "what it left stands beside the run file" [ "$(wc -l <"$tmp/r.best/steps")" = 4 ]
+check "so does its log" grep -q '^step, loss=99' "$tmp/r.best/weft.log"
+check "nothing else does" [ ! -e "$tmp/r.d" ]
+check "by successive halving" tune 1 run.tuner=sha
 one=$(digest "$tmp/r.h5")
 ! grep -q failed "$tmp/log"
 result $? "a trial goes on from its directory"
-[ "$(wc -l <"$tmp/r.best/steps")" = 9 ]
-result $? "its resource adds"
-[ "$(cut -d' ' -f3 "$tmp/r.best/steps" | sort -u | wc -l)" = 1 ]
-result $? "with one seed"
+check "its resource adds" [ "$(wc -l <"$tmp/r.best/steps")" = 9 ]
+check "with one seed" [ "$(cut -d' ' -f3 "$tmp/r.best/steps" | sort -u | wc -l)" = 1 ]
 grep -aq 'metrics' "$tmp/r.h5" && grep -aq 'last value that the job printed' "$tmp/r.h5"
 result $? "other numbers that it printed are in the run file"
-tune 3 run.tuner=sha run.teams=2
-result $? "two teams of three ranks search"
+check "two teams of three ranks search" tune 3 run.tuner=sha run.teams=2
 [ -n "$one" ] && [ "$(digest "$tmp/r.h5")" = "$one" ]
 result $? "to the same digest"
 printf 'x\ty-shift\n2\t0.5\n3\t2\n' >"$tmp/list.tsv"
 tune 1 run.tuner=random space.source=list space.file="$tmp/list.tsv" space.configs=0 &&
     grep -q '^winner *0: parameters.x=2 parameters.y-shift=0.5$' "$tmp/out"
 result $? "configurations come from a list"
-"$weft" tune "$tmp/in.ini" --plan run.tuner=sha >"$tmp/out" 2>"$tmp/log" && grep -q '^resource *29 in all' "$tmp/out"
+call tune "$tmp/in.ini" --plan run.tuner=sha && grep -q '^resource *29 in all' "$tmp/out"
 result $? "a plan runs no program"
 
 # pbt RANKS TEAMS: trials that copy others; the winner's steps, of 12 units, are listed.
@@ -120,11 +105,9 @@ pbt()
 
 pbt 1 1 && ! grep -q failed "$tmp/log"
 result $? "a population trains"
-[ "$(wc -l <"$tmp/r.best/steps")" = 12 ]
-result $? "whose copies begin with what their parents left"
+check "whose copies begin with what their parents left" [ "$(wc -l <"$tmp/r.best/steps")" = 12 ]
 copied=$(digest "$tmp/r.h5")
-pbt 3 2
-result $? "by two teams, too"
+check "by two teams, too" pbt 3 2
 [ -n "$copied" ] && [ "$(digest "$tmp/r.h5")" = "$copied" ]
 result $? "to the same digest"
 
@@ -178,21 +161,16 @@ for signal in KILL TERM; do
     kill -$signal $(cat "$tmp/pids")
     wait $run
     status=$?
-    ended "$pid" "$pid2"
-    result $? "SIG$signal: the program and what it started end with the run"
+    check "SIG$signal: the program and what it started end with the run" ended "$pid" "$pid2"
     [ $signal = KILL ] || [ $status = 75 ]
     result $? "SIG$signal: status $status"
     [ $signal = KILL ] && [ ! -e "$tmp/r.d/files-0-0" ] ||
         grep -q '^weft: stopped by signal 15 .*weft resume' "$tmp/log"
     result $? "SIG$signal: what the job has done so far is not taken for done"
-    timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "SIG$signal: resumed, it ends"
-    [ "$(digest "$tmp/r.h5")" = "$one" ]
-    result $? "SIG$signal: with the same digest"
-    [ ! -e "$tmp/r.d" ]
-    result $? "SIG$signal: its directory is gone"
-    [ ! -e "$tmp/r.best/beat" ]
-    result $? "SIG$signal: what the job had begun is gone"
+    check "SIG$signal: resumed, it ends" on 3 resume "$tmp/r.h5"
+    check "SIG$signal: with the same digest" [ "$(digest "$tmp/r.h5")" = "$one" ]
+    check "SIG$signal: its directory is gone" [ ! -e "$tmp/r.d" ]
+    check "SIG$signal: what the job had begun is gone" [ ! -e "$tmp/r.best/beat" ]
 done
 begin 2
 # The group, as a queue does that signals all processes of a job, ranks or not; these come later.
@@ -209,10 +187,8 @@ wait $run
 result $? "a run whose programs are signalled before its ranks is stopped"
 ! grep -q ' failed: ' "$tmp/log"
 result $? "no job of it has failed"
-timeout "$net" "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "the job is done again"
-[ "$(digest "$tmp/r.h5")" = "$one" ]
-result $? "to the same digest"
+check "the job is done again" call resume "$tmp/r.h5"
+check "to the same digest" [ "$(digest "$tmp/r.h5")" = "$one" ]
 for job in 3 9 11; do
     rm -rf "$tmp"/r.*
     WEFT_HOLD="job $job of" "$weft" tune "$tmp/in.ini" run.tuner=sha -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
@@ -221,15 +197,13 @@ for job in 3 9 11; do
     wait $run 2>/dev/null
     if [ $job = 11 ]; then
         cp -r "$tmp/r.d" "$tmp/kept" && rm "$tmp"/r.d/files-*/steps
-        timeout "$net" mpirun -n 2 "$weft" resume "$tmp/r.h5" run.teams=2 >"$tmp/out" 2>"$tmp/log" && [ ! -e "$tmp/r.d" ] &&
+        on 2 resume "$tmp/r.h5" run.teams=2 && [ ! -e "$tmp/r.d" ] &&
             grep -q '/files-.* is not as it was: .*: the jobs that led to it are repeated' "$tmp/log" && [ "$(digest "$tmp/r.h5")" = "$one" ]
         result $? "a directory that has lost a file is made again, to the same digest"
         rm -f "$tmp/r.h5" && mv "$tmp/kept" "$tmp/r.d"
     fi
-    timeout "$net" "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "killed after job $job, resumed, it ends"
-    [ "$(digest "$tmp/r.h5")" = "$one" ]
-    result $? "killed after job $job: with the same digest"
+    check "killed after job $job, resumed, it ends" call resume "$tmp/r.h5"
+    check "killed after job $job: with the same digest" [ "$(digest "$tmp/r.h5")" = "$one" ]
 done
 # A program that ends when each rank has gone to sleep, and woken, twenty times more.
 cat >"$tmp/asleep" <<'END'
@@ -271,12 +245,10 @@ how = status | crash | nan | inf | good
 [space]
 source = grid
 END
-tune 2
-result $? "programs that fail do not end the run"
+check "programs that fail do not end the run" tune 2
 says() # PATTERN STATEMENT
 {
-    grep -Eq "$1" "$tmp/log"
-    result $? "$2"
+    check "$2" grep -Eq "$1" "$tmp/log"
 }
 ! grep -q 'none of the .* jobs' "$tmp/log"
 result $? "a search in which some fail goes on as usual"
@@ -287,34 +259,31 @@ says 'job 3, trial 3 failed: its loss is -inf' "an infinite one"
 [ "$(grep -c 'failed:' "$tmp/log")" = 4 ] && grep -q '^winner.*parameters.how=good$' "$tmp/out" &&
     grep -q '^valid *loss 0.750000' "$tmp/out"
 result $? "and the one that works wins, by its last loss"
-[ "$(grep -c ' score inf' "$tmp/log")" = 4 ]
-result $? "the others have an infinite loss"
+check "the others have an infinite loss" [ "$(grep -c ' score inf' "$tmp/log")" = 4 ]
 tune 1 parameters.how=slow command.time_limit=0.5
 says 'job 0, trial 0 failed: it took longer than command.time_limit = 0.5 s' "the time limit"
 tune 1 command.run="ln -f '$tmp/r.d/journal' '$tmp/journal'; echo error=0.5"
 status=$?
-grep -q 'it printed no loss=NUMBER' "$tmp/log"
-result $? "so has a program without a loss"
-[ $status = 6 ]
-result $? "a search in which all fail has a status of its own"
+check "so has a program without a loss" grep -q 'it printed no loss=NUMBER' "$tmp/log"
+check "a search in which all fail has a status of its own" [ $status = 6 ]
 says "^weft: $tmp/r.h5: there is no winner: none of its [0-9]* jobs has a finite loss; see in the warnings" "it has no winner"
 ! [ -e "$tmp/r.best" ] && ! [ -e "$tmp/r.d" ]
 result $? "it leaves nothing beside its file"
 grep -q '^winner *none: none of its 5 jobs has a finite loss$' "$tmp/out" &&
-    "$weft" report "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^winner *none' "$tmp/out" &&
+    call report "$tmp/r.h5" && grep -q '^winner *none' "$tmp/out" &&
     "$weft" report "$tmp/r.h5" "$tmp/r.h5" | grep -q ' none ' && "$weft" report "$tmp/r.h5" --json | grep -q '"winner_config": null'
 result $? "its report says so"
-! "$weft" export "$tmp/r.h5" -o "$tmp/won.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner: none of its 5' "$tmp/log" &&
+! call export "$tmp/r.h5" -o "$tmp/won.h5" && grep -q 'r.h5 has no winner: none of its 5' "$tmp/log" &&
     ! [ -e "$tmp/won.h5" ]
 result $? "its winner is not exported"
-! "$weft" eval "$tmp/r.h5" "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'r.h5 has no winner' "$tmp/log"
+! call eval "$tmp/r.h5" "$tmp/r.h5" && grep -q 'r.h5 has no winner' "$tmp/log"
 result $? "nor is it scored"
-"$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+call resume "$tmp/r.h5"
 [ $? = 6 ]
 result $? "a run without a winner is resumed with the status that it ended with"
 says 'r.h5 has no winner: none of its 5' "it has none then, too"
 mkdir "$tmp/r.d" && mv "$tmp/journal" "$tmp/r.d/journal"
-"$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+call resume "$tmp/r.h5"
 [ $? = 6 ]
 result $? "so it is where it was killed while it removed its files"
 says 'r.h5 has no winner: none of its 5' "it has none then, too"
@@ -351,8 +320,7 @@ tune 1 parameters.how=good command.retries=1 \
     grep -q 'status 1; see .*; it is tried again' "$tmp/log" && grep -q '^valid *loss 2' "$tmp/out"
 result $? "a job that failed is tried again where that is asked for"
 tune 1 parameters.how=good command.retries=2 command.run="echo 1 >>$tmp/tries; exit 1"
-[ "$(wc -l <"$tmp/tries")" = 3 ]
-result $? "as often as that"
+check "as often as that" [ "$(wc -l <"$tmp/tries")" = 3 ]
 tune 1 parameters.how=good command.run='yes | head -c 5000000; echo loss=3' && grep -q '^valid *loss 3' "$tmp/out"
 result $? "much output is read to its end"
 [ "$(wc -c <"$tmp/r.best/weft.log")" -lt 1100000 ] && grep -q '^... 3951431 bytes are left out' "$tmp/r.best/weft.log" &&
@@ -370,7 +338,7 @@ echo loss=1
 END
 chmod +x "$tmp/daemons"
 rm -rf "$tmp"/r.*
-T_COMMAND=$tmp "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" command.run="$tmp/daemons $tmp" >"$tmp/out" 2>"$tmp/log" &&
+T_COMMAND=$tmp call tune "$tmp/in.ini" -o "$tmp/r.h5" command.run="$tmp/daemons $tmp" &&
     [ -e "$tmp/found" ] && [ ! -s "$tmp/found" ]
 result $? "one process without a launcher starts no daemon of Open MPI"
 
@@ -384,7 +352,7 @@ refused 'parameters.a\$ = 1: expected a name of .* letters' "a name that is none
 refused 'parameters.a_b = 2: the variable PARAM_a_b' "two names of one variable" parameters.a-b=1 parameters.a_b=2
 refused "parameters.a = 1 .. x: 'x' is not a" "a range that ends nowhere" 'parameters.a=1 .. x'
 for value in '(1, 2)' '{a, b}' '[1 2]' 'normal(0,1)' 'hp.choice([1])' 'a,b' '1:5' '1 to 5' 'log 1, 5'; do
-    "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "parameters.a=$value" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" -o "$tmp/r.h5" "parameters.a=$value"
     [ $? = 2 ] && grep -qF "parameters.a = $value: looks like a range of another program" "$tmp/log" && grep -q '"log 1e-4 .. 1"' "$tmp/log"
     result $? "a range as other programs write it: $value"
 done
@@ -392,25 +360,25 @@ refused 'parameters.a = x . . y: one of the values is empty' "an empty value" 'p
 refused 'in.ini:7: parameters.how = .*run.task is fmap.*run.task = command' "parameters of another task" run.task=fmap run.data=x.h5
 refused 'run.tuner = ws_sha trains a mixture.*run.task = command trains one' "a mixture" run.tuner=ws_sha space.source=random space.configs=8
 mkdir "$tmp/s.best" && touch "$tmp/s.best/mine"
-"$weft" tune "$tmp/in.ini" -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" -o "$tmp/s.h5" --force
 [ $? = 3 ] && grep -q 's.best exists and is not of a run' "$tmp/log" && [ -e "$tmp/s.best/mine" ]
 result $? "and other people's directories are left alone"
 
 # A new run under a name leaves nothing of the old one, whatever it is and however it ends.
 old() # a run of the program, as $tmp/o.h5
 {
-    "$weft" tune "$tmp/in.ini" -o "$tmp/o.h5" --force >"$tmp/out" 2>"$tmp/log" && [ -e "$tmp/o.best/weft.log" ]
+    call tune "$tmp/in.ini" -o "$tmp/o.h5" --force && [ -e "$tmp/o.best/weft.log" ]
 }
-old && "$weft" tune "$tmp/in.ini" command.run='exit 1' -o "$tmp/o.h5" --force >"$tmp/out" 2>"$tmp/log"
+old && call tune "$tmp/in.ini" command.run='exit 1' -o "$tmp/o.h5" --force
 [ $? != 0 ] && [ -e "$tmp/o.h5" ] && [ ! -e "$tmp/o.best" ]
 result $? "a run without a winner leaves no directory of an older one"
 "$weft" pack synthetic images rows=60 -o "$tmp/img.h5" 2>>"$tmp/log"
 old && cp -r "$tmp/o.best" "$tmp/kept" &&
-    "$weft" tune inputs/demo-images.ini run.data="$tmp/img.h5" space.configs=2 rff.features=16 -o "$tmp/o.h5" --force \
-        >"$tmp/out" 2>"$tmp/log" && [ -e "$tmp/o.h5" ] && [ ! -e "$tmp/o.best" ]
+    call tune inputs/demo-images.ini run.data="$tmp/img.h5" space.configs=2 rff.features=16 -o "$tmp/o.h5" --force &&
+        [ -e "$tmp/o.h5" ] && [ ! -e "$tmp/o.best" ]
 result $? "nor does a run of another task"
 rm "$tmp/o.h5" && mv "$tmp/kept" "$tmp/o.best" &&
-    ! "$weft" tune inputs/demo-images.ini run.data="$tmp/img.h5" space.configs=2 -o "$tmp/o.h5" >"$tmp/out" 2>"$tmp/log" &&
+    ! call tune inputs/demo-images.ini run.data="$tmp/img.h5" space.configs=2 -o "$tmp/o.h5" &&
     grep -q 'o.best exists; choose another name' "$tmp/log"
 result $? "which is not put beside one without a word"
 echo "1..$count"

@@ -3,7 +3,7 @@
 # sent: stopped after every unit, and killed in a round, they lose nothing of it. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic images rows=600 d=16 classes=4 clients=12 partition=dirichlet alpha=0.4 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=600 d=16 classes=4 clients=12 partition=dirichlet alpha=0.4 -o "$tmp/fed.h5"
 result $? "a federation is packed"
 cat >"$tmp/in.ini" <<END
 [run]
@@ -30,13 +30,11 @@ END
 tune() # ARGUMENT...: to r.h5
 {
     rm -rf "$tmp"/r.*
-    timeout "$net" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" -o "$tmp/r.h5" "$@"
 }
 resume() # RANKS ARGUMENT...
 {
-    ranks=$1
-    shift
-    timeout "$net" mpirun -n "$ranks" "$weft" resume "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    on "$1" resume "$tmp/r.h5" "${@:2}"
 }
 same() # STATEMENT
 {
@@ -47,8 +45,7 @@ same() # STATEMENT
 for way in "compress.client=topk compress.share=0.1 fed.cohort=5" \
     "compress.client=sketch compress.rows=3 compress.columns=30 compress.server=topk compress.server_share=0.2"; do
     # shellcheck disable=SC2086
-    tune $way
-    result $? "a search to its end: $way"
+    check "a search to its end: $way" tune $way
     whole=$(digest)
     starts=0
     # shellcheck disable=SC2086
@@ -66,15 +63,13 @@ for way in "compress.client=topk compress.share=0.1 fed.cohort=5" \
     # shellcheck disable=SC2086
     WEFT_HOLD="job 4 of" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" $way >"$tmp/out" 2>"$tmp/log" &
     run=$!
-    held $run
-    result $? "it is held after some jobs"
+    check "it is held after some jobs" held $run
     kill -KILL $run
     wait $run 2>/dev/null
-    resume 2
-    result $? "killed there, it is resumed by two ranks"
+    check "killed there, it is resumed by two ranks" resume 2
     same "and ends the same"
 done
-"$weft" tune "$tmp/in.ini" -o "$tmp/b.h5" compress.bits=4 >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" -o "$tmp/b.h5" compress.bits=4
 [ $? = 2 ] && grep -q 'compress.bits = 4: nothing in this run reads it; it is for compress.client = quantize' "$tmp/log"
 result $? "an option that nothing reads is refused"
 echo "1..$count"

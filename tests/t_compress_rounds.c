@@ -155,13 +155,6 @@ static void test_largest(void)
 
 /* ---- rounds by hand ---- */
 
-static struct toy *five_clients(void)
-{
-    int64_t count[5][WEFT_NPART] = {
-        {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
-    return toy_new(5, count);
-}
-
 static const char plain[] = "[fed]\ncohort = 5\n[client]\nlr = 0.5\nbatch = 50\n";
 
 /* The change of client c by a full step from w. */

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A flipped bit in a file is detected: in packed images, documents and federations, stored
 # and generated, in a run file and in an exported winner. Prints TAP. FLIPS: bits per file
 # (10); SEED: of their positions.
@@ -9,31 +9,23 @@ seed=${SEED:-1}
 # run NAME ARGUMENT...: a short search, its file NAME.h5.
 run()
 {
-    name=$1
-    shift
-    "$weft" tune "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "$name: a run to look at"
+    check "$1: a run to look at" call tune "${@:2}" -o "$tmp/$1.h5"
 }
 
 # packed NAME ARGUMENT...: the data set NAME.h5.
 packed()
 {
-    name=$1
-    shift
-    "$weft" pack synthetic "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "$name: is packed"
+    check "$1: is packed" call pack synthetic "${@:2}" -o "$tmp/$1.h5"
 }
 
 # found NAME COMMAND ...: each flip of a bit in NAME.h5 is an error of the command, or changes
 # nothing of what it prints.
 found()
 {
-    name=$1
-    shift
-    perl tests/flips "$seed" "$flips" "$tmp/$name.h5" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    perl tests/flips "$seed" "$flips" "$tmp/$1.h5" "$weft" "${@:2}" >"$tmp/out" 2>"$tmp/log"
     status=$?
     tail -1 "$tmp/out" | sed 's/^/# /'
-    result $status "$name: no flipped bit goes unseen by $1"
+    result $status "$1: no flipped bit goes unseen by $2"
 }
 
 packed images images rows=300
@@ -51,8 +43,7 @@ run generated-run inputs/demo-federated.ini run.data="$tmp/generated.h5" space.c
 for name in images documents stored generated; do
     found $name eval "$tmp/$name-run.h5" "$tmp/$name.h5"
 done
-"$weft" export "$tmp/stored-run.h5" -o "$tmp/winner.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "winner: is exported"
+check "winner: is exported" call export "$tmp/stored-run.h5" -o "$tmp/winner.h5"
 found stored-run report "$tmp/stored-run.h5" --json
 found stored-run export "$tmp/stored-run.h5" -o "$tmp/again.h5" --force
 found winner eval "$tmp/winner.h5" "$tmp/stored.h5"
@@ -72,7 +63,7 @@ cp "$tmp/stored-run.h5" "$tmp/empty.h5"
 perl -e 'truncate $_, (-s $_) - 1 for @ARGV' "$tmp/short.h5"
 perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, -4096, 2; print $h "\0" x 4096' "$tmp/empty.h5"
 for name in short empty; do
-    "$weft" report "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    call report "$tmp/$name.h5"
     [ $? = 3 ] && grep -q "^weft: .*$name.h5 is damaged: the checksums at its end" "$tmp/log"
     result $? "$name: a damaged end is found"
 done
@@ -85,19 +76,19 @@ named()
 {
     key=$1 file=$2
     shift 2
-    cp "$file" "$tmp/named" && "$weft" tune "$@" $key="$tmp/named" -o "$tmp/whole.h5" --force >"$tmp/out" 2>"$tmp/log" &&
-        ! "$weft" tune "$@" $key="$tmp/named" -o "$tmp/stopped.h5" --force run.time_limit=1e-9 >"$tmp/out" 2>"$tmp/log" &&
+    cp "$file" "$tmp/named" && call tune "$@" $key="$tmp/named" -o "$tmp/whole.h5" --force &&
+        ! call tune "$@" $key="$tmp/named" -o "$tmp/stopped.h5" --force run.time_limit=1e-9 &&
         [ -d "$tmp/stopped.d" ]
     result $? "$key: a search is stopped"
     echo >>"$tmp/named"
-    "$weft" resume "$tmp/stopped.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/stopped.h5" run.time_limit=0
     [ $? = 4 ] && grep -q "^weft: $key = .*named is not the file that .*stopped.h5 was begun with; put that back" "$tmp/log"
     result $? "$key: it is not resumed with another file"
     cp "$tmp/whole.h5" "$tmp/more.h5"
-    "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/more.h5" space.configs=9
     [ $? = 4 ] && grep -q "^weft: $key = .*named is not the file" "$tmp/log"
     result $? "$key: nor made longer"
-    cp "$file" "$tmp/named" && "$weft" resume "$tmp/stopped.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
+    cp "$file" "$tmp/named" && call resume "$tmp/stopped.h5" run.time_limit=0 &&
         [ "$(digest "$tmp/stopped.h5")" = "$(digest "$tmp/whole.h5")" ]
     result $? "$key: it is with its own"
 }
@@ -122,10 +113,10 @@ awk 'BEGIN { print "1 2"; print "good 0.5 0.25" }' >"$tmp/vectors"
 # file read with a warning.
 perl -e 'for (@ARGV) { open my $h, "<:raw", $_; seek $h, -32, 2; read $h, my $n, 8; truncate $_, unpack "Q<", $n }' \
     "$tmp/documents.h5" "$tmp/stored-run.h5"
-"$weft" eval "$tmp/documents-run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
+call eval "$tmp/documents-run.h5" "$tmp/documents.h5"
 [ $? = 4 ] && grep -q '^weft: .*documents.h5 has no checksums.*pack it again' "$tmp/log"
 result $? "a data set without checksums is refused"
-"$weft" report "$tmp/stored-run.h5" >"$tmp/out" 2>"$tmp/log"
+call report "$tmp/stored-run.h5"
 [ $? = 0 ] && grep -q 'stored-run.h5 has no checksums' "$tmp/log"
 result $? "a run file without checksums is read with a warning"
 echo "1..$count"

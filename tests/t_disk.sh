@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A run whose disk becomes full or read-only, or whose directory is used by a second run,
 # ends with one line, loses nothing, and resumes to the same digest when there is space.
 # Prints TAP. The disk is a small tmpfs, which root may mount.
@@ -12,8 +12,7 @@ if ! mount -t tmpfs -o size=4m none "$disk" 2>"$tmp/log"; then
 fi
 trap 'umount "$disk" 2>/dev/null || umount -l "$disk"; rm -rf "$tmp"' EXIT
 
-"$weft" pack synthetic images rows=600 -o "$tmp/img.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "few images are packed"
+check "few images are packed" call pack synthetic images rows=600 -o "$tmp/img.h5"
 cat >"$tmp/in.ini" <<END
 [run]
 data = $tmp/img.h5
@@ -31,15 +30,14 @@ one_line() # STATUS: it failed with one line that has a remedy?
 }
 tune() # KEY=VALUE ...
 {
-    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" -o "$disk/r.h5" >"$tmp/out" 2>"$tmp/log"
+    on 2 tune "$tmp/in.ini" "$@" -o "$disk/r.h5"
 }
 resume() # RANKS
 {
-    timeout "$net" mpirun -n "$1" "$weft" resume "$disk/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    on "$1" resume "$disk/r.h5" run.time_limit=0
 }
 
-"$weft" tune "$tmp/in.ini" -o "$tmp/alone.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "a run is left alone"
+check "a run is left alone" call tune "$tmp/in.ini" -o "$tmp/alone.h5"
 expected=$(digest "$tmp/alone.h5")
 
 head -c 3800k /dev/zero >"$disk/other"
@@ -56,22 +54,19 @@ resume 2
 status=$?
 one_line $status && grep -q 'weft resume' "$tmp/log"
 result $? "with the disk full it says how to go on"
-[ ! -e "$disk/r.h5" ]
-result $? "and leaves no half of a run file"
+check "and leaves no half of a run file" [ ! -e "$disk/r.h5" ]
 mount -o remount,ro "$disk"
 resume 1
 one_line $?
 result $? "it is not resumed where nothing may be written"
-"$weft" report "$disk/r.h5" >"$tmp/out" 2>"$tmp/log" || grep -q 'no job of it is done yet' "$tmp/log"
+call report "$disk/r.h5" || grep -q 'no job of it is done yet' "$tmp/log"
 result $? "but can be read"
 mount -o remount,rw,size=8m "$disk"
 rm -f "$disk/other"
-resume 3
-result $? "with space it goes on"
+check "with space it goes on" resume 3
 [ -n "$expected" ] && [ "$(digest "$disk/r.h5")" = "$expected" ]
 result $? "to the same digest"
-[ ! -e "$disk/r.d" ]
-result $? "and leaves nothing beside its file"
+check "and leaves nothing beside its file" [ ! -e "$disk/r.d" ]
 
 # Two processes on one run, of which the first is held up.
 rm -f "$disk/r.h5"
@@ -82,6 +77,5 @@ result $? "a second process is kept out of a run that is going on"
 kill -CONT $first
 wait $first
 result $? "which ends"
-[ "$(digest "$disk/r.h5")" = "$expected" ]
-result $? "with the same digest"
+check "with the same digest" [ "$(digest "$disk/r.h5")" = "$expected" ]
 echo "1..$count"

@@ -19,8 +19,7 @@ for package in $(sed -n 's/^    depends_on("\([a-z0-9]*\)[a-z0-9+-]*").*/\1/p' j
     case $package in mpi | zlib) continue ;; esac
     grep -q "$package" "$tmp/deps" || echo "not in make deps: $package" >>"$tmp/log"
 done
-[ ! -s "$tmp/log" ]
-result $? "the recipe for Spack and make deps name the same libraries"
+check "the recipe for Spack and make deps name the same libraries" [ ! -s "$tmp/log" ]
 
 if ! git rev-parse --git-dir >/dev/null 2>&1; then
     for what in "a tarball is made" "the same bytes" "with a bill" "for pip, too" "it builds without git" "no tarball" "and runs"; do

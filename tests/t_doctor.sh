@@ -11,18 +11,16 @@ unset SLURM_JOB_ID SLURM_MEM_PER_NODE SLURM_MEM_PER_CPU SLURM_CPUS_ON_NODE SLURM
 
 doctor() # RANKS ARGUMENT ...
 {
-    timeout "$net" mpirun -n "$1" "$weft" doctor "${@:2}" >"$tmp/out" 2>"$tmp/log"
+    on "$1" doctor "${@:2}"
 }
 
 shows() # PATTERN STATEMENT
 {
-    grep -Eq -e "$1" "$tmp/out"
-    result $? "$2"
+    check "$2" grep -Eq -e "$1" "$tmp/out"
 }
 
 mkdir "$tmp/runs"
-doctor 2 "$tmp/runs"
-result $? "two ranks are examined"
+check "two ranks are examined" doctor 2 "$tmp/runs"
 shows '^weft .*, (Open MPI|MPICH) v[0-9.]+' "the program is told, with its MPI"
 shows "^host +$(hostname): 2 ranks on cores [0-9,-]+, .*[0-9.]+ GB of memory, [0-9.]+ GB free" "with hosts, cores and memory"
 shows '^blas +OpenBLAS for [A-Za-z0-9]+, 1 thread a rank; kernel (plain|avx2|avx512|neon|dotprod)' "BLAS, its threads"
@@ -32,8 +30,7 @@ type=$(stat -f -c %T "$tmp/runs")
 shows "^files +$tmp/runs: [a-z0-9.]+, [0-9.]+ GB free; 1 MB written, synced and renamed in [0-9.e+-]+ ms; locks keep other processes out" \
     "the file system ($type)"
 shows '^verdict +' "and a verdict"
-[ -z "$(ls -A "$tmp/runs")" ]
-result $? "no file is left behind"
+check "no file is left behind" [ -z "$(ls -A "$tmp/runs")" ]
 doctor 1 && grep -q 'needs two ranks: mpirun -n 2 weft doctor' "$tmp/out"
 result $? "one rank is told how to measure the connection"
 # ---- faults -------------------------------------------------------------------------------
@@ -79,7 +76,7 @@ else
 fi
 lone() # RANK
 {
-    SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=$1 "$weft" doctor >"$tmp/out" 2>"$tmp/log"
+    SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=$1 call doctor
 }
 lone 0
 wrong 2 '^weft: 4 processes were started but each finds itself alone.*srun --mpi=pm(ix|i2)' \

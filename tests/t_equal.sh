@@ -4,14 +4,9 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-find_python "h5py, matplotlib"
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py and matplotlib"
-    exit
-fi
+need_python "h5py, matplotlib"
 
-"$weft" pack synthetic documents rows=200 -o "$tmp/doc.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "documents are packed"
+check "documents are packed" call pack synthetic documents rows=200 -o "$tmp/doc.h5"
 # A program that notes each of its calls.
 printf '#!/bin/sh\necho >>"%s/calls"\nexec "%s" "$@"\n' "$tmp" "$(realpath "$weft")" >"$tmp/weft"
 chmod +x "$tmp/weft"
@@ -26,10 +21,8 @@ first=$(equal)
 [ "$first" = $((10 + $(ls "$tmp"/runs/alone/*.h5 | wc -l))) ]
 result $? "five searches of each seed, and what lowered an error is fitted once more"
 rm "$tmp/runs/tpe-5-2.seconds"
-[ "$(equal)" = 1 ]
-result $? "a run without its time is repeated"
-[ "$(equal)" = 0 ]
-result $? "no other is"
+check "a run without its time is repeated" [ "$(equal)" = 1 ]
+check "no other is" [ "$(equal)" = 0 ]
 "$weft" tune inputs/imdb64.ini run.data="$tmp/doc.h5" ngram.bins=4096 space.configs=1 run.seed=9 logistic.C=1e-6 --force \
     -o "$tmp/runs/alone/kde-5-1-0.h5" >"$tmp/out" 2>&1
 ! equal >"$tmp/calls" && grep -q 'kde-5-1-0.h5: validation error .*, in the search it was' "$tmp/log"
@@ -37,8 +30,7 @@ result $? "a fit with another error than in its search is refused"
 rm "$tmp"/runs/alone/kde-5-1-0.* && equal >"$tmp/calls" &&
     "$python" analysis/equal.py "$tmp/runs" -o "$tmp/equal" --maps 4 >"$tmp/out" 2>"$tmp/log" && [ "$(grep -c '^| less ws_sha' "$tmp/out")" = 6 ]
 result $? "analysis/equal.py makes a table"
-[ "$(head -c 4 "$tmp/equal.png" | tail -c 3)" = PNG ]
-result $? "it makes a figure"
+check "it makes a figure" [ "$(head -c 4 "$tmp/equal.png" | tail -c 3)" = PNG ]
 [ "$(equal --method rows --maps 4)" = 2 ] && "$weft" info "$tmp/runs/rows-4-1.h5" | grep -q 'tuner sha'
 result $? "halving over rows is a search of each seed"
 "$python" analysis/equal.py "$tmp/runs" -o "$tmp/equal" --maps 4 >"$tmp/out" 2>"$tmp/log" && grep -q '^| 4 | 2 | ' "$tmp/out" &&

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The winner of a run on other data: classes and columns are matched by name, and data that
 # do not match are refused. Prints TAP.
 . tests/tap.sh
@@ -24,25 +24,22 @@ table()
 make() # NAME CLASSES COLUMNS [key=value ...]: packed as NAME.h5
 {
     table "$2" "$3" >"$tmp/$1.csv"
-    name=$1
-    shift 3
-    "$weft" pack dense "$tmp/$name.csv" -o "$tmp/$name.h5" "$@" 2>>"$tmp/log"
+    "$weft" pack dense "$tmp/$1.csv" -o "$tmp/$1.h5" "${@:4}" 2>>"$tmp/log"
 }
 scores() # STATEMENT DATA [RUN]: as on the run's own data
 {
-    timeout "$net" "$weft" eval "$tmp/${3:-run}.h5" "$tmp/$2.h5" >"$tmp/out" 2>"$tmp/log" &&
+    call eval "$tmp/${3:-run}.h5" "$tmp/$2.h5" &&
         grep '^[tv][a-z]* *[0-9]' "$tmp/out" | cmp -s - "$tmp/own"
     result $? "$1"
 }
 refused() # PATTERN STATEMENT DATA [RUN]: with one line, on two ranks
 {
-    timeout "$net" mpirun -n 2 "$weft" eval "$tmp/${4:-run}.h5" "$tmp/$3.h5" >"$tmp/out" 2>"$tmp/log"
-    [ $? = 4 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($1)" "$tmp/log"
-    result $? "$2"
+    on 2 eval "$tmp/${4:-run}.h5" "$tmp/$3.h5"
+    refusal $? 4 "$1" "$2"
 }
 own() # [RUN]: what the run has on its own data
 {
-    "$weft" eval "$tmp/${1:-run}.h5" "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log"
+    call eval "$tmp/${1:-run}.h5" "$tmp/own.h5"
     grep '^[tv][a-z]* *[0-9]' "$tmp/out" >"$tmp/own"
 }
 
@@ -55,8 +52,7 @@ result $? "a map of rows is fitted"
 "$weft" export "$tmp/run.h5" >>"$tmp/out" 2>>"$tmp/log"
 result $? "its winner is exported"
 own
-awk '$1 == "test" { exit !($4 < 5) }' "$tmp/own"
-result $? "which it has learnt"
+check "which it has learnt" awk '$1 == "test" { exit !($4 < 5) }' "$tmp/own"
 scores "an exported winner has the same scores" own run-winner
 sed 's/cat/zebra/' "$tmp/own.csv" >"$tmp/zebra.csv"
 "$weft" pack dense "$tmp/zebra.csv" -o "$tmp/zebra.h5" 2>"$tmp/log"
@@ -76,15 +72,14 @@ refused 'has 2 columns' "a column less" fewer
 sed 1d "$tmp/own.csv" >"$tmp/bare.csv"
 "$weft" pack dense "$tmp/bare.csv" -o "$tmp/bare.h5" 2>"$tmp/log"
 scores "columns without names are taken in their order" bare
-grep -q 'bare.h5 has no names of columns' "$tmp/log"
-result $? "with a warning"
+check "with a warning" grep -q 'bare.h5 has no names of columns' "$tmp/log"
 grep -v ',cat$' "$tmp/own.csv" >"$tmp/subset.csv"
 "$weft" pack dense "$tmp/subset.csv" -o "$tmp/subset.h5" 2>"$tmp/log"
-"$weft" eval "$tmp/run.h5" "$tmp/subset.h5" >"$tmp/out" 2>"$tmp/log" &&
+call eval "$tmp/run.h5" "$tmp/subset.h5" &&
     awk '$1 == "train" { n = $2; e = $4 } END { exit !(n == 160 && e < 5) }' "$tmp/out"
 result $? "some of the classes are told by their names"
 sed 's/a,b,c,class/a,b,a,class/' "$tmp/own.csv" >"$tmp/twice.csv"
-"$weft" pack dense "$tmp/twice.csv" -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/twice.csv" -o "$tmp/twice.h5" &&
     grep -q "names of columns are not kept: 'a' occurs twice" "$tmp/log"
 result $? "names that occur twice are not kept"
 # Times, of which floats of 32 bits hold none of these: class 1 from 1700000150 on.
@@ -94,7 +89,7 @@ times() # FILE TIME ...
     shift
     echo "t,y" >"$tmp/$file.csv"
     for t; do echo "$t,$((t >= 1700000150))"; done >>"$tmp/$file.csv"
-    "$weft" pack dense "$tmp/$file.csv" -o "$tmp/$file.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack dense "$tmp/$file.csv" -o "$tmp/$file.h5"
 }
 times stamps $(seq 1700000000 1700000299)
 grep -q "column 't' is stored as (x - 17000001" "$tmp/log"
@@ -103,14 +98,14 @@ result $? "a column of times is stored shifted, and told"
 result $? "by weft info, too"
 printf '[run]\ndata = %s\n[rff]\nfeatures = 128\ngamma = 0.3 .. 3\npreprocess = none\n[space]\nconfigs = 4\n' \
     "$tmp/stamps.h5" >"$tmp/in.ini"
-"$weft" tune "$tmp/in.ini" -o "$tmp/stamped.h5" >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/in.ini" -o "$tmp/stamped.h5" &&
     "$weft" export "$tmp/stamped.h5" >>"$tmp/out" 2>>"$tmp/log" &&
     "$weft" eval "$tmp/stamped.h5" "$tmp/stamps.h5" >"$tmp/out" 2>>"$tmp/log" &&
     awk '$1 == "train" { exit !($4 < 2) }' "$tmp/out"
 result $? "times learnt as they are tell classes apart"
 times moments 1700000100 1700000100 1700000100 1700000100 1700000100 1700000200 1700000200 1700000200 1700000200 1700000200
 for run in stamped stamped-winner; do
-    "$weft" eval "$tmp/$run.h5" "$tmp/moments.h5" >"$tmp/out" 2>"$tmp/log" &&
+    call eval "$tmp/$run.h5" "$tmp/moments.h5" &&
         awk '$1 == "train" { n = 1; exit !($4 == 0) } END { exit !n }' "$tmp/out"
     result $? "also those of a file of two times (${run%.*})"
 done
@@ -137,7 +132,7 @@ printf '[run]\ndata = %s\n[fmap]\nfeature = ngram\n[ngram]\nbins = 1024\n' "$tmp
 result $? "a map of documents is fitted"
 { seq 1 400 | sed 's/^/good	rather fine new/'; grep good "$tmp/own.tsv"; grep so-so "$tmp/own.tsv"; } >"$tmp/words.tsv"
 "$weft" pack text "$tmp/words.tsv" -o "$tmp/words.h5" 2>"$tmp/log"
-"$weft" eval "$tmp/text.h5" "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" &&
+call eval "$tmp/text.h5" "$tmp/words.h5" &&
     awk '$1 == "train" { exit !($4 < 1) }' "$tmp/out"
 result $? "other words and fewer classes: tokens and classes are told by what they are"
 company() # NAME TRAINING: the documents of words.tsv are the test part beside other training ones
@@ -148,7 +143,7 @@ sed 's/fine/the very best/; s/ / and was not /2' "$tmp/own.tsv" | tail -30 >"$tm
 company full own
 company scanty few
 for columns in bins vocabulary; do
-    "$weft" tune "$tmp/in.ini" run.data="$tmp/full.h5" ngram.columns=$columns ngram.stop=yes ngram.weights=tfidf ngram.order=2 -o "$tmp/$columns.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" run.data="$tmp/full.h5" ngram.columns=$columns ngram.stop=yes ngram.weights=tfidf ngram.order=2 -o "$tmp/$columns.h5"
     for data in full scanty; do
         "$weft" eval "$tmp/$columns.h5" "$tmp/$data.h5" 2>>"$tmp/log" | grep '^test' >"$tmp/$data"
     done
@@ -173,14 +168,14 @@ make animals "aal cat eel" "a b c" clients=10
 refused "has the class 'aal'" "a class that is not known" animals fed
 awk -F, -v OFS=, 'NR == 1 || $4 != "cat"' "$tmp/own.csv" >"$tmp/part.csv"
 "$weft" pack dense "$tmp/part.csv" -o "$tmp/part.h5" clients=10 2>"$tmp/log"
-"$weft" eval "$tmp/fed.h5" "$tmp/part.h5" >"$tmp/out" 2>"$tmp/log" &&
+call eval "$tmp/fed.h5" "$tmp/part.h5" &&
     awk '$1 == "train" { exit !($4 < 30) }' "$tmp/out"
 result $? "some of the classes are told by their names"
 for shape in 1x4x4 4x2x2; do
     awk -v OFS=, 'BEGIN { srand(3); for (i = 0; i < 200; i++) { for (j = 0; j < 16; j++) printf "%.3f,", rand(); print i % 2 } }' >"$tmp/pixels.csv"
     "$weft" pack dense "$tmp/pixels.csv" -o "$tmp/$shape.h5" clients=10 shape=$shape 2>"$tmp/log"
 done
-"$weft" tune "$tmp/in.ini" run.data="$tmp/1x4x4.h5" -o "$tmp/image.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" run.data="$tmp/1x4x4.h5" -o "$tmp/image.h5" random.resource=2
 refused 'has images of 4 x 2 x 2, but .* 1 x 4 x 4' "images of another shape" 4x2x2 image
 plays() # NAME LINE OPTIONS: six roles speak LINE
 {
@@ -196,12 +191,12 @@ rm "$tmp"/own.*
 plays own "$rain" length=20
 plays few "hey ho, hey ho; a rat!" length=20
 plays longer "$rain" length=30
-"$weft" tune "$tmp/in.ini" fed.model=lstm lstm.hidden=8 fed.cohort=3 -o "$tmp/chars.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/in.ini" fed.model=lstm lstm.hidden=8 fed.cohort=3 -o "$tmp/chars.h5" random.resource=2 &&
     "$weft" export "$tmp/chars.h5" >"$tmp/out" 2>>"$tmp/log"
 result $? "a network is trained on text"
 own chars
 scores "an exported winner has the same scores" own chars-winner
-"$weft" eval "$tmp/chars.h5" "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" &&
+call eval "$tmp/chars.h5" "$tmp/few.h5" &&
     awk '$1 == "test" { n = $2; e = $4 } END { exit !(n > 0 && e > 0) }' "$tmp/out"
 result $? "text of other and fewer characters has the same alphabet"
 refused 'longer.h5 has windows of 30 characters, but .* 20; pack it with length=20' "windows of another length" longer chars
@@ -219,7 +214,7 @@ words() # NAME TEST: packed as NAME.h5, with the test part TEST.txt
 }
 unknown() # PATTERN STATEMENT RUN DATA: what eval says of words, the same on three ranks
 {
-    "$weft" eval "$tmp/$3.h5" "$tmp/$4.h5" >"$tmp/out" 2>"$tmp/log" &&
+    call eval "$tmp/$3.h5" "$tmp/$4.h5" &&
         timeout "$net" mpirun -n 3 "$weft" eval "$tmp/$3.h5" "$tmp/$4.h5" 2>>"$tmp/log" | cmp -s - "$tmp/out" &&
         [ "$(grep unknown "$tmp/out" | grep -cEx "$1, are unknown to the winner: they have initial vectors, from the file of vectors or drawn")" = 1 ]
     result $? "$2"
@@ -237,7 +232,7 @@ small="txtcnn.f1=3 txtcnn.f2=3 txtcnn.f3=3"
 printf '[run]\ndata = %s\ntuner = random\n[random]\nresource = 2\n' "$tmp/own.h5" >"$tmp/in.ini"
 for more in "run.task=sgd sgd.model=txtcnn sgd.dim=8" "run.task=fed fed.model=txtcnn fed.dim=8 fed.cohort=3"; do
     # shellcheck disable=SC2086
-    "$weft" tune "$tmp/in.ini" $more $small txtcnn.channels=nonstatic -o "$tmp/vectors.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/in.ini" $more $small txtcnn.channels=nonstatic -o "$tmp/vectors.h5" --force &&
         "$weft" export "$tmp/vectors.h5" --force >"$tmp/out" 2>>"$tmp/log"
     result $? "vectors of words are trained: $more"
     own vectors
@@ -248,7 +243,7 @@ for more in "run.task=sgd sgd.model=txtcnn sgd.dim=8" "run.task=fed fed.model=tx
     awk '/^test/ { print $2, $3, $4 }' "$tmp/out" | cmp -s - "$tmp/strange"
     result $? "where the same documents have the same scores"
     # shellcheck disable=SC2086
-    "$weft" tune "$tmp/in.ini" $more $small txtcnn.channels=static -o "$tmp/still.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/in.ini" $more $small txtcnn.channels=static -o "$tmp/still.h5" --force &&
         "$weft" eval "$tmp/still.h5" "$tmp/others.h5" >"$tmp/out" 2>>"$tmp/log" &&
         ! grep -q unknown "$tmp/out"
     result $? "vectors that are not trained are those of any words"
@@ -256,7 +251,7 @@ done
 # Words of the test part alone are not trained: whether the winner has them makes no difference.
 for data in whole own; do
     # shellcheck disable=SC2086
-    "$weft" tune "$tmp/in.ini" run.data="$tmp/$data.h5" run.task=sgd sgd.model=txtcnn sgd.dim=8 $small txtcnn.channels=nonstatic -o "$tmp/$data-run.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" run.data="$tmp/$data.h5" run.task=sgd sgd.model=txtcnn sgd.dim=8 $small txtcnn.channels=nonstatic -o "$tmp/$data-run.h5"
     result $? "a network is trained on $data"
 done
 "$weft" eval "$tmp/whole-run.h5" "$tmp/whole.h5" 2>"$tmp/log" | grep '^[tv][a-z]* *[0-9]' >"$tmp/own"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The example schedule of src/README.md: compiled from there into a program with its line in
 # the registry, tested against the contract of schedules, and run on 1 and 2 ranks. Prints
 # TAP.
@@ -19,17 +19,13 @@ result $? "the registry gets its name"
 
 compile() # PROGRAM FILE...: with the example, its registry, and the library
 {
-    program=$1
-    shift
     # shellcheck disable=SC2086
-    mpicc -I"$tmp/include" -Itests $flags -Werror -o "$tmp/$program" "$@" "$tmp/commit.c" \
+    mpicc -I"$tmp/include" -Itests $flags -Werror -o "$tmp/$1" "${@:2}" "$tmp/commit.c" \
         src/registry.c "$build/libweft.a" $libs >"$tmp/out" 2>"$tmp/log"
 }
-compile weft "$build/obj/cli/main.o"
-result $? "with the example it compiles without a warning"
+check "with the example it compiles without a warning" compile weft "$build/obj/cli/main.o"
 cp tests/t_tuners.c "$tmp/tuners.c"
-compile tuners "$tmp/tuners.c"
-result $? "so does the test of the contract"
+check "so does the test of the contract" compile tuners "$tmp/tuners.c"
 
 "$tmp/weft" list commit >"$tmp/out" 2>"$tmp/log" && grep -q "of the best one" "$tmp/out"
 result $? "its help is listed"
@@ -37,20 +33,13 @@ result $? "its help is listed"
 [ "$(grep -c "^ok" "$tmp/out")" -ge 28 ] && ! grep -q "^not ok" "$tmp/out"
 result $? "it keeps the contract"
 
+weft=$tmp/weft
 tune() # RANKS OPTION...
 {
-    ranks=$1
-    shift
     rm -rf "$tmp"/r.*
-    timeout "$net" mpirun -n "$ranks" "$tmp/weft" tune inputs/flow.ini run.tuner=commit \
-        space.configs=20 commit.more=200 flow.p=10 -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null
+    on "$1" tune inputs/flow.ini run.tuner=commit space.configs=20 commit.more=200 flow.p=10 -o "$tmp/r.h5" "${@:2}"
 }
-digest()
-{
-    "$tmp/weft" report "$tmp/r.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
-}
-tune 1
-result $? "it searches"
+check "it searches" tune 1
 whole=$(digest)
 tune 2 run.teams=2
 [ -n "$whole" ] && [ "$(digest)" = "$whole" ]

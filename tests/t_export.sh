@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Runs in other programs: as frames of pandas, and as studies, logs and experiments of Optuna,
 # TensorBoard and MLflow, which read them back. Where these are not installed they come from pip, to
 # a virtual environment outside of the checkout. Prints TAP.
@@ -76,10 +76,10 @@ width = log 1e-3 .. 1
 kind = a | b | c
 size = 16 | 32
 END
-"$weft" pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
-    "$weft" pack synthetic documents rows=60 -o "$tmp/documents.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" &&
+    call pack synthetic documents rows=60 -o "$tmp/documents.h5"
 for run in fed words program; do
-    timeout "$net" "$weft" tune "$tmp/$run.ini" -o "$tmp/$run.h5" >"$tmp/out" 2>"$tmp/log" || break
+    call tune "$tmp/$run.ini" -o "$tmp/$run.h5" || break
 done
 result $? "a federation, a map and a program are tuned"
 WEFT_HOLD="job 14 of" "$weft" tune "$tmp/program.ini" -o "$tmp/held.h5" >"$tmp/out" 2>"$tmp/log" &
@@ -117,8 +117,7 @@ result $? "an experiment is added to a store"
 ! "${python:-$programs}" analysis/export.py "$tmp/clients.h5" --optuna "$tmp/no" >"$tmp/out" 2>"$tmp/log" &&
     [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q 'not a run file' "$tmp/log"
 result $? "a file that is no run is refused in one line"
-[ ! -e "$tmp/no" ]
-result $? "nothing is written of it"
+check "nothing is written of it" [ ! -e "$tmp/no" ]
 timeout "$net" "$programs" jobs/programs.py 1 3 1 2 >"$tmp/out" 2>"$tmp/log" &&
     [ "$(grep -Ec '^ +(weft|optuna), epochs +[1-9][0-9]* ' "$tmp/out")" = 4 ] &&
     [ "$(grep -Ec '^ +weft / optuna +[0-9.]+ ' "$tmp/out")" = 8 ]

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A task and a network are added to a copy of the tree by a new file and a word of the registry
 # each: no other file of weft knows a task or a network by name. Prints TAP.
 . tests/tap.sh
@@ -139,19 +139,13 @@ cd "$tmp" || exit 1
 
 shown() # PATTERN STATEMENT ARGUMENT...: weft ends well and prints it
 {
-    pattern=$1
-    statement=$2
-    shift 2
-    "$new" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null && grep -q "$pattern" "$tmp/out" "$tmp/log"
-    result $? "$statement"
+    weft=$new call "${@:3}" && grep -q "$1" "$tmp/out" "$tmp/log"
+    result $? "$2"
 }
 refused() # PATTERN STATEMENT ARGUMENT...
 {
-    pattern=$1
-    statement=$2
-    shift 2
-    ! "$new" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null && grep -q "$pattern" "$tmp/log"
-    result $? "$statement"
+    ! weft=$new call "${@:3}" && grep -q "$1" "$tmp/log"
+    result $? "$2"
 }
 shown 'run.tuner = asha, a job of resource 7' "the task is listed with its schedule and resource" list bowl
 shown '^\[wide\]' "the network has a section of the input file" list --ini

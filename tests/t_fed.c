@@ -10,13 +10,6 @@ static struct toy *one_client(void)
     return toy_new(1, count);
 }
 
-static struct toy *five_clients(void)
-{
-    int64_t count[5][WEFT_NPART] = {
-        {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
-    return toy_new(5, count);
-}
-
 /* Two epochs of one full batch, twice: momentum begins anew in each round, decay and the
  * pull to the server's weights as PyTorch takes them; server of rate 0.5. */
 static void test_one_client(void)

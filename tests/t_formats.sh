@@ -9,7 +9,7 @@ find_python "h5py, numpy"
 packs() # READER SOURCE [key=value ...]: $tmp/t.h5, with what weft info says of it in $tmp/out
 {
     rm -f "$tmp/t.h5"
-    "$weft" pack "$1" "$2" -o "$tmp/t.h5" "${@:3}" >"$tmp/out" 2>"$tmp/log" &&
+    call pack "$1" "$2" -o "$tmp/t.h5" "${@:3}" &&
         "$weft" info "$tmp/t.h5" 2>&1 | tr -s ' \n' ' ' >"$tmp/out"
 }
 reads() # STATEMENT TEXT READER SOURCE [key=value ...]: packed, and weft info has the text
@@ -19,21 +19,16 @@ reads() # STATEMENT TEXT READER SOURCE [key=value ...]: packed, and weft info ha
 }
 told() # STATEMENT PATTERN: by the last pack
 {
-    grep -Eq -e "$2" "$tmp/log"
-    result $? "$1"
+    check "$1" grep -Eq -e "$2" "$tmp/log"
 }
 refused() # STATEMENT PATTERN READER SOURCE [key=value ...]: by one line
 {
     packs "${@:3}"
-    status=$?
-    [ $status -gt 0 ] && [ $status -lt 5 ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] &&
-        grep -Eq -e "^weft: .*$2" "$tmp/log"
-    result $? "$1"
+    refusal $? "[1-4]" "$2" "$1"
 }
 same() # STATEMENT: the digest of the last pack is $want
 {
-    [ "$(sed 's/.* digest \([0-9a-f]*\) .*/\1/' "$tmp/out")" = "$want" ]
-    result $? "$1"
+    check "$1" [ "$(sed 's/.* digest \([0-9a-f]*\) .*/\1/' "$tmp/out")" = "$want" ]
 }
 digest_of() # READER SOURCE [key=value ...]: of what it packs, to $want
 {
@@ -93,8 +88,7 @@ result $? "nothing is left of what was read"
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 90; i++) print i / 8 "," i % 7 "," (i % 7 > 3 ? "yes" : "no") }' >"$tmp/t.csv"
 : >"$tmp/empty.ini"
 packs dense "$tmp/t.csv" && rm -f "$tmp/run.h5" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=2 rff.features=32 -o "$tmp/run.h5" \
-        >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=2 rff.features=32 -o "$tmp/run.h5" &&
     "$weft" predict "$tmp/run.h5" "$tmp/t.csv" >"$tmp/file.csv" 2>"$tmp/log" &&
     "$weft" predict "$tmp/run.h5" - < <(gzip <"$tmp/t.csv") >"$tmp/pipe.csv" 2>"$tmp/log" &&
     cmp "$tmp/file.csv" "$tmp/pipe.csv" && [ "$(wc -l <"$tmp/pipe.csv")" = 91 ]
@@ -137,9 +131,8 @@ with h5py.File(sys.argv[1]) as f:
     assert "caf\u00e9".encode() in text and b"NO" not in text and b"user" not in text
 END
 result $? "each text has its label and its client, each client its shares, and other columns are left out"
-"$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=txtcnn fed.dim=4 fed.cohort=4 client.lr=0.1 \
-    run.tuner=random space.configs=1 random.resource=2 txtcnn.groups=1 txtcnn.f1=5 txtcnn.k1=3 -o "$tmp/fed.h5" --force \
-    >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=txtcnn fed.dim=4 fed.cohort=4 client.lr=0.1 \
+    run.tuner=random space.configs=1 random.resource=2 txtcnn.groups=1 txtcnn.f1=5 txtcnn.k1=3 -o "$tmp/fed.h5" --force &&
     "$python" -c "import h5py, sys; n = h5py.File(sys.argv[1])['clients/name'][:]; assert b'user7' in n, n" "$tmp/fed.h5" >>"$tmp/log" 2>&1
 result $? "they are clients of a federation, by name"
 refused "a byte is named where UTF-8 is said" "line 1.*UTF-8|s140.csv:[0-9]*: byte 13 .0xe9. is not UTF-8" \
@@ -170,8 +163,8 @@ reads "where quotation marks are characters" "60 rows" text "$tmp/n.tsv" label=s
 sed -i '8s/	a/		a/' "$tmp/n.tsv"
 refused "a tab too many is told" "n.tsv: line 8 has 5 columns where the first has 4" text "$tmp/n.tsv" label=stars text=body
 packs text "$tmp/n.csv" separator=comma label=stars text=body &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=1 fmap.feature=ngram -o "$tmp/run.h5" \
-        --force >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=1 fmap.feature=ngram -o "$tmp/run.h5" \
+        --force &&
     sed 's/,stars$//; s/,[01]$//' "$tmp/n.csv" |
     "$weft" predict "$tmp/run.h5" - separator=comma text=body >"$tmp/p.csv" 2>"$tmp/log" &&
     awk -F, 'NR > 1 && $2 != (NR % 2) { exit 1 } END { exit NR != 61 }' "$tmp/p.csv"
@@ -433,8 +426,7 @@ as_table()
     result $? "$1 ${*:2}: predictions are those of the table"
 }
 packs dense "$tmp/b.h5" x=in/features y=in/target && rm -f "$tmp/run.h5" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=2 rff.features=32 -o "$tmp/run.h5" \
-        >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=2 rff.features=32 -o "$tmp/run.h5" &&
     cut -d, -f1-4 "$tmp/x.csv" >"$tmp/rows.csv" &&
     "$weft" predict "$tmp/run.h5" "$tmp/rows.csv" header=no >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 91 ]
 result $? "a winner of arrays predicts a table"
@@ -447,8 +439,8 @@ result $? "labels that are no class are told"
 [ $? = 4 ] && grep -q "/one of .* has 1 columns where 4 are expected" "$tmp/log"
 result $? "another number of columns is told"
 packs dense "$tmp/s.h5" x=last y=classes && rm -f "$tmp/run.h5" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=sgd sgd.model=linear train.lr=0.01 run.tuner=random space.configs=1 \
-        random.resource=1 -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=sgd sgd.model=linear train.lr=0.01 run.tuner=random space.configs=1 \
+        random.resource=1 -o "$tmp/run.h5" &&
     "$weft" predict "$tmp/run.h5" "$tmp/u.h5" x=first >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 61 ]
 result $? "images are predicted"
 as_table u.h5 x=last
@@ -459,13 +451,13 @@ result $? "other images are told"
 
 reads "numbers of images are predicted" "form bytes .* sample image of 3 x 8 x 6 target label, " dense "$tmp/s.h5" x=last \
     y=heights target=regression
-"$weft" pack dense "$tmp/u.h5" x=last y=heights like="$tmp/t.h5" -o "$tmp/l.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/u.h5" x=last y=heights like="$tmp/t.h5" -o "$tmp/l.h5" &&
     "$weft" info "$tmp/l.h5" 2>&1 | tr -s ' \n' ' ' >"$tmp/out" && grep -q "0 train, 0 valid, 60 test" "$tmp/out"
 result $? "also of new ones"
 
 packs dense "$tmp/s.h5" x=last y=classes clients=4 && rm -f "$tmp/run.h5" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=linear client.lr=0.01 fed.cohort=2 run.tuner=random \
-        space.configs=1 random.resource=1 -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=linear client.lr=0.01 fed.cohort=2 run.tuner=random \
+        space.configs=1 random.resource=1 -o "$tmp/run.h5" &&
     "$weft" predict "$tmp/run.h5" "$tmp/u.h5" x=first >"$tmp/p.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/p.csv")" = 61 ]
 result $? "so are those of a federation"
 

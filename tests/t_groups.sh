@@ -7,12 +7,7 @@ find_python h5py
 tuned() # RANKS DATA [section.key=value ...]
 {
     rm -rf "$tmp/run.h5" "$tmp/run.d"
-    timeout "$net" mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" "run.data=$tmp/$2.h5" "${@:3}" -o "$tmp/run.h5" \
-        >"$tmp/out" 2>"$tmp/log" </dev/null
-}
-digest()
-{
-    "$weft" report "$tmp/run.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
+    on "$1" tune "$tmp/empty.ini" "run.data=$tmp/$2.h5" "${@:3}" -o "$tmp/run.h5"
 }
 # wrong STATEMENT LEAST MOST RUN_OPTION...: the error of the one configuration, in percent, is between,
 # with one digest on one, two and three ranks
@@ -22,19 +17,17 @@ wrong()
     tuned 1 "${@:4}" && sed -n 's/.* job 1 of 1: .* error \([0-9.]*\) %.*/\1/p' "$tmp/log" |
         awk -v least="$least" -v most="$most" '{ good = $1 >= least && $1 <= most } END { exit !good }'
     result $? "$1"
-    first=$(digest)
+    first=$(digest "$tmp/run.h5")
     for ranks in 2 3; do
-        tuned $ranks "${@:4}"
-        result $? "so it is tuned by $ranks ranks"
-        [ -n "$first" ] && [ "$(digest)" = "$first" ]
+        check "so it is tuned by $ranks ranks" tuned $ranks "${@:4}"
+        [ -n "$first" ] && [ "$(digest "$tmp/run.h5")" = "$first" ]
         result $? "to the digest of one"
     done
 }
 refused() # STATEMENT PATTERN [section.key=value ...]
 {
     tuned 2 grouped "${@:3}"
-    [ $? = 2 ] && [ "$(grep "^weft: " "$tmp/log" | sort -u | grep -c "^weft: .*$2")" = 1 ]
-    result $? "$1"
+    refusal $? 2 "$2" "$1"
 }
 
 : >"$tmp/empty.ini"
@@ -45,10 +38,10 @@ awk 'BEGIN {
     print "site,a,b,c,d,y"
     for (i = 0; i < 320; i++) print "s" i * 7 % 40 "," row[i * 7 % 40]
 }' >"$tmp/rows.csv"
-"$weft" pack dense "$tmp/rows.csv" group=site test=0.2 -o "$tmp/grouped.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" pack dense "$tmp/rows.csv" drop=site test=0.2 -o "$tmp/rows.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/rows.csv" group=site test=0.2 -o "$tmp/grouped.h5" &&
+    call pack dense "$tmp/rows.csv" drop=site test=0.2 -o "$tmp/rows.h5"
 result $? "rows are packed in groups, and without"
-"$weft" info "$tmp/grouped.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^groups    40, each in one part, or fold$' "$tmp/out"
+call info "$tmp/grouped.h5" && grep -q '^groups    40, each in one part, or fold$' "$tmp/out"
 result $? "weft info counts the groups"
 "$python" - "$tmp/grouped.h5" "$tmp/rows.csv" <<'END' >"$tmp/out" 2>"$tmp/log"
 import sys, h5py
@@ -78,13 +71,13 @@ net1="run.task=sgd sgd.model=mlp mlp.hidden=32 random.resource=60 train.optimize
 }
 refused "more folds than groups of fmap" "fmap.folds = 40 with 3[0-9] groups of samples .*one a group" fmap.folds=40
 refused "and of sgd" "sgd.folds = 40 .*groups of samples" run.task=sgd sgd.folds=40
-"$weft" list --plan-for "$tmp/grouped.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^folds = 10 .*its group is not fitted to' "$tmp/out"
+call list --plan-for "$tmp/grouped.h5" && grep -q '^folds = 10 .*its group is not fitted to' "$tmp/out"
 result $? "the plan has folds of groups"
 awk 'NR == 1 || $0 ~ /^s[0-6],/' "$tmp/rows.csv" >"$tmp/few.csv"
-"$weft" pack dense "$tmp/few.csv" group=site valid=0.2 test=0.2 -o "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" list --plan-for "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^folds = [56] ' "$tmp/out"
+call pack dense "$tmp/few.csv" group=site valid=0.2 test=0.2 -o "$tmp/few.h5" &&
+    call list --plan-for "$tmp/few.h5" && grep -q '^folds = [56] ' "$tmp/out"
 result $? "and at most one a group"
-"$weft" pack dense "$tmp/rows.csv" group=site clients=5 partition=iid -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/rows.csv" group=site clients=5 partition=iid -o "$tmp/dealt.h5" &&
     ! "$weft" info "$tmp/dealt.h5" 2>>"$tmp/log" | grep -q '^groups'
 result $? "rows that are dealt to clients keep none"
 echo "1..$count"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The report of the axis that matters: of programs whose loss is known, with axes that are
 # logarithmic, whole, words or conditional, jobs that fail, several resources, lists and
 # mixtures; the same text for any ranks and teams; refusals. Prints TAP.
@@ -25,15 +25,11 @@ mom = 0 .. 1 when act = tanh
 END
 tune() # NAME ARGUMENT...
 {
-    name=$1
-    shift
-    timeout "$net" "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "${@:2}" -o "$tmp/$1.h5" >"$tmp/out" 2>"$tmp/log"
 }
 importance() # NAME [ARGUMENT...]
 {
-    name=$1
-    shift
-    "$weft" report "$tmp/$name.h5" --importance "$@" >"$tmp/out" 2>"$tmp/log"
+    call report "$tmp/$1.h5" --importance "${@:2}"
 }
 share() # AXIS [OTHER]: the share of that row of the CSV, in hundredths
 {
@@ -129,9 +125,7 @@ word = $(awk 'BEGIN { for (w = 0; w < 16; w++) printf "%sw%d", w ? " | " : "", w
 END
 stored() # NAME ARGUMENT...: its search, and the text on its axes
 {
-    name=$1
-    shift
-    tune "$name" "$weft" tune "$tmp/t.ini" "$@" && importance "$name"
+    tune "$1" "$weft" tune "$tmp/t.ini" "${@:2}" && importance "$1"
 }
 stored words replay.loss=word_loss && grep -q '^matters   1\.00 of the variance of the loss is columns\.word' "$tmp/out"
 result $? "one of 16 words decides"
@@ -174,7 +168,7 @@ stored half replay.table="$tmp/half.tsv" replay.loss=half columns.u='0 .. 15' co
 result $? "those that decide are from the whole search"
 
 # of mixtures each configuration that was scored is a result, with its score
-"$weft" pack synthetic federated=stored clients=40 classes=3 samples=20 -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log"
+call pack synthetic federated=stored clients=40 classes=3 samples=20 -o "$tmp/fed.h5"
 cat >"$tmp/fed.ini" <<END
 [run]
 task = fed
@@ -212,16 +206,14 @@ fi
 
 refused() # STATEMENT WORDS ARGUMENT...
 {
-    statement=$1 words=$2
-    shift 2
-    "$weft" report "$tmp/one.h5" "$@" >"$tmp/out" 2>"$tmp/log"
-    [ $? = 2 ] && grep -q -e "$words" "$tmp/log" && [ ! -s "$tmp/out" ]
-    result $? "$statement"
+    call report "$tmp/one.h5" "${@:3}"
+    [ $? = 2 ] && grep -q -e "$2" "$tmp/log" && [ ! -s "$tmp/out" ]
+    result $? "$1"
 }
 refused "it is no JSON" 'take out --json' --importance --json
 refused "nor of trials" 'take out --trials' --importance --trials --csv
 refused "nor a run file" 'neither CSV nor JSON' --importance -o "$tmp/now.h5"
-"$weft" report "$tmp/none.h5" --importance >"$tmp/out" 2>"$tmp/log"
+call report "$tmp/none.h5" --importance
 [ $? = 3 ]
 result $? "a run that is not there is an error"
 echo "1..$count"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Every inputs/*.ini runs to its end on the built-in data that it names ("stand-in:"; none
 # where it needs none), reduced by the overrides of its lines "test:", once for each. The
 # digests of losses, log-probabilities and weights equal those of tests/gold/arithmetic.tsv.
@@ -40,12 +40,11 @@ stand_in() # KIND, packed into $tmp/KIND.h5
     *) set -- "$1" synthetic "$1" rows=600 ;;
     esac
     name=$1 && shift
-    "$weft" pack "$@" -o "$tmp/$name.h5" >"$tmp/log" 2>&1
+    call pack "$@" -o "$tmp/$name.h5"
 }
 
 for kind in $(sed -n 's/^; stand-in: *//p' inputs/*.ini | sort -u); do
-    stand_in "$kind"
-    result $? "the stand-in $kind is packed"
+    check "the stand-in $kind is packed" stand_in "$kind"
 done
 for ini in inputs/*.ini; do
     ! grep -q '^; tested by:' "$ini" || continue
@@ -56,8 +55,7 @@ for ini in inputs/*.ini; do
         timeout "$net" mpirun -n 2 "$weft" tune "$ini" ${kind:+run.data=$tmp/$kind.h5} $small \
             -o "$tmp/run.h5" >"$tmp/log" 2>&1 </dev/null
         result $? "$ini runs on ${kind:-no data}: $small"
-        "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1
-        result $? "and is reported"
+        check "and is reported" call report "$tmp/run.h5"
         line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(sed -n "s/^digest *//p" "$tmp/log")")
         [ -z "${RECORD:-}" ] || echo "$line" >>"$RECORD"
         grep -qxF "$line" tests/gold/arithmetic.tsv

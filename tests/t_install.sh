@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # `make install` installs a working program, a library that pkg-config finds, a modulefile and a bill of materials;
 # `make uninstall` removes everything. Prints TAP.
 . tests/tap.sh
@@ -8,8 +8,7 @@ made() # TARGET VARIABLE=VALUE ...: by the make, and for the variant, of this te
 }
 prefix=$tmp/weft
 
-made install PREFIX="$prefix" DESTDIR=
-result $? "it is installed"
+check "it is installed" made install PREFIX="$prefix" DESTDIR=
 "$prefix/bin/weft" --version >"$tmp/log" 2>&1 && grep -q '^weft [0-9]' "$tmp/log"
 result $? "the program runs"
 sed -n '/^```c$/,/^```$/p' include/weft/README.md | sed '/^```/d' >"$tmp/user.c"

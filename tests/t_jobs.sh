@@ -66,16 +66,13 @@ job() # WHERE ARGUMENT ...: the job in a queue, told to stop within that job of 
     wait $pid
 }
 export INPUT=$tmp/command.ini OUTPUT=$tmp/whole.h5
-job whole
-result $? "a job ends well"
-[ ! -e "$tmp/requeued" ]
-result $? "and is not requeued"
+check "a job ends well" job whole
+check "and is not requeued" [ ! -e "$tmp/requeued" ]
 export OUTPUT=$tmp/parts.h5
 job 3
 [ $? = 75 ] && [ -d "$tmp/parts.d" ]
 result $? "one that is told to stop ends with status 75"
-[ "$(cat "$tmp/requeued")" = "requeue 7" ]
-result $? "it is requeued"
+check "it is requeued" [ "$(cat "$tmp/requeued")" = "requeue 7" ]
 export SLURM_RESTART_COUNT=1
 job 6
 [ $? = 75 ] && [ "$(wc -l <"$tmp/requeued")" = 2 ]
@@ -100,12 +97,10 @@ export OUTPUT=$tmp/cancelled.h5
 SIGNAL=TERM NEXT_LINK=8 job 3
 [ $? = 75 ] && [ "$(wc -l <"$tmp/requeued")" = 2 ]
 result $? "one that is cancelled is not requeued"
-grep -q 'submit again, and the run goes on' "$tmp/log"
-result $? "it says how to go on"
+check "it says how to go on" grep -q 'submit again, and the run goes on' "$tmp/log"
 [ "$(cat "$tmp/cancelled")" = 8 ] && grep -q 'the chain ends here' "$tmp/log"
 result $? "it ends its chain"
-job whole
-result $? "submitted again it ends"
+check "submitted again it ends" job whole
 [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/cancelled.h5")" = "$(digest "$tmp/whole.h5")" ]
 result $? "with the same digest"
 
@@ -130,14 +125,12 @@ crashes() # before|behind COUNT: such a job; its starts are counted
 crashes before 2
 [ "$status $starts" = "0 3" ] && [ "$(grep -c 'while MPI started' "$tmp/log")" = 2 ]
 result $? "ranks that end by signal 11 before they open the run are started again"
-[ "$(digest "$OUTPUT")" = "$(digest "$tmp/whole.h5")" ]
-result $? "to the same digest"
+check "to the same digest" [ "$(digest "$OUTPUT")" = "$(digest "$tmp/whole.h5")" ]
 crashes before 3
 [ "$status $starts" = "139 3" ] && grep -q 'status 139.*submit again' "$tmp/log"
 result $? "at most three times"
 crashes behind 1
-[ "$status $starts" = "139 1" ]
-result $? "those that had opened it are not"
+check "those that had opened it are not" [ "$status $starts" = "139 1" ]
 unset INPUT OUTPUT
 here=$PWD
 for job in jobs/*.sbatch; do
@@ -148,8 +141,7 @@ done
 INPUT=inputs/imdb64.ini OUTPUT=$tmp/none.h5 bash jobs/maps.sbatch run.data="$tmp/none-data.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 3 ] && grep -q 'none-data.h5 is not there: `make data`.*built-in data' "$tmp/log"
 result $? "data that are missing are named, with what makes them"
-[ ! -e "$tmp/none.d" ]
-result $? "no run is begun without them"
+check "no run is begun without them" [ ! -e "$tmp/none.d" ]
 grep -l -- '^#SBATCH --array' jobs/*.sbatch | xargs grep -L -- '^#SBATCH --output=.*%A.*%a' >"$tmp/out"
 [ ! -s "$tmp/out" ]
 result $? "logs of arrays carry the job's id, so that another array does not append to them"
@@ -200,8 +192,7 @@ scaling() # STUDIES REPEATS
     RANKS="1 2" STUDIES=$1 REPEATS=$2 OUTPUT=$tmp/scaling LAUNCH=mpirun \
         PLOT="${python:+$python analysis/scaling.py}" bash jobs/scaling.sbatch >"$tmp/out" 2>"$tmp/log"
 }
-scaling sweep 2
-result $? "scaling.sbatch runs a study twice, strong and weak"
+check "scaling.sbatch runs a study twice, strong and weak" scaling sweep 2
 [ "$(ls "$tmp"/scaling/*-{strong,weak}-*.h5 | wc -l)" = 8 ]
 result $? "with a run for each count of ranks"
 [ "$("$weft" report "$tmp"/scaling/sweep-weak-2-1.h5 | grep -c '^task.* 32 configurations')" = 1 ]
@@ -234,8 +225,7 @@ for kind, work in (("strong", 2), ("weak", 1)):
 END
     result $? "and a table of efficiencies with their intervals"
 fi
-scaling "maps fit federated async" 1
-result $? "and the other studies"
+check "and the other studies" scaling "maps fit federated async" 1
 
 # ---- folds ----------------------------------------------------------------------------------
 
@@ -250,8 +240,7 @@ folds && [ "$(ls "$tmp"/folds/rand-[12]-[03].h5 | wc -l)" = 4 ]
 result $? "each fold of a cross-validation is trained"
 rm "$tmp/folds/rand-2-3.h5" && folds && [ -f "$tmp/folds/rand-2-3.h5" ]
 result $? "one that is missing is trained again"
-[ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ]
-result $? "others are not"
+check "others are not" [ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ]
 [ -z "$python" ] || { [ "$(wc -l <"$tmp/folds.tsv")" = 5 ] && grep -q '^| rand | 2 | 4 | [0-9.]* +- ' "$tmp/out"; }
 result $? "and are in a table"
 # ---- steps ----------------------------------------------------------------------------------
@@ -306,10 +295,8 @@ texts published || [ -z "$python" ]
 [ "$(ls "$tmp"/text/{religion-bydate,religion-shuffled,sst-binary,imdb}-published-[12].h5 | wc -l)" = 8 ]
 result $? "text.sh fits the published settings of every task and seed"
 texts "published space space_all" || [ -z "$python" ]
-[ "$(ls "$tmp"/text/*-space-[12].h5 | wc -l)" = 8 ]
-result $? "it searches"
-[ "$(grep -c ' task fmap on' "$tmp/log")" = 14 ]
-result $? "without fitting these again"
+check "it searches" [ "$(ls "$tmp"/text/*-space-[12].h5 | wc -l)" = 8 ]
+check "without fitting these again" [ "$(grep -c ' task fmap on' "$tmp/log")" = 14 ]
 ! ls "$tmp"/text/data/*shuffled* 2>/dev/null
 result $? "data that were shuffled for one search are removed"
 [ "$(ls "$tmp"/text/*-space_all-[12].h5 | wc -l)" = 6 ] &&
@@ -323,14 +310,13 @@ SPACE=script OPTIONS=space.configs=7 texts space 1 binary "$tmp/script" || [ -z 
 "$weft" info "$tmp/script/sst-binary-space-1.h5" >"$tmp/out"
 grep -q 'ngram.binary=true ngram.weights=tfidf' "$tmp/out" && grep -q 'ngram.binary=false' "$tmp/out"
 result $? "the authors' script's space has ones with idf"
-grep -q ', 7 configurations,' "$tmp/out"
-result $? "searches take options"
+check "searches take options" grep -q ', 7 configurations,' "$tmp/out"
 SPACE=scripts texts space 1 binary "$tmp/scripts"
 [ $? -eq 2 ] && grep -q '^SPACE=scripts: ' "$tmp/log"
 result $? "and there are no others"
 # ---- one training ---------------------------------------------------------------------------
 
-"$weft" pack synthetic federated=stored clients=12 classes=3 -o "$tmp/twelve.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=stored clients=12 classes=3 -o "$tmp/twelve.h5"
 ways() # ARGUMENT...
 {
     SEEDS=1 ROUNDS=50 OUTPUT=$tmp/ways bash jobs/one.sh "$tmp/twelve.h5" fed.model=linear fed.cohort=3 "$@" >"$tmp/out" 2>"$tmp/log"
@@ -370,16 +356,14 @@ samplers() # MiP-EGO and random search, a seed; what is there is not run again
 if [ -z "$python" ]; then
     echo "ok $((count += 1)) - searches by two samplers # SKIP no Python with h5py and matplotlib"
 else
-    samplers
-    result $? "searches by two samplers, their winners on all folds, and replays"
+    check "searches by two samplers, their winners on all folds, and replays" samplers
     rm "$tmp/samplers/folds/kim-1.h5" && samplers && [ "$(grep -c ' task sgd on' "$tmp/log")" = 1 ]
     result $? "what is there is not done again"
     [ "$(ls "$tmp"/samplers/*.h5 "$tmp"/samplers/folds/*.h5 "$tmp"/samplers/replays/*.h5 | wc -l)" = 11 ]
     result $? "there are eleven runs"
     [ "$(wc -l <"$tmp/samplers/mipego.tsv")" = 13 ] && [ "$(wc -l <"$tmp/samplers/mipego-folds.tsv")" = 4 ]
     result $? "they are in tables"
-    [ -s "$tmp/samplers/mipego.png" ]
-    result $? "they are in a figure"
+    check "they are in a figure" [ -s "$tmp/samplers/mipego.png" ]
     grep -q "^| Kim's | 1 | [0-9.]* |" "$tmp/out" && [ "$(grep '^| random search | [1250]* | 1 | ' "$tmp/out" | sort -u | wc -l)" = 4 ]
     result $? "their means are printed"
 fi

@@ -3,8 +3,8 @@
 # cost a checkpoint what has changed, follow their states, and are removed with them. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic images rows=900 d=16 classes=4 clients=24 partition=dirichlet alpha=0.4 \
-    -o "$tmp/fed.h5" >"$tmp/log" 2>&1 &&
+call pack synthetic images rows=900 d=16 classes=4 clients=24 partition=dirichlet alpha=0.4 \
+    -o "$tmp/fed.h5" &&
     "$weft" pack synthetic federated=generated clients=3000 samples=5 spread=0 d=40 -o "$tmp/many.h5" >>"$tmp/log" 2>&1
 result $? "federations are packed"
 cat >"$tmp/in.ini" <<END
@@ -35,21 +35,19 @@ END
 tune() # ARGUMENT...: to r.h5
 {
     rm -rf "$tmp"/r.*
-    timeout "$net" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" -o "$tmp/r.h5" "$@"
 }
 resume() # ARGUMENT...
 {
-    timeout "$net" "$weft" resume "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/r.h5" "$@"
 }
 same() # STATEMENT
 {
     [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
     result $? "$1"
-    [ ! -e "$tmp/r.d" ]
-    result $? "its directory is gone"
+    check "its directory is gone" [ ! -e "$tmp/r.d" ]
 }
-tune
-result $? "a search to its end"
+check "a search to its end" tune
 whole=$(digest)
 
 # ---- files and states -------------------------------------------------------------------------
@@ -81,11 +79,9 @@ done >"$tmp/wrong"
 cat "$tmp/wrong" >>"$tmp/log"
 [ $status = 0 ] && [ $starts -ge 40 ]
 result $? "a search is stopped after each of $starts units"
-[ $wrong = 0 ]
-result $? "what is kept belongs to a state"
+check "what is kept belongs to a state" [ $wrong = 0 ]
 same "and the run ends the same"
-[ $most -le 9 ]
-result $? "$most directories at once, for 4 trials and what they copy"
+check "$most directories at once, for 4 trials and what they copy" [ $most -le 9 ]
 WEFT_HOLD="job 9 of" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force >"$tmp/out" 2>"$tmp/log" &
 run=$!
 held $run && kill -KILL $run
@@ -150,10 +146,9 @@ large() # ARGUMENT...: to l.h5; a sanitizer is not to keep what is freed
     local ASAN_OPTIONS=${ASAN_OPTIONS:-}:quarantine_size_mb=0:thread_local_quarantine_size_kb=0
     export ASAN_OPTIONS
     rm -rf "$tmp"/l.*
-    timeout "$net" "$weft" tune "$tmp/large.ini" -o "$tmp/l.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/large.ini" -o "$tmp/l.h5" "$@"
 }
-large
-result $? "clients keep 37 MB where a rank may use 6 MB"
+check "clients keep 37 MB where a rank may use 6 MB" large
 whole=$(digest)
 peak() { awk '/^memory  / { print 1000 * $4 }' "$tmp/out"; } # MB of a rank
 kept=$(peak)
@@ -165,10 +160,7 @@ result $? "a cohort that does not fit is refused by a line"
 large run.time_limit=1e-9
 [ $? = 75 ] && before=$(du -sk "$tmp/l.d" | cut -f1) && [ "$before" -lt 1000 ]
 result $? "after a round its files have the rows of that round, in $before kB"
-timeout "$net" "$weft" resume "$tmp/l.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
-result $? "with which it goes on"
-[ "$(digest)" = "$whole" ]
-result $? "to the same digest"
-"$weft" eval "$tmp/l.h5" "$tmp/many.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "its winner is scored within the same memory"
+check "with which it goes on" call resume "$tmp/l.h5" run.time_limit=0
+check "to the same digest" [ "$(digest)" = "$whole" ]
+check "its winner is scored within the same memory" call eval "$tmp/l.h5" "$tmp/many.h5"
 echo "1..$count"

@@ -1,26 +1,21 @@
-#!/bin/sh
+#!/bin/bash
 # No setting of an input file or command line is silently ignored: it is used, refused, or
 # named in the log. The defaults of a task where nothing is set. Prints TAP.
 . tests/tap.sh
 
 run() # ARGUMENT...: a plan of the input file
 {
-    timeout "$net" "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" --plan "$@"
 }
 refused() # PATTERN STATEMENT ARGUMENT...
 {
-    pattern=$1 statement=$2
-    shift 2
-    run "$@"
-    [ $? = 2 ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log"
-    result $? "$statement"
+    run "${@:3}"
+    refusal $? 2 "$1" "$2"
 }
 taken() # PATTERN STATEMENT ARGUMENT...: the plan, or what is said with it, has such a line
 {
-    pattern=$1 statement=$2
-    shift 2
-    run "$@" && grep -Eqh -e "$pattern" "$tmp/out" "$tmp/log"
-    result $? "$statement"
+    run "${@:3}" && grep -Eqh -e "$1" "$tmp/out" "$tmp/log"
+    result $? "$2"
 }
 input() # TEXT: an input file on images, and more
 {
@@ -165,8 +160,8 @@ taken "^task's defaults +hyperband.min_resource = 22, hyperband.max_resource = 6
 taken "^task's defaults +random.resource = 600\$" "and so has the map of a random search" $rows run.tuner=random
 fits() # SETTING...: the error of the winner, and its settings for training it alone
 {
-    "$weft" tune "$tmp/in.ini" run.tuner=random space.configs=4 rff.features=500 -o "$tmp/fit.h5" --force "$@" \
-        >"$tmp/out" 2>"$tmp/log" && "$weft" export "$tmp/fit.h5" -o "$tmp/won.h5" --force >>"$tmp/out" 2>>"$tmp/log" &&
+    call tune "$tmp/in.ini" run.tuner=random space.configs=4 rff.features=500 -o "$tmp/fit.h5" --force "$@" &&
+        "$weft" export "$tmp/fit.h5" -o "$tmp/won.h5" --force >>"$tmp/out" 2>>"$tmp/log" &&
         "$weft" info "$tmp/won.h5" >"$tmp/won" 2>>"$tmp/log"
     awk '$1 == "valid" { print $5 }' "$tmp/out"
 }
@@ -181,12 +176,11 @@ taken "^task's defaults +run.tuner = random, random.resource = 100\$" "and says 
 taken '^task fed, tuner sha,' "and halves where an option has a range" 'client.lr=log 0.01 .. 1'
 taken '^rounds +3460$' "by a budget that is made for the configurations" 'client.lr=log 0.01 .. 1' space.configs=9
 taken '^rounds +700$' "or trains as long in each round of weight-sharing" 'client.lr=log 0.01 .. 1' run.tuner=ws_sha
-"$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/in.ini" -o "$tmp/run.h5" &&
     grep -q 'defaults of the task: run.tuner = random, random.resource = 100' "$tmp/log" &&
     grep -aq '^resource = 100' "$tmp/run.h5"
 result $? "the log names the defaults, the run file has them"
-awk '$1 == "valid" { exit !($5 < 25) }' "$tmp/out"
-result $? "and the model has learnt"
+check "and the model has learnt" awk '$1 == "valid" { exit !($5 < 25) }' "$tmp/out"
 
 # ---- mixings ------------------------------------------------------------------------------
 
@@ -200,7 +194,7 @@ refused 'server.lr has a range, but a trial has one value of it' "one trial has 
 # ---- every option ----------------------------------------------------------------------------
 
 printf '; weft pack imdb aclImdb -o none/imdb.h5\n[run]\ndata = none/imdb.h5\n' >"$tmp/none.ini"
-"$weft" tune "$tmp/none.ini" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/none.ini"
 [ $? = 3 ] && grep -q '^weft: there is no none/imdb.h5; .*none.ini says how it is made: weft pack imdb aclImdb -o' "$tmp/log"
 result $? "data that are not there are made by the command in the input file"
 : >"$tmp/log"

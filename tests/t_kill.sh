@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A run whose processes are killed repeatedly at random moments, or that is stopped by a
 # signal, and that is resumed each time with another number of ranks and teams, ends with
 # the digest of an undisturbed run: fits of feature maps, rounds of a federation, of one whose
@@ -86,7 +86,7 @@ bins = 2^14
 order = 1 .. 3
 alpha = log 1e-5 .. 100
 END
-"$weft" pack synthetic documents rows=2000 -o "$tmp/doc.h5" >"$tmp/log" 2>&1
+call pack synthetic documents rows=2000 -o "$tmp/doc.h5"
 result $? "the built-in documents are packed"
 
 cat >"$tmp/fed.ini" <<END
@@ -125,7 +125,7 @@ k = 5
 END
 sed 's/^task = fed/&\nmixing = fedex/' "$tmp/fed.ini" >"$tmp/mixed.ini"
 sed -e 's/^model = linear/&\nalgorithm = ditto/' -e 's/^checkpoint.*/checkpoint = 0.02/' "$tmp/fed.ini" >"$tmp/kept.ini"
-"$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=100 -o "$tmp/fed.h5"
 result $? "a built-in federation is packed"
 
 sed -e "s|^data.*|data = $tmp/images.h5|" -e 's/^task = fed/task = sgd/' -e '/^\[fed\]/,/^momentum/d' \
@@ -139,8 +139,7 @@ lr = log 1e-4 .. 1
 END
 sed -i -e 's/^max_resource = 200/max_resource = 40/' -e 's/^budget.*/budget = 200/' "$tmp/sgd.ini"
 sed -e 's/^model = linear/&\nfolds = 3\npatience = 9/' "$tmp/sgd.ini" >"$tmp/folds.ini"
-"$weft" pack synthetic images rows=300 -o "$tmp/images.h5" >"$tmp/log" 2>&1
-result $? "built-in images are packed"
+check "built-in images are packed" call pack synthetic images rows=300 -o "$tmp/images.h5"
 awk 'BEGIN {
     srand(1)
     print "one\ttwo"
@@ -179,8 +178,8 @@ reduction = 3
 max_resource = 9
 trials = 9
 END
-"$weft" pack translations "$tmp/pairs.tsv" directions=one-two,two-one vocabulary=40 joint=yes valid=0.1 \
-    test=0.1 -o "$tmp/pairs.h5" >"$tmp/log" 2>&1
+call pack translations "$tmp/pairs.tsv" directions=one-two,two-one vocabulary=40 joint=yes valid=0.1 \
+    test=0.1 -o "$tmp/pairs.h5"
 result $? "sentences in two languages are packed"
 sed -e 's/^configs = 27/configs = 9/' -e 's/^eliminations = 3/eliminations = 2/' -e '/^output/d' \
     inputs/command.ini >"$tmp/command.ini"
@@ -238,8 +237,7 @@ survives()
 {
     what=$1-$2
     begin=$(date +%s%N)
-    "$weft" tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$what.h5" >"$tmp/log" 2>&1
-    result $? "$what: a run is left alone"
+    check "$what: a run is left alone" call tune "$tmp/$1.ini" run.tuner="$2" -o "$tmp/$what.h5"
     took=$(echo "$begin $(date +%s%N)" | awk '{ print ($2 - $1) / 1e9 }')
     expected=$(digest "$tmp/$what.h5")
     killed=0 starts=0 resumed=0 runs=0 equal=0 clean=0
@@ -256,14 +254,11 @@ survives()
         settled
     fi
     result $status "$what: killed $killed times, it runs to its end"
-    [ $killed -ge 1 ]
-    result $? "$what: it was killed"
-    [ $resumed = 1 ]
-    result $? "$what: it was resumed with jobs that were done"
+    check "$what: it was killed" [ $killed -ge 1 ]
+    check "$what: it was resumed with jobs that were done" [ $resumed = 1 ]
     [ -n "$expected" ] && [ $runs -ge 1 ] && [ $equal = $runs ]
     result $? "$what: with the same digest"
-    [ $clean = $runs ]
-    result $? "$what: it leaves nothing beside its file"
+    check "$what: it leaves nothing beside its file" [ $clean = $runs ]
     table="$table# $(printf '%-16s %5d %5d %5d' "$what" $runs $killed $equal)
 "
 }
@@ -286,13 +281,10 @@ checkpoint=1e-6 # due after each epoch, in jobs that both teams repeat when the 
 start 2 2 sgd sha
 wait $run
 result $? "a run whose states are gone, the winner's too, goes to its end by two teams"
-grep -q 'is missing, .*are repeated' "$tmp/log"
-result $? "it tells that jobs are repeated"
+check "it tells that jobs are repeated" grep -q 'is missing, .*are repeated' "$tmp/log"
 checkpoint=
-[ "$(digest "$tmp/r.h5")" = "$(digest "$tmp/sgd-sha.h5")" ]
-result $? "it has the same digest"
-[ ! -e "$tmp/r.d" ]
-result $? "it leaves nothing beside its file"
+check "it has the same digest" [ "$(digest "$tmp/r.h5")" = "$(digest "$tmp/sgd-sha.h5")" ]
+check "it leaves nothing beside its file" [ ! -e "$tmp/r.d" ]
 rm -rf "$tmp"/r.*
 
 for signal in USR1 TERM INT; do

@@ -3,9 +3,9 @@
 # beginning, and does again nothing that it has. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic federated=generated clients=12 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
-    "$weft" pack synthetic documents rows=120 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
-    "$weft" pack synthetic images rows=200 -o "$tmp/images.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=12 -o "$tmp/clients.h5" &&
+    call pack synthetic documents rows=120 -o "$tmp/documents.h5" &&
+    call pack synthetic images rows=200 -o "$tmp/images.h5"
 result $? "data are packed"
 cat >"$tmp/fed.ini" <<END
 [run]
@@ -79,7 +79,7 @@ END
 # does RANKS STATUS COMMAND ARGUMENT...
 does()
 {
-    timeout "$net" mpirun -n "$1" "$weft" "${@:3}" >"$tmp/out" 2>"$tmp/log"
+    on "$1" "${@:3}"
     [ $? = "$2" ]
 }
 # same STATEMENT: more.h5 is whole.h5, trial by trial
@@ -94,8 +94,7 @@ same()
     "$weft" report "$tmp/whole.h5" | grep -E '^(winner|valid|test)' >"$tmp/whole" &&
         "$weft" report "$tmp/more.h5" | grep -E '^(winner|valid|test)' | diff "$tmp/whole" - >"$tmp/out"
     result $? "with its winner"
-    [ ! -e "$tmp/more.d" ]
-    result $? "its directory is gone"
+    check "its directory is gone" [ ! -e "$tmp/more.d" ]
 }
 # longer INPUT SHORT LONG SETTING...: searched short and then longer, and long from the beginning
 longer()
@@ -157,8 +156,7 @@ held $pid && kill -KILL $pid
 wait $pid 2>"$tmp/log"
 [ -e "$tmp/more.d/journal" ] && "$weft" report "$tmp/more.h5" | grep -q '10 configurations'
 result $? "killed, the complete run is there as it was"
-does 2 0 resume "$tmp/more.h5" run.time_limit=0
-result $? "and it is resumed"
+check "and it is resumed" does 2 0 resume "$tmp/more.h5" run.time_limit=0
 same "to the end of one that had so many from the beginning"
 
 # Programs, some of which failed; states that are paused are made again.
@@ -219,7 +217,7 @@ refused 'would have no more jobs than its .*by space.configs=N or asha.trials=N'
 does 1 0 tune "$tmp/fed.ini" run.tuner=sha sha.rungs=fedex sha.budget=24 space.configs=4 sha.eliminations=1 -o "$tmp/sha.h5"
 refused 'with more trials the first job of run.tuner = sha is another' "nor a search whose first job is another" sha.h5 space.configs=5
 for section in space hyperband asha; do
-    "$weft" list $section >"$tmp/out" 2>"$tmp/log" && grep -q 'weft resume. may raise it' "$tmp/out" || break
+    call list $section && grep -q 'weft resume. may raise it' "$tmp/out" || break
 done
 result $? "what makes a search longer is listed"
 echo "1..$count"

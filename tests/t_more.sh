@@ -1,9 +1,9 @@
-#!/bin/sh
+#!/bin/bash
 # A run of one job, stopped or complete, is given more rounds: it ends as one that had them
 # from the beginning. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5"
 result $? "clients are packed"
 cat >"$tmp/in.ini" <<END
 [run]
@@ -26,18 +26,14 @@ END
 # does RANKS STATUS COMMAND ARGUMENT...
 does()
 {
-    ranks=$1 want=$2
-    shift 2
-    timeout "$net" mpirun -n "$ranks" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
-    [ $? = "$want" ]
+    on "$1" "${@:3}"
+    [ $? = "$2" ]
 }
 # refused PATTERN STATEMENT ARGUMENT...
 refused()
 {
-    pattern=$1 statement=$2
-    shift 2
-    does 1 2 resume "$@" && grep -Eq "^weft: .*($pattern)" "$tmp/log"
-    result $? "$statement"
+    does 1 2 resume "${@:3}" && grep -Eq "^weft: .*($1)" "$tmp/log"
+    result $? "$2"
 }
 same() # STATEMENT: more.h5 is whole.h5, in scores, rounds and virtual time
 {
@@ -47,8 +43,7 @@ same() # STATEMENT: more.h5 is whole.h5, in scores, rounds and virtual time
     result $? "$1"
     [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/whole.h5")" ]
     result $? "with its digest"
-    [ ! -e "$tmp/more.d" ]
-    result $? "its directory is gone"
+    check "its directory is gone" [ ! -e "$tmp/more.d" ]
 }
 for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client.mu=0.1 run.mixing=fedex \
     fed.algorithm=scaffold fed.algorithm=ditto; do
@@ -62,8 +57,8 @@ for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client
     same "and ends as one that had so many from the beginning"
 done
 printf '[run]\ntask = sgd\ndata = %s\ntuner = random\n[sgd]\nmodel = mlp\n[mlp]\nhidden = 6\n' "$tmp/rows.h5" >"$tmp/sgd.ini"
-"$weft" pack synthetic images rows=100 -o "$tmp/rows.h5" >"$tmp/log" 2>&1 &&
-    "$weft" pack synthetic documents rows=90 words=20 -o "$tmp/texts.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=100 -o "$tmp/rows.h5" &&
+    call pack synthetic documents rows=90 words=20 -o "$tmp/texts.h5"
 result $? "rows and texts are packed"
 for how in "train.momentum=0.9 train.schedule=cosine train.horizon=9" "train.optimizer=adam train.dropout=0.3 sgd.keep=last" \
     "sgd.folds=3 sgd.fold=1 sgd.patience=3 train.lr=0.5" "train.optimizer=adadelta train.lr=1 sgd.steps=3" \
@@ -81,10 +76,8 @@ does 1 0 resume "$tmp/more.h5" random.resource=11 && grep -q ' is complete, and 
 result $? "one that has as much is complete"
 refused 'client.lr = 0.2: only run.data, .* may be changed' "and nothing else is changed" "$tmp/more.h5" \
     random.resource=12 client.lr=0.2
-"$weft" report "$tmp/more.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "after which the run is there as before"
-[ ! -e "$tmp/more.d" ]
-result $? "without a directory"
+check "after which the run is there as before" call report "$tmp/more.h5"
+check "without a directory" [ ! -e "$tmp/more.d" ]
 
 # Stopped with fewer rounds, given more while it is stopped, and twice; killed after that.
 rm "$tmp/more.h5"
@@ -122,6 +115,6 @@ result $? "which is given more before that"
 does 1 0 tune "$tmp/sgd.ini" run.refit=yes random.resource=8 -o "$tmp/whole.h5" --force &&
     [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/sgd.h5")" = "$(digest "$tmp/whole.h5")" ]
 result $? "to the digest of one that had so many from the beginning"
-"$weft" list random >"$tmp/out" 2>"$tmp/log" && grep -q 'weft resume. may raise it' "$tmp/out"
+call list random && grep -q 'weft resume. may raise it' "$tmp/out"
 result $? "what a resume may raise is listed"
 echo "1..$count"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Documents dealt to clients: they remain what they are for tasks without clients, to the bit;
 # task fed trains on them, for one client as task sgd on the same batches; what is refused.
 # With WEFT_DATA also on rt-polarity. Prints TAP.
@@ -6,26 +6,16 @@
 
 packed() # NAME READER SOURCE [key=value ...]
 {
-    name=$1
-    shift
-    "$weft" pack "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack "${@:2}" -o "$tmp/$1.h5"
 }
 tune() # NAME RANKS [key=value ...]: on $tmp/NAME.h5
 {
-    name=$1 ranks=$2
-    shift 2
-    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/one.ini" run.data="$tmp/$name.h5" "$@" \
-        -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log" </dev/null
+    on "$2" tune "$tmp/one.ini" run.data="$tmp/$1.h5" "${@:3}" -o "$tmp/run.h5" --force
 }
 refused() # PATTERN STATEMENT COMMAND ...: one line
 {
-    pattern=$1 statement=$2
-    shift 2
-    "$@" >"$tmp/out" 2>"$tmp/log"
-    st=$?
-    [ $st != 0 ] && [ $st -lt 100 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq "^weft: .*($pattern)" "$tmp/log"
-    result $? "refused: $statement"
+    "${@:3}" >"$tmp/out" 2>"$tmp/log"
+    refusal $? "[1-9]" "$1" "refused: $2"
 }
 valid_loss()
 {
@@ -49,12 +39,12 @@ packed whole synthetic documents rows=300 words=15 &&
     packed shards synthetic documents rows=300 words=15 clients=12 partition=shards
 result $? "documents are packed without clients, and dealt to them by each rule"
 
-"$weft" info "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
+call info "$tmp/dealt.h5"
 grep -q '^clients *12$' "$tmp/out" && grep -q '^partition .*partition=dirichlet alpha=0.5' "$tmp/out" &&
     grep -q 'dealt to 12 clients: dirichlet' "$tmp/out" && grep -q '^kim ' "$tmp/out" &&
     grep -Eq '^train +300 +25.00 ' "$tmp/out" && grep -q '^distance  *0\.[0-9]* ' "$tmp/out"
 result $? "weft info has the clients, their sizes and classes, and the tokens"
-"$weft" info "$tmp/whole.h5" >"$tmp/out" 2>"$tmp/log"
+call info "$tmp/whole.h5"
 ! grep -q '^clients' "$tmp/out"
 result $? "and none of documents without clients"
 
@@ -109,14 +99,13 @@ tune dealt 3 $fedex run.teams=2 run.memory=0.01
 set -- $digests "$(digest)"
 [ -n "$1" ] && [ "$1" = "$2" ] && [ "$1" = "$3" ] && [ "$1" = "$4" ]
 result $? "fedex over documents: 1, 2, 3 ranks and 2 teams give the same bits"
-"$weft" eval "$tmp/run.h5" "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "its winner is scored again"
+check "its winner is scored again" call eval "$tmp/run.h5" "$tmp/dealt.h5"
 mv "$tmp/keep.ini" "$tmp/one.ini"
 
 # shellcheck disable=SC2086
 tune dealt 1 run.task=fed fed.model=txtcnn fed.dim=16 $small fed.cohort=12 random.resource=30 \
     client.lr=1 client.epochs=3 txtcnn.channels=nonstatic &&
-    "$weft" eval "$tmp/run.h5" "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
+    call eval "$tmp/run.h5" "$tmp/dealt.h5"
 awk '$1 == "train" { wrong = $4 } END { exit !(wrong != "" && wrong < 5) }' "$tmp/out"
 result $? "rounds learn the training documents"
 
@@ -134,8 +123,7 @@ refused 'run.memory' "vectors larger than the memory" $ask txtcnn.channels=multi
     fed.dim=4096 run.memory=0.001
 refused 'clients = 400 share 300 training rows' "more clients than documents" \
     "$weft" pack synthetic documents rows=300 clients=400 -o "$tmp/many.h5"
-[ ! -e "$tmp/many.h5" ]
-result $? "and no file is written"
+check "and no file is written" [ ! -e "$tmp/many.h5" ]
 refused 'clients = N' "a partition without clients" \
     "$weft" pack synthetic documents partition=iid -o "$tmp/many.h5"
 echo "1..$count"

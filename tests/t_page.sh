@@ -5,11 +5,7 @@
 . tests/tap.sh
 export PYTHONDONTWRITEBYTECODE=1 WEFT=$weft
 
-find_python h5py
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py"
-    exit
-fi
+need_python h5py
 page() # NAME RUN.h5 ...
 {
     "$python" -W error analysis/page.py "${@:2}" -o "$tmp/$1.html" >"$tmp/out" 2>"$tmp/log"
@@ -39,7 +35,7 @@ reduction = 3
 [space]
 configs = 24
 END
-"$weft" tune "$tmp/command.ini" -o "$odd" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/command.ini" -o "$odd"
 result $? "a run with failed trials, an axis that some lack, and names of any letters"
 embeds odd "$odd" "is embedded as it is"
 ! grep -q 'throw"1"' "$tmp/odd.html"
@@ -48,31 +44,29 @@ result $? "and its names start no tag"
 echo >"$tmp/none.ini"
 run() # NAME TASK TUNER [SECTION.KEY=VALUE ...]
 {
-    "$weft" tune "$tmp/none.ini" run.task="$2" run.tuner="$3" -o "$tmp/$1.h5" "${@:4}" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/none.ini" run.task="$2" run.tuner="$3" -o "$tmp/$1.h5" "${@:4}"
 }
-"$weft" pack synthetic images rows=200 -o "$tmp/rows.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack synthetic images rows=200 -o "$tmp/rows.h5" &&
     run folds sgd asha run.data="$tmp/rows.h5" sgd.model=linear sgd.folds=3 train.lr="log 0.01 .. 1" asha.trials=6 \
         asha.max_resource=4 asha.reduction=2
 embeds folds "$tmp/folds.h5" "epochs are means over folds"
-"$weft" pack synthetic federated=generated clients=20 -o "$tmp/clients.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack synthetic federated=generated clients=20 -o "$tmp/clients.h5" &&
     run fedex fed sha run.mixing=fedex run.data="$tmp/clients.h5" space.configs=6 sha.max_resource=8 fed.model=linear \
         client.lr="log 0.01 .. 1"
 embeds fedex "$tmp/fedex.h5" "mixtures of a federation by rounds"
-"$weft" pack synthetic documents rows=6000 -o "$tmp/doc.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack synthetic documents rows=6000 -o "$tmp/doc.h5" &&
     run shared fmap ws_sha run.data="$tmp/doc.h5" space.configs=16 fmap.feature=ngram ngram.bins=4096 \
         ngram.order="1 .. 3" ngram.alpha="log 1e-3 .. 10"
 embeds shared "$tmp/shared.h5" "configurations that share weights take the place of trials"
 run goals command random space.configs=20 parameters.x="0.0 .. 1" parameters.y="0.0 .. 1" run.objectives="loss, size" run.limits="size <= 1.5" \
     command.run='awk -v x=$PARAM_x -v y=$PARAM_y "BEGIN { print \"loss=\" x + y * y \" size=\" 2 - x }"'
-page goals "$tmp/goals.h5"
-result $? "objectives are on a page"
-grep -q '"word":"configuration"' "$tmp/shared.html"
-result $? "and are called so"
-! "$weft" tune "$tmp/none.ini" run.task=fed run.tuner=random run.data="$tmp/clients.h5" space.configs=2 random.resource=4 \
-    fed.model=linear client.lr="log 0.01 .. 1" run.time_limit=1e-9 -o "$tmp/part.h5" >"$tmp/out" 2>"$tmp/log" &&
+check "objectives are on a page" page goals "$tmp/goals.h5"
+check "and are called so" grep -q '"word":"configuration"' "$tmp/shared.html"
+! call tune "$tmp/none.ini" run.task=fed run.tuner=random run.data="$tmp/clients.h5" space.configs=2 random.resource=4 \
+    fed.model=linear client.lr="log 0.01 .. 1" run.time_limit=1e-9 -o "$tmp/part.h5" &&
     page part "$tmp/part.h5" && grep -q '"unfinished":"no job is done yet' "$tmp/part.html"
 result $? "a run that has only begun is a page"
-"$weft" tune "$tmp/command.ini" command.run=false run.tuner=random space.configs=2 -o "$tmp/lost.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/command.ini" command.run=false run.tuner=random space.configs=2 -o "$tmp/lost.h5"
 page lost "$tmp/lost.h5" && grep -q '"none":"none of its 2 jobs' "$tmp/lost.html"
 result $? "and one without a winner"
 ! page none "$tmp/none.h5" && [ "$(wc -l <"$tmp/log")" = 1 ] && [ ! -e "$tmp/none.html" ] &&
@@ -176,7 +170,7 @@ acts odd "const head = [...document.querySelectorAll('#table th button')].find(b
 page many "$odd" "$tmp/folds.h5" "$tmp/shared.h5"
 acts many "document.querySelectorAll('.runs tbody tr')[2].click(); told(run.word, document.querySelectorAll('.runs .stairs').length, \$('title').textContent);" \
     "configuration;3;shared" "of several runs one is chosen"
-"$weft" tune inputs/flow.ini run.tuner=random random.resource=3 space.configs=10000 -o "$tmp/big.h5" >"$tmp/out" 2>"$tmp/log" &&
+call tune inputs/flow.ini run.tuner=random random.resource=3 space.configs=10000 -o "$tmp/big.h5" &&
     page big "$tmp/big.h5" && [ "$(wc -c <"$tmp/big.html")" -lt 15000000 ] && look big &&
     "$python" tests/page.py drawn "$tmp/big.dom" "$tmp/big.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^drawn 10000$' "$tmp/out"
 result $? "10,000 trials are drawn, in less than 15 MB"

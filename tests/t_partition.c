@@ -1,113 +1,9 @@
 /* Labelled sets split over clients when they are packed: each row occurs once; sizes and
  * classes of clients by each rule; the same split every time; what is refused.
  * RUN: np=1 np=2 */
-#include "packing.h"
+#include "counted.h"
 
-enum { CLASSES = 10, D = 6, VALID_ROWS = 500, TEST_ROWS = 700 };
-
-/* A set whose rows are (row, part, 0, ...): row i of a part has class i % 10, or, where
- * uneven, class k in proportion to k + 1. */
-struct counted {
-    int64_t rows;
-    int uneven;
-};
-
-static const weft_opt options[] = {
-    WEFT_LONG_OPT("rows", struct counted, rows, "20000", 1, 1e9, "training rows"),
-    WEFT_BOOL_OPT("uneven", struct counted, uneven, "no", "classes"),
-    {0},
-};
-
-static int32_t label_of(const struct counted *counted, int64_t i)
-{
-    if (!counted->uneven) return (int32_t)(i % CLASSES);
-    int32_t k = 0;
-    for (int64_t at = i % 55; at > k; k++) at -= k + 1;
-    return k;
-}
-
-static weft_status counted_read(const void *self, const char *source, weft_pack *pack)
-{
-    static const char *const name[CLASSES] = {"0", "1", "2", "3", "4",
-                                              "5", "6", "7", "8", "9"};
-    const struct counted *counted = self;
-    const int64_t rows[WEFT_NPART] = {counted->rows, VALID_ROWS, TEST_ROWS};
-    (void)source;
-    weft_pack_classes(pack, CLASSES, name);
-    weft_pack_split(pack, "as counted");
-    TRY(weft_pack_matrix(pack, WEFT_REALS, D, rows));
-    weft_pack_image(pack, 1, 2, 3);
-    for (int part = 0; part < WEFT_NPART; part++)
-        for (int64_t i = 0; i < rows[part]; i++) {
-            double x[D] = {(double)i, part};
-            int32_t label = label_of(counted, i);
-            TRY(weft_pack_rows(pack, 1, x, &label));
-        }
-    return WEFT_OK;
-}
-
-static const weft_reader reader = {.kind = {.name = "counted",
-                                            .about = "rows that know their number",
-                                            .size = sizeof(struct counted),
-                                            .opts = options},
-                                   .read = counted_read};
-
-static int made(const char *words)
-{
-    return packed(&reader, "nowhere", words);
-}
-
-/* Which must succeed. */
-static void make(const char *words)
-{
-    weft_check(made(words), "%s", weft_error());
-}
-
-/* ---- what clients have ---- */
-
-/* What was found in a federation. */
-struct found {
-    int64_t wrong;             /* rows that are lost, doubled or changed */
-    int64_t least, most;       /* rows of a client, by part */
-    int64_t (*count)[CLASSES]; /* [clients] rows of each class */
-    int64_t all[CLASSES];      /* over clients */
-    int sorted;                /* 1: some client's rows are in the source's order */
-};
-
-static struct found look(weft_part part, int64_t rows, const struct counted *counted)
-{
-    weft_clients *clients = data.clients;
-    struct found found = {.least = INT64_MAX};
-    found.count = weft_arena_alloc(mem, (size_t)clients->n, sizeof *found.count);
-    uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
-    for (int64_t c = 0; c < clients->n; c++) {
-        weft_samples own = samples(c, part);
-        int rising = own.n > 2;
-        for (int64_t i = 0; i < own.n; i++) {
-            const float *x = own.x + i * D;
-            int64_t row = (int64_t)x[0];
-            int good = row >= 0 && row < rows && !seen[row] && x[1] == (float)part &&
-                       own.label[i] == label_of(counted, row);
-            found.wrong += !good;
-            if (good) seen[row] = 1;
-            rising &= i == 0 || x[0] > x[-D];
-            found.count[c][own.label[i]]++;
-            found.all[own.label[i]]++;
-        }
-        found.sorted |= rising;
-        found.least = own.n < found.least ? own.n : found.least;
-        found.most = own.n > found.most ? own.n : found.most;
-    }
-    for (int64_t i = 0; i < rows; i++) found.wrong += !seen[i];
-    return found;
-}
-
-static int classes_of(const int64_t *count)
-{
-    int n = 0;
-    for (int k = 0; k < CLASSES; k++) n += count[k] > 0;
-    return n;
-}
+enum { CLASSES = 10, VALID_ROWS = 500, TEST_ROWS = 700 };
 
 static int main_class(const int64_t *count)
 {
@@ -117,13 +13,10 @@ static int main_class(const int64_t *count)
     return best;
 }
 
-static void test_each_row_once(const char *words, const char *what, int uneven)
+static void test_each_row_once(const char *words, const char *what)
 {
-    struct counted counted = {.uneven = uneven};
     if (!ok(made(words), "%s: packed", what)) return;
-    struct found found[WEFT_NPART] = {look(WEFT_TRAIN, 20000, &counted),
-                                      look(WEFT_VALID, VALID_ROWS, &counted),
-                                      look(WEFT_TEST, TEST_ROWS, &counted)};
+    struct found found[WEFT_NPART] = {look(WEFT_TRAIN), look(WEFT_VALID), look(WEFT_TEST)};
     ok(found[0].wrong + found[1].wrong + found[2].wrong == 0,
        "%s: each row goes to one client", what);
     ok(!found[0].sorted, "%s: in random order", what);
@@ -141,9 +34,8 @@ static void test_each_row_once(const char *words, const char *what, int uneven)
 
 static void test_iid(void)
 {
-    struct counted counted = {.rows = 0};
     make("clients=20");
-    struct found found = look(WEFT_TRAIN, 20000, &counted);
+    struct found found = look(WEFT_TRAIN);
     double square = 0;
     for (int64_t c = 0; c < 20; c++)
         for (int k = 0; k < CLASSES; k++)
@@ -160,11 +52,10 @@ static void test_iid(void)
  * client are of its class. */
 static void test_one_class(int uneven)
 {
-    struct counted counted = {.uneven = uneven};
     int64_t clients = 200;
     make(uneven ? "clients=200 partition=dirichlet alpha=1e-7 uneven=yes"
                 : "clients=200 partition=dirichlet alpha=1e-7");
-    struct found found = look(WEFT_TRAIN, 20000, &counted);
+    struct found found = look(WEFT_TRAIN);
     int64_t having[CLASSES] = {0}, least = 100, turns = 100, of_class;
     for (int64_t c = 0; c < clients; c++) {
         int k = main_class(found.count[c]);
@@ -188,10 +79,9 @@ static void test_one_class(int uneven)
  * set makes it smaller, by at most the factor 1 - clients' share of the rows. */
 static void test_variance(double alpha, double *out)
 {
-    struct counted counted = {.rows = 0};
     enum { N = 100, EACH = 200 };
     make(printed("clients=100 partition=dirichlet alpha=%g seed=5", alpha));
-    struct found found = look(WEFT_TRAIN, 20000, &counted);
+    struct found found = look(WEFT_TRAIN);
     double sum = 0;
     for (int64_t c = 0; c < N; c++)
         for (int k = 0; k < CLASSES; k++) {
@@ -216,19 +106,17 @@ static void test_dirichlet(void)
     ok(fabs(ratio - 1) < 0.25, "alpha = 1: shares vary as Dirichlet's (%.3f)", ratio);
 }
 
-/* Mean and deviation of x, sum over clients of a function of their rows. */
-static void moments(const int64_t (*count)[CLASSES], int64_t n, double *mean, double *sd)
+/* Deviation of the logarithms of sizes. */
+static double deviation(const int64_t *size, int64_t n)
 {
     double sum = 0, square = 0;
     for (int64_t c = 0; c < n; c++) {
-        int64_t rows = 0;
-        for (int k = 0; k < CLASSES; k++) rows += count[c][k];
-        double x = log((double)rows);
+        double x = log((double)size[c]);
         sum += x;
         square += x * x;
     }
-    *mean = sum / (double)n;
-    *sd = sqrt(square / (double)n - *mean * *mean);
+    double mean = sum / (double)n;
+    return sqrt(square / (double)n - mean * mean);
 }
 
 /* 200 clients of 100 rows in the mean. log size: deviation 0.5 in both laws, whose error is
@@ -236,26 +124,18 @@ static void moments(const int64_t (*count)[CLASSES], int64_t n, double *mean, do
  * an exponential is 2: the median of sizes is below exp(mean of logs). */
 static void test_sizes(const char *law, double slack)
 {
-    struct counted counted = {.rows = 0};
     for (int rule = 0; rule < 2; rule++) {
         make(printed("clients=200 partition=%s sizes=%s deviation=0.5",
                      rule ? "iid" : "dirichlet alpha=10", law));
-        struct found train = look(WEFT_TRAIN, 20000, &counted),
-                     test = look(WEFT_TEST, TEST_ROWS, &counted);
-        double mean, sd;
-        moments((const int64_t(*)[CLASSES])train.count, 200, &mean, &sd);
+        struct found train = look(WEFT_TRAIN), test = look(WEFT_TEST);
+        double sd = deviation(train.size, 200);
         ok(train.wrong + test.wrong == 0, "%s sizes: each row goes to one client", law);
         ok(fabs(sd - 0.5) < 4 * slack * 0.5, "of deviation 0.5 in the logarithm (%.3f)",
            sd);
         int64_t away = 0;
-        for (int64_t c = 0; c < 200; c++) {
-            int64_t rows[2] = {0, 0};
-            for (int k = 0; k < CLASSES; k++) {
-                rows[0] += train.count[c][k];
-                rows[1] += test.count[c][k];
-            }
-            away += fabs((double)rows[1] - (double)rows[0] * TEST_ROWS / 20000) > 1.1;
-        }
+        for (int64_t c = 0; c < 200; c++)
+            away += fabs((double)test.size[c] - (double)train.size[c] * TEST_ROWS / 20000) >
+                    1.1;
         ok(away == 0, "in the same proportions in each part (%lld not)", (long long)away);
     }
 }
@@ -264,16 +144,14 @@ static void test_sizes(const char *law, double slack)
  * classes that vary as those of Dirichlet. */
 static void test_sizes_shares(void)
 {
-    struct counted counted = {.rows = 0};
     make("clients=200 partition=dirichlet alpha=1e9 sizes=lognormal");
-    struct found found = look(WEFT_TRAIN, 20000, &counted);
+    struct found found = look(WEFT_TRAIN);
     double chi = 0;
     for (int64_t c = 0; c < 200; c++) {
-        double rows = 0;
-        for (int k = 0; k < CLASSES; k++) rows += (double)found.count[c][k];
+        double even = (double)found.size[c] / CLASSES;
         for (int k = 0; k < CLASSES; k++) {
-            double more = (double)found.count[c][k] - rows / CLASSES;
-            chi += more * more / (rows / CLASSES);
+            double more = (double)found.count[c][k] - even;
+            chi += more * more / even;
         }
     }
     /* 199 x 9 degrees of freedom, deviation sqrt(2 x 1791) = 59.8 */
@@ -284,10 +162,8 @@ static void test_sizes_shares(void)
 /* The same clients have the same classes in each part. */
 static void test_parts_alike(const char *words, double least)
 {
-    struct counted counted = {.rows = 0};
     make(words);
-    struct found train = look(WEFT_TRAIN, 20000, &counted),
-                 test = look(WEFT_TEST, TEST_ROWS, &counted);
+    struct found train = look(WEFT_TRAIN), test = look(WEFT_TEST);
     int64_t known = 0;
     for (int64_t c = 0; c < data.clients->n; c++)
         for (int k = 0; k < CLASSES; k++)
@@ -299,11 +175,10 @@ static void test_parts_alike(const char *words, double least)
 
 static void test_shards(int uneven)
 {
-    struct counted counted = {.uneven = uneven};
     enum { N = 50, S = 2 };
     make(uneven ? "clients=50 partition=shards shards=2 uneven=yes"
                 : "clients=50 partition=shards shards=2");
-    struct found found = look(WEFT_TRAIN, 20000, &counted);
+    struct found found = look(WEFT_TRAIN);
     int most = 0, all = 0;
     for (int64_t c = 0; c < N; c++) {
         int n = classes_of(found.count[c]);
@@ -320,30 +195,17 @@ static void test_shards(int uneven)
 
 /* ---- the whole ---- */
 
-static const char *digest_of(const char *words)
-{
-    make(words);
-    return data.digest;
-}
-
 static void test_same_again(void)
 {
-    static const char *const rule[] = {"iid", "dirichlet", "shards"};
-    for (int i = 0; i < 3; i++) {
-        const char *words = printed("clients=17 partition=%s", rule[i]);
-        const char *a = digest_of(words), *b = digest_of(words),
-                   *c = digest_of(printed("%s seed=1", words));
-        ok(strcmp(a, b) == 0 && strcmp(a, c) != 0,
-           "%s: the same at every packing, another by another seed", rule[i]);
-    }
+    same_again("iid");
+    same_again("dirichlet");
+    same_again("shards");
 }
 
 static void test_few_rows(void)
 {
-    struct counted counted = {.rows = 0};
     make("clients=1000 partition=dirichlet rows=1000");
-    struct found r = look(WEFT_TRAIN, 1000, &counted),
-                 v = look(WEFT_VALID, VALID_ROWS, &counted);
+    struct found r = look(WEFT_TRAIN), v = look(WEFT_VALID);
     ok(r.wrong == 0 && r.least == 1 && r.most == 1, "clients may have one row");
     ok(v.wrong == 0 && v.least == 0, "they may have none for validation");
     ok(made("rows=100") && data.clients == NULL, "without clients there is no federation");
@@ -377,17 +239,14 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    test_each_row_once("clients=30 partition=iid", "iid", 0);
-    test_each_row_once("clients=30 partition=dirichlet alpha=0.3 uneven=yes", "dirichlet",
-                       1);
-    test_each_row_once("clients=30 partition=shards shards=4 uneven=yes", "shards", 1);
+    test_each_row_once("clients=30 partition=iid", "iid");
+    test_each_row_once("clients=30 partition=dirichlet alpha=0.3 uneven=yes", "dirichlet");
+    test_each_row_once("clients=30 partition=shards shards=4 uneven=yes", "shards");
     test_sizes("lognormal", 0.05);
     test_sizes("power", 0.1);
     test_sizes_shares();
-    struct counted counted = {.rows = 0};
     make("clients=200 sizes=power deviation=2 min_samples=30");
-    ok(look(WEFT_TRAIN, 20000, &counted).least >= 30,
-       "each has min_samples, however unequal");
+    ok(look(WEFT_TRAIN).least >= 30, "each has min_samples, however unequal");
     test_iid();
     test_dirichlet();
     test_parts_alike("clients=50 partition=dirichlet alpha=0.5", 0.9);

@@ -4,8 +4,8 @@
 . tests/tap.sh
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 
-"$weft" pack synthetic images rows=900 d=16 classes=4 clients=24 partition=dirichlet alpha=0.4 \
-    -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=900 d=16 classes=4 clients=24 partition=dirichlet alpha=0.4 \
+    -o "$tmp/fed.h5"
 result $? "a federation of unlike clients is packed"
 cat >"$tmp/in.ini" <<END
 [run]
@@ -32,10 +32,8 @@ batch = 8
 END
 run() # RANKS ARGUMENT...
 {
-    local ranks=$1
-    shift
     rm -rf "$tmp"/r.*
-    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    on "$1" tune "$tmp/in.ini" -o "$tmp/r.h5" "${@:2}"
 }
 same() # STATEMENT
 {
@@ -47,7 +45,7 @@ for setting in "$ditto" "fed.algorithm=cpg cpg.size=3 cpg.lr=0.1..3" \
     "fed.algorithm=knn knn.k=1..9 knn.lambda=0..1" \
     "fed.algorithm=scaffold run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=6"; do
     # shellcheck disable=SC2086
-    "$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" --force $setting >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" -o "$tmp/whole.h5" --force $setting
     result $? "$setting: a search to its end"
     whole=$(digest)
     # shellcheck disable=SC2086
@@ -63,12 +61,12 @@ for setting in "$ditto" "fed.algorithm=cpg cpg.size=3 cpg.lr=0.1..3" \
     held $run
     kill -KILL $run
     wait $run 2>/dev/null
-    "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/r.h5"
     same "killed and resumed"
 done
 # Where a state is removed the jobs that led to it are repeated: a stop keeps what of that is done.
 set -- run.tuner=sha sha.reduction=2 sha.eliminations=2 sha.max_resource=9 space.configs=4
-"$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" --force "$@" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" -o "$tmp/whole.h5" --force "$@"
 whole=$(digest)
 run 1 "$@" run.disk=1e-7 run.checkpoint=1e-6
 ! grep -q 'is damaged' "$tmp/log"
@@ -77,11 +75,10 @@ run 1 "$@" run.disk=1e-7 run.time_limit=1e-9
 status=$?
 for _ in $(seq 60); do
     [ $status = 75 ] || break
-    "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/r.h5"
     status=$?
 done
-[ $status = 0 ]
-result $? "a run with room for no state, stopped after every unit, ends"
+check "a run with room for no state, stopped after every unit, ends" [ $status = 0 ]
 same "as one that is not stopped"
 
 "$weft" tune "$tmp/in.ini" fed.algorithm=ditto --plan 2>"$tmp/log" >"$tmp/out" &&
@@ -101,7 +98,7 @@ result $? "an average that has no effect is named"
 # ---- scores of clients ----------------------------------------------------------------------
 
 # shellcheck disable=SC2086
-"$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force $ditto >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" -o "$tmp/r.h5" --force $ditto
 grep -Eq '^clients   error of the best tenth [0-9.]+ %, median [0-9.]+ %, worst tenth [0-9.]+ %' "$tmp/out"
 result $? "the report says how unequal clients are"
 find_python "h5py, numpy"
@@ -136,28 +133,27 @@ again() # FILE: eval of it gives the personal errors that the report of the run 
         shown=$(sed -n 's/^test .* personal error \([0-9.]*\) %.*/\1/p' <("$weft" report "$tmp/r.h5")) &&
         cp "$tmp/eval" "$tmp/out" && [ -n "$shown" ] && grep -q "^test .* $shown " "$tmp/eval"
 }
-again "$tmp/r.h5"
-result $? "eval finds what clients keep: the same scores"
+check "eval finds what clients keep: the same scores" again "$tmp/r.h5"
 told() # lines of the log, by three ranks, that clients are told by their numbers alone
 {
-    timeout "$net" mpirun -n 3 "$weft" "$@" >"$tmp/out" 2>"$tmp/log" &&
+    on 3 "$@" &&
         grep -c "warning: clients are told by their numbers alone: those of .*, which is other data, begin with what the clients of $tmp/r.h5 keep" "$tmp/log"
 }
-"$weft" pack synthetic images rows=800 d=16 classes=4 clients=24 partition=iid -o "$tmp/as_many.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=800 d=16 classes=4 clients=24 partition=iid -o "$tmp/as_many.h5"
 [ "$(told eval "$tmp/r.h5" "$tmp/as_many.h5")" = 1 ] && [ "$(told eval "$tmp/r.h5" "$tmp/fed.h5")" = 0 ]
 result $? "as many others without names are taken for the same, with a warning"
 begun="run.start=$tmp/r.h5 run.tuner=random run.mixing=none space.configs=1 random.resource=2 client.lr=0.1 ditto.lambda=1 -o $tmp/begun.h5 --force"
 # shellcheck disable=SC2086
 [ "$(told tune "$tmp/in.ini" run.data="$tmp/as_many.h5" $begun)" = 1 ] && [ "$(told tune "$tmp/in.ini" $begun)" = 0 ]
 result $? "so it is where a run begins with them"
-"$weft" pack synthetic images rows=900 d=16 classes=4 clients=9 partition=iid -o "$tmp/other.h5" >"$tmp/log" 2>&1
-"$weft" eval "$tmp/r.h5" "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log"
+call pack synthetic images rows=900 d=16 classes=4 clients=9 partition=iid -o "$tmp/other.h5"
+call eval "$tmp/r.h5" "$tmp/other.h5"
 [ $? = 4 ] && [ "$(grep -c '^weft: .*or the clients, or the words' "$tmp/log")" = 1 ]
 result $? "other clients are refused by a line"
 
-"$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force run.tuner=random run.mixing=none space.configs=1 random.resource=3 \
-    client.lr=0.1 fed.algorithm=knn knn.k=3 knn.lambda=0.8 >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" export "$tmp/r.h5" -o "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log" && again "$tmp/r.h5" && again "$tmp/k.h5"
+call tune "$tmp/in.ini" -o "$tmp/r.h5" --force run.tuner=random run.mixing=none space.configs=1 random.resource=3 \
+    client.lr=0.1 fed.algorithm=knn knn.k=3 knn.lambda=0.8 &&
+    call export "$tmp/r.h5" -o "$tmp/k.h5" && again "$tmp/r.h5" && again "$tmp/k.h5"
 result $? "answers by neighbours are those of the run in eval, of an exported winner, too"
 
 # ---- clients by name --------------------------------------------------------------------------
@@ -182,20 +178,20 @@ json() # NAME ...: clients with names, each with samples of its own, as LEAF has
 packed() # FILE NAME ...
 {
     mkdir -p "$tmp/$1.d" && json "${@:2}" >"$tmp/$1.d/all.json" &&
-        "$weft" pack leaf "$tmp/$1.d" valid=0.2 test=0.2 -o "$tmp/$1" >"$tmp/out" 2>"$tmp/log"
+        call pack leaf "$tmp/$1.d" valid=0.2 test=0.2 -o "$tmp/$1"
 }
 packed first.h5 c1 c2 c3 c4 c5 c6 && packed mixed.h5 c4 c2 c6 c1 c5 c3 && packed more.h5 c9 c2 c4 c8 c6 &&
     packed some.h5 c2 c4 c6
 result $? "clients with names are packed"
-"$weft" tune "$tmp/in.ini" -o "$tmp/n.h5" --force run.data="$tmp/first.h5" run.tuner=random run.mixing=none \
-    space.configs=1 random.resource=30 client.lr=0.3 fed.algorithm=local fed.score_weights=global >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" -o "$tmp/n.h5" --force run.data="$tmp/first.h5" run.tuner=random run.mixing=none \
+    space.configs=1 random.resource=30 client.lr=0.3 fed.algorithm=local fed.score_weights=global
 scores() # FILE: test loss and error of that run's winner on it
 {
     "$weft" eval "$tmp/n.h5" "$tmp/$1" 2>"$tmp/log" | sed -n 's/^test *//p' | tee "$tmp/out"
 }
 [ -n "$(scores first.h5)" ] && [ "$(scores first.h5)" = "$(scores mixed.h5)" ]
 result $? "eval finds clients by their names, in any order"
-"$weft" export "$tmp/n.h5" -o "$tmp/w.h5" >"$tmp/out" 2>"$tmp/log" && mv "$tmp/w.h5" "$tmp/n.h5" &&
+call export "$tmp/n.h5" -o "$tmp/w.h5" && mv "$tmp/w.h5" "$tmp/n.h5" &&
     [ "$(scores first.h5)" = "$(scores mixed.h5)" ]
 result $? "so it does in an exported winner"
 error() { scores "$1" | awk '{ print $1 * $3 }'; } # wrong answers, times 100

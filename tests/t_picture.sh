@@ -1,26 +1,23 @@
-#!/bin/sh
+#!/bin/bash
 # weft info --plot: a picture of who has which classes, whose numbers are those of the file; the
 # most clients and classes it draws; names with any letters; what is refused. Prints TAP.
 . tests/tap.sh
 
 packed() # ARGUMENT...: as t.h5, and its picture
 {
-    timeout "$net" "$weft" pack "$@" -o "$tmp/t.h5" --force >"$tmp/log" 2>&1 &&
+    call pack "$@" -o "$tmp/t.h5" --force &&
         timeout "$net" "$weft" info "$tmp/t.h5" --plot="$tmp/t.svg" --force >"$tmp/info" 2>"$tmp/log"
 }
 drawn() # STATEMENT ARGUMENT...: it is packed and drawn, and the picture is sound
 {
-    statement=$1
-    shift
-    packed "$@" && python3 tests/picture.py "$tmp/t.svg" >"$tmp/out" 2>>"$tmp/log"
-    result $? "$statement"
+    packed "${@:2}" && python3 tests/picture.py "$tmp/t.svg" >"$tmp/out" 2>>"$tmp/log"
+    result $? "$1"
     ! grep '^differs' "$tmp/out" >&2 && grep -q '^outside 0$' "$tmp/out" && grep -q '^proportions good$' "$tmp/out"
     result $? "cells and bars of a client are of one row, within the picture"
 }
 has() # PATTERN STATEMENT: a line of what picture.py printed
 {
-    grep -Eq -e "$1" "$tmp/out"
-    result $? "$2"
+    check "$2" grep -Eq -e "$1" "$tmp/out"
 }
 totals() # STATEMENT: the classes have as many training samples as info says
 {
@@ -30,11 +27,8 @@ totals() # STATEMENT: the classes have as many training samples as info says
 }
 refused() # STATUS PATTERN STATEMENT ARGUMENT...
 {
-    status=$1 pattern=$2 statement=$3
-    shift 3
-    timeout "$net" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
-    [ $? = "$status" ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log"
-    result $? "$statement"
+    call "${@:4}"
+    refusal $? "$1" "$2" "$3"
 }
 
 drawn "a partition by labels is drawn" synthetic images rows=600 clients=30 partition=labels labels=3
@@ -69,12 +63,10 @@ has '^class Öl ' "of other alphabets"
 refused 3 't.svg exists.*--force' "a picture is not replaced" info "$tmp/t.h5" --plot="$tmp/t.svg"
 echo mine >"$tmp/own.svg"
 refused 3 'own.svg.*no picture of weft' "nor is another file, by --force" info "$tmp/t.h5" --plot="$tmp/own.svg" --force
-[ "$(cat "$tmp/own.svg")" = mine ]
-result $? "which stays as it is"
+check "which stays as it is" [ "$(cat "$tmp/own.svg")" = mine ]
 refused 3 "none/t.svg" "a directory that is missing is named" info "$tmp/t.h5" --plot="$tmp/none/t.svg"
 refused 2 '--plot needs a value' "the picture needs a name" info "$tmp/t.h5" --plot
 "$weft" pack synthetic images rows=100 -o "$tmp/alone.h5" 2>"$tmp/log"
 refused 2 'alone.h5.*clients' "data without clients have no picture" info "$tmp/alone.h5" --plot="$tmp/x.svg"
-[ ! -e "$tmp/x.svg" ]
-result $? "and leave none"
+check "and leave none" [ ! -e "$tmp/x.svg" ]
 echo "1..$count"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # `pip install .` without a network: the command and the modules in a virtual environment. Prints TAP.
 . tests/tap.sh
 unset PYTHONPATH PIP_TARGET
@@ -27,8 +27,7 @@ result $? "what is missing is a line with the remedy"
 install -C REAL=neither
 [ $? != 0 ] && grep -q 'REAL=neither: must be' "$tmp/log"
 result $? "settings of the Makefile reach it, and its refusals are shown"
-install --no-compile
-result $? "it is installed"
+check "it is installed" install --no-compile
 [ "$("$tmp/venv/bin/weft" --version 2>"$tmp/log" | head -1)" = "weft $(make -s print-VERSION)" ] &&
     "$python" -m pip list --format=freeze 2>>"$tmp/log" | tee "$tmp/out" | grep -qx "weft==$(make -s print-VERSION)"
 result $? "the command is there, of the version that pip shows"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The files of a run: it does not use files of another run, removes no other files,
 # overwrites none of its inputs; an output that cannot be written is reported before the
 # search; damage to its journal costs a job, not the run; signals stop it until its end.
@@ -10,13 +10,8 @@ seed=${SEED:-1}
 # ends STATUS PATTERN STATEMENT ARGUMENT...: with that status, after one line that matches.
 ends()
 {
-    status=$1 pattern=$2 statement=$3
-    shift 3
-    timeout "$net" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
-    found=$?
-    [ $found = "$status" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq -e "^weft: .*($pattern)" "$tmp/log" && ! grep -q ' job [0-9]* of ' "$tmp/log"
-    result $? "$statement"
+    call "${@:4}"
+    refusal $? "$1" "$2" "$3"
 }
 
 "$weft" pack synthetic documents rows=300 -o "$tmp/doc.h5" 2>"$tmp/log" &&
@@ -42,11 +37,11 @@ resource = 200
 END
 tune() # ARGUMENT...: the federation, to r.h5
 {
-    timeout "$net" "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@"
 }
 again() # to go on with it
 {
-    timeout "$net" "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/r.h5" run.time_limit=0
 }
 # stop EVENT ARGUMENT...: the same, begun by $start, is sent $signal at the event; its status is that of the run.
 stop()
@@ -60,8 +55,7 @@ stop()
 
 # ---- checkpoints of another run -----------------------------------------------------------
 
-tune fed.cohort=5
-result $? "a run in an empty directory"
+check "a run in an empty directory" tune fed.cohort=5
 expected=$(digest "$tmp/r.h5")
 tune run.time_limit=1e-9 --force # stops after a round
 [ $? = 75 ] && cp "$tmp/r.d/checkpoint-0" "$tmp/unit"
@@ -76,8 +70,7 @@ tune run.time_limit=1e-9 fed.cohort=5 --force
     grep -q 'checkpoint-0 is damaged, of another run, .*: job 0 starts again' "$tmp/log" &&
     [ "$(digest "$tmp/r.h5")" = "$expected" ]
 result $? "nor does one that goes on believe it"
-[ ! -e "$tmp/r.d" ]
-result $? "and nothing is left"
+check "and nothing is left" [ ! -e "$tmp/r.d" ]
 
 # ---- other people's files -----------------------------------------------------------------
 
@@ -90,14 +83,12 @@ rm -f "$tmp/r.h5"
 mkdir "$tmp/s.d" && mv "$tmp"/r.d/* "$tmp/s.d" && rmdir "$tmp/r.d"
 tune run.time_limit=1e-9 fed.cohort=5
 cp "$tmp"/s.d/* "$tmp/r.d"
-again
-result $? "a run beside whose files others lie ends"
+check "a run beside whose files others lie ends" again
 grep -q "r.d is not removed, because it contains .*, a file that is not weft" "$tmp/log"
 result $? "it tells that they stay"
 diff -r "$tmp/r.d" "$tmp/s.d" >>"$tmp/log"
 result $? "only these stay"
-[ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "the digest is the same"
+check "the digest is the same" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 rm -rf "$tmp"/[rs].*
 
 # ---- what a run reads ---------------------------------------------------------------------
@@ -125,7 +116,7 @@ done
 ends 2 'would replace the input file' "or of its input file" tune "$tmp/in.ini" -o "$tmp/in.ini" --force
 ends 2 'would replace what the run reads: space.file' "or of its list" tune "$tmp/in.ini" \
     space.source=list space.file="$tmp/list.tsv" -o "$tmp/list.tsv" --force
-timeout "$net" "$weft" tune "$tmp/in.ini" -o "$tmp/i.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" -o "$tmp/i.h5"
 ends 3 'of format "weft run' "a winner in place of its run" export "$tmp/i.h5" -o "$tmp/i.h5" --force
 awk 'BEGIN { for (i = 0; i < 40; i++) print i "," i % 2 }' >"$tmp/t.csv"
 mkdir -p "$tmp/folder/a" "$tmp/folder/b"
@@ -138,8 +129,8 @@ for pair in "dense t.csv t.csv" "folder folder folder/a/3"; do
 done
 
 # What weft did not write, or wrote as another kind of file, is replaced by nothing.
-"$weft" pack synthetic images rows=60 -o "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log"
-"$weft" export "$tmp/i.h5" -o "$tmp/won.h5" >"$tmp/out" 2>"$tmp/log"
+call pack synthetic images rows=60 -o "$tmp/other.h5"
+call export "$tmp/i.h5" -o "$tmp/won.h5"
 echo "notes" >"$tmp/notes"
 : >"$tmp/void"
 head -c 3000 "$tmp/i.h5" >"$tmp/part.h5"
@@ -149,11 +140,8 @@ ln -s nowhere "$tmp/dangling"
 before=$(ls -l "$tmp" | grep -v '^total\| \(out\|log\)$')
 replaces() # MESSAGE FILE COMMAND ...
 {
-    message=$1 file=$2
-    shift 2
-    timeout "$net" "$weft" "$@" -o "$tmp/$file" --force >"$tmp/out" 2>"$tmp/log" </dev/null
-    [ $? = 3 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q "$file exists and is not replaced.*$message" "$tmp/log"
-    result $? "$1 replaces no $file"
+    call "${@:3}" -o "$tmp/$2" --force
+    refusal $? 3 "$2 exists and is not replaced.*$1" "$3 replaces no $2"
 }
 for file in notes void part.h5 fifo dangling null; do
     [ -e "$tmp/$file" ] || [ -h "$tmp/$file" ] || continue
@@ -168,8 +156,7 @@ replaces 'of format "weft data' other.h5 export "$tmp/i.h5"
 [ "$before" = "$(ls -l "$tmp" | grep -v '^total\| \(out\|log\)$')" ] && [ "$sum" = "$(cat "$tmp/doc.h5" "$tmp/in.ini" "$tmp/list.tsv" | cksum)" ]
 result $? "all of them are as they were"
 rm "$tmp/fifo"
-timeout "$net" "$weft" export "$tmp/i.h5" -o "$tmp/won.h5" --force >"$tmp/out" 2>"$tmp/log"
-result $? "a winner replaces a winner"
+check "a winner replaces a winner" call export "$tmp/i.h5" -o "$tmp/won.h5" --force
 
 # ---- what cannot be written ---------------------------------------------------------------
 
@@ -191,8 +178,7 @@ else
     chmod 500 "$tmp/directory"
     ends 3 'Permission denied' "nor where one may not write" tune "$tmp/in.ini" -o "$tmp/directory/r.h5"
 fi
-[ -z "$(find "$tmp" -name '*.tmp.*' -o -name '*.d')" ]
-result $? "no file is left of that"
+check "no file is left of that" [ -z "$(find "$tmp" -name '*.tmp.*' -o -name '*.d')" ]
 (ulimit -f 20000 && ends 3 'File too large; free space' "a limit on the size of files is told" \
     pack synthetic images rows=100000 -o "$tmp/f.h5")
 count=$((count + 1))
@@ -221,7 +207,7 @@ result $? "a run on #d.h5 is resumed"
 # ---- a damaged journal --------------------------------------------------------------------
 
 sed 's/^configs.*/configs = 4/' "$tmp/in.ini" >"$tmp/four.ini"
-"$weft" tune "$tmp/four.ini" -o "$tmp/r.h5" "ngram.alpha=log 1e-5 .. 100" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/four.ini" -o "$tmp/r.h5" "ngram.alpha=log 1e-5 .. 100"
 expected=$(digest "$tmp/r.h5")
 cat >"$tmp/resume" <<END
 rm -rf "$tmp"/r.*
@@ -235,8 +221,7 @@ held $! && kill -TERM $! && kill -CONT $!
 wait $!
 mv "$tmp/r.d" "$tmp/t.d"
 sh "$tmp/resume" >"$tmp/out" 2>"$tmp/log"
-grep -q "^digest *$expected" "$tmp/out"
-result $? "a run of four jobs is stopped and resumed"
+check "a run of four jobs is stopped and resumed" grep -q "^digest *$expected" "$tmp/out"
 perl tests/flips "$seed" "$flips" "$tmp/t.d/journal" sh "$tmp/resume" >"$tmp/out" 2>"$tmp/log"
 status=$?
 tail -1 "$tmp/out" | sed 's/^/# /'
@@ -246,7 +231,7 @@ first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 6) { $n += 32 + unpack("Q", subs
 for byte in $first $((first + 40)); do
     cp -r "$tmp/t.d" "$tmp/u.d"
     perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, $ARGV[1], 0; print $h "\377"' "$tmp/u.d/journal" "$byte"
-    timeout "$net" "$weft" resume "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/u.h5"
     [ "$(grep -c 'its record of ' "$tmp/log")" = 1 ] && grep -Eq 'its record of (one of the jobs|job) 0 is lost' "$tmp/log"
     result $? "byte $byte: the job whose record is lost is named, and no other"
     [ "$(digest "$tmp/u.h5")" = "$expected" ]
@@ -259,40 +244,32 @@ rm -rf "$tmp"/[rt].*
 
 all="random.resource=2 space.configs=1 run.test=yes fed.test_clients=100"
 # shellcheck disable=SC2086
-tune $all
-result $? "a run is scored"
+check "a run is scored" tune $all
 expected=$(digest "$tmp/r.h5")
 rm "$tmp/r.h5"
 # shellcheck disable=SC2086
 stop "scores the winner" $all
 [ $? = 75 ] && grep -q '^weft: stopped by signal 15 after the search.*weft resume' "$tmp/log"
 result $? "is stopped in it with status 75"
-[ ! -e "$tmp/r.h5" ]
-result $? "without a run file"
-again
-result $? "is resumed"
-[ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "to the same digest"
+check "without a run file" [ ! -e "$tmp/r.h5" ]
+check "is resumed" again
+check "to the same digest" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 rm -f "$tmp/r.h5"
 # shellcheck disable=SC2086
 stop "task fed on" $all
 [ $? = 75 ]
 result $? "is stopped while it starts"
-again
-result $? "is resumed from there"
-[ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "to the same digest, too"
+check "is resumed from there" again
+check "to the same digest, too" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 rm -f "$tmp/r.h5"
 # shellcheck disable=SC2086
 signal=HUP stop "scores the winner" $all
 [ $? = 75 ] && grep -q '^weft: stopped by signal 1 after the search.*weft resume' "$tmp/log"
 result $? "the end of its terminal stops it, too"
 again
-[ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "to be resumed to the same digest"
+check "to be resumed to the same digest" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 # shellcheck disable=SC2086
 signal=HUP start=nohup stop "scores the winner" $all --force
 result $? "but not what nohup has begun"
-[ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "which ends as ever"
+check "which ends as ever" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 echo "1..$count"

@@ -1,14 +1,12 @@
-#!/bin/sh
+#!/bin/bash
 # A plan states how many jobs can run at the same time and the utilisation of teams: against
 # values by hand. Prints TAP.
 . tests/tap.sh
 
 plan() # PATTERN STATEMENT SETTING...
 {
-    pattern=$1 statement=$2
-    shift 2
-    "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log" && grep -Eq -- "^jobs at once +$pattern" "$tmp/out"
-    result $? "$statement"
+    call tune "$tmp/in.ini" --plan "${@:3}" && grep -Eq -- "^jobs at once +$1" "$tmp/out"
+    result $? "$2"
 }
 cat >"$tmp/in.ini" <<END
 [run]
@@ -26,14 +24,11 @@ plan '9 at most; at work: 2 teams 70 %, 4 teams 48 %$' "rungs wait for each othe
     run.tuner=sha sha.rungs=geometric sha.max_resource=9
 started() # NUMBER STATEMENT SETTING...: the plan, and a run, have so many configurations
 {
-    number=$1 statement=$2
-    shift 2
-    "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log" &&
-        grep -q "^configurations  *$number[, ]" "$tmp/out"
-    result $? "$statement: the plan says how many configurations start"
+    call tune "$tmp/in.ini" --plan "${@:3}" && grep -q "^configurations  *$1[, ]" "$tmp/out"
+    result $? "$2: the plan says how many configurations start"
     # shellcheck disable=SC2016
-    "$weft" tune "$tmp/in.ini" 'command.run=echo loss=$PARAM_rate' "$@" -o "$tmp/n.h5" --force >"$tmp/out" 2>"$tmp/log" &&
-        grep -q " $number configurations, " "$tmp/out"
+    call tune "$tmp/in.ini" 'command.run=echo loss=$PARAM_rate' "${@:3}" -o "$tmp/n.h5" --force &&
+        grep -q " $1 configurations, " "$tmp/out"
     result $? "and so does the report of the run"
 }
 started 9 "a sweep" run.tuner=random
@@ -55,8 +50,8 @@ plan '1 at most .run.workers = 1.$' "one worker has one" run.tuner=asha asha.max
 grep -q '^  parameters.rate = 0 .. 1, whole$' "$tmp/out" && "$weft" tune "$tmp/in.ini" --plan 'parameters.rate=0.0 .. 1' |
     grep -q '^  parameters.rate = 0 .. 1$'
 result $? "axes of whole numbers are marked"
-"$weft" tune "$tmp/in.ini" run.tuner=random space.configs=2 parameters.rate=1 run.sampler=tpe 'command.run=echo loss=1' \
-    -o "$tmp/alike.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(grep -c 'warning: run.sampler = tpe has nothing to choose' "$tmp/log")" = 1 ]
+call tune "$tmp/in.ini" run.tuner=random space.configs=2 parameters.rate=1 run.sampler=tpe 'command.run=echo loss=1' \
+    -o "$tmp/alike.h5" && [ "$(grep -c 'warning: run.sampler = tpe has nothing to choose' "$tmp/log")" = 1 ]
 result $? "a sampler without any range is warned of, once"
 # Without promotions, of jobs of 1 by three workers: two teams must have told the first before the
 # fourth is asked, so each has work until the ninth job.
@@ -64,20 +59,19 @@ plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "workers who ask agai
     run.tuner=asha asha.max_resource=1 run.workers=3
 plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "also by the wall clock" \
     run.tuner=asha asha.max_resource=1 run.workers=3 run.clock=wall
-timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 --plan \
-    >"$tmp/out" 2>"$tmp/log"
+on 3 tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 --plan
 grep -q '; of run.teams = 3 more than 2 would idle$' "$tmp/out"
 result $? "teams that would idle are told"
-timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 \
-    'command.run=echo loss=1' -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+on 3 tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 \
+    'command.run=echo loss=1' -o "$tmp/r.h5"
 grep -q 'run.workers = 2: no more jobs than that are in flight, and the other teams idle' "$tmp/log"
 result $? "also at the start of a run"
-"$weft" tune "$tmp/in.ini" run.tuner=asha space.configs=3 'command.run=echo loss=1' -o "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/in.ini" run.tuner=asha space.configs=3 'command.run=echo loss=1' -o "$tmp/few.h5" &&
     grep -q 'warning: asha: of 3 trials, fewer than asha.reduction = 4, none is promoted: all but the winner end at 1 of .* 256$' "$tmp/log"
 result $? "fewer trials than a promotion needs are told"
 [ "$(grep -o 'job [1-4] of [0-9]*:' "$tmp/log" | sort -u | tr '\n' ' ')" = "job 1 of 4: job 2 of 4: job 3 of 4: job 4 of 4: " ]
 result $? "there is one job more, of the winner"
-"$weft" tune "$tmp/in.ini" run.tuner=asha space.configs=4 --plan >"$tmp/out" 2>"$tmp/log" && ! grep -q 'none is promoted' "$tmp/log"
+call tune "$tmp/in.ini" run.tuner=asha space.configs=4 --plan && ! grep -q 'none is promoted' "$tmp/log"
 result $? "as many trials as a promotion needs are not"
 # The first eight jobs have a round each, which is too little to measure.
 "$weft" pack synthetic federated=stored clients=30 -o "$tmp/clients.h5" >"$tmp/out" 2>&1
@@ -89,7 +83,7 @@ data = $tmp/clients.h5
 [client]
 lr = log 0.001 .. 1
 END
-"$weft" tune "$tmp/fed.ini" --plan >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/fed.ini" --plan &&
     awk '$1 == "rounds" { all = $2 } $1 == "tried" { n = $2 } END { exit !(n > 8 && n <= all) }' "$tmp/out"
 result $? "short jobs are tried for longer than their first rung"
 # 5 jobs of 20 rounds of 10 clients: a linear network of 60 numbers and C classes takes 4 x 60 C
@@ -100,8 +94,8 @@ mean() # PART: samples of a client; classes: of all
     "$weft" info "$tmp/clients.h5" 2>>"$tmp/log" | awk -v part="$1" '$1 == part { print $3 } part == "classes" && /classes$/ { print $(NF - 1) }'
 }
 for teams in 1 2; do
-    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/fed.ini" --plan run.teams=$teams run.tuner=random space.configs=5 \
-        random.resource=20 >"$tmp/out" 2>"$tmp/log" &&
+    on 2 tune "$tmp/fed.ini" --plan run.teams=$teams run.tuner=random space.configs=5 \
+        random.resource=20 &&
         awk -v train="$(mean train)" -v valid="$(mean valid)" -v classes="$(mean classes)" -v teams=$teams '
         function near(x, y, by) { return y * (1 - by) <= x && x <= y * (1 + by) }
         $1 == "jobs" && $2 != "at" { good += $2 + 0 == 5 && $5 == 5 }
@@ -119,18 +113,18 @@ done
 # A column of large numbers, which no rate above the smallest ones can learn.
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 * 1e9 "," i % 3 "," i % 2 }' >"$tmp/large.csv"
 "$weft" pack dense "$tmp/large.csv" clients=4 -o "$tmp/large.h5" >"$tmp/out" 2>&1
-"$weft" tune "$tmp/fed.ini" run.data="$tmp/large.h5" run.scale=none fed.cohort=2 run.tuner=random client.lr=0.1 random.resource=1 \
-    -o "$tmp/large-run.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'numbers of the data too large' "$tmp/log"
+call tune "$tmp/fed.ini" run.data="$tmp/large.h5" run.scale=none fed.cohort=2 run.tuner=random client.lr=0.1 random.resource=1 \
+    -o "$tmp/large-run.h5" && grep -q 'numbers of the data too large' "$tmp/log"
 result $? "clients that diverge may have data on another scale"
 awk 'BEGIN { for (i = 0; i < 200; i++) print i % 7 "," i * 3 % 11 "," i % 2 }' >"$tmp/small.csv"
-"$weft" pack dense "$tmp/small.csv" -o "$tmp/small.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/small.csv" -o "$tmp/small.h5"
 small="run.data=$tmp/small.h5 run.task=sgd run.tuner=random space.configs=4 random.resource=30 train.batch=2 sgd.parts=2"
 : >"$tmp/none.ini"
 # shellcheck disable=SC2086
-mpirun --oversubscribe -n 2 "$weft" tune "$tmp/none.ini" $small --plan >"$tmp/out" 2>"$tmp/log" &&
+on 2 tune "$tmp/none.ini" $small --plan &&
     grep -Eq '^one rank alone    [0-9.e-]+ s: faster than 2 ranks, of whose time [0-9]+ % is waiting and communication$' "$tmp/out"
 result $? "a plan for two ranks says that one is faster, where data are few"
 # shellcheck disable=SC2086
-"$weft" tune "$tmp/none.ini" $small --plan >"$tmp/out" 2>"$tmp/log" && ! grep -q 'one rank alone' "$tmp/out"
+call tune "$tmp/none.ini" $small --plan && ! grep -q 'one rank alone' "$tmp/out"
 result $? "a plan for one rank does not"
 echo "1..$count"

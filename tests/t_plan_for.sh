@@ -16,15 +16,11 @@ awk 'BEGIN {
 }' >"$tmp/texts.txt"
 dense()
 {
-    file=$1
-    shift
-    "$weft" pack dense "$tmp/table.csv" "$@" -o "$tmp/$file.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack dense "$tmp/table.csv" "${@:2}" -o "$tmp/$1.h5"
 }
 synthetic()
 {
-    file=$1
-    shift
-    "$weft" pack synthetic "$@" -o "$tmp/$file.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack synthetic "${@:2}" -o "$tmp/$1.h5"
 }
 dense classes label=sick drop=site,dose,counts &&
     dense numbers label=dose drop=site,sick,counts &&
@@ -32,7 +28,7 @@ dense classes label=sick drop=site,dose,counts &&
     dense weights label=sick weight=counts drop=site,dose &&
     dense groups label=sick group=site drop=dose,counts valid=0.2 test=0.2 &&
     dense sites label=sick client=site drop=dose,counts &&
-    "$weft" pack text "$tmp/texts.txt" -o "$tmp/texts.h5" >"$tmp/out" 2>"$tmp/log" &&
+    call pack text "$tmp/texts.txt" -o "$tmp/texts.h5" &&
     synthetic images images rows=300 && synthetic clients images rows=300 clients=6 &&
     synthetic owned documents rows=300 clients=6 partition=dirichlet
 result $? "data of each kind are packed"
@@ -45,8 +41,7 @@ planned()
     "$weft" list --plan-for "$tmp/$kind.h5" >"$tmp/$kind.ini" 2>"$tmp/log" &&
         head -1 "$tmp/$kind.ini" | grep -q "^; The plan for .*$kind.h5: $head"
     result $? "$kind: the plan is printed"
-    grep -qE "$pattern" "$tmp/$kind.ini"
-    result $? "$kind: it fits"
+    check "$kind: it fits" grep -qE "$pattern" "$tmp/$kind.ini"
     rm -rf "$tmp"/run.* "$tmp"/own.*
     "$weft" tune --data "$tmp/$kind.h5" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
     result $? "$kind: the search by the plan ends"
@@ -57,7 +52,7 @@ planned()
     [ -n "$(digest "$tmp/run.h5")" ] && [ "$(digest "$tmp/run.h5")" = "$(digest "$tmp/own.h5")" ]
     result $? "$kind: to the same digest"
     rm -f "$tmp/said.csv"
-    "$weft" predict "$tmp/run.h5" "$tmp/$kind.h5" -o "$tmp/said.csv" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/said.csv" ]
+    call predict "$tmp/run.h5" "$tmp/$kind.h5" -o "$tmp/said.csv" && [ -s "$tmp/said.csv" ]
     result $? "$kind: the winner predicts"
 }
 map="space.configs=5 nystrom.landmarks=64"
@@ -78,7 +73,7 @@ round="one.resource=12 one.explore=0.5 one.parts=2"
 while read -r rows fits; do
     yes '1,no
 2,yes' | head -n "$rows" >"$tmp/r.csv"
-    "$weft" pack dense "$tmp/r.csv" test=0 -o "$tmp/r.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    call pack dense "$tmp/r.csv" test=0 -o "$tmp/r.h5" --force &&
         "$weft" list --plan-for "$tmp/r.h5" >"$tmp/out" 2>>"$tmp/log" &&
         [ "$(sed -En 's/^(feature|folds) = ([a-z0-9]*).*/\2/p' "$tmp/out" | xargs)" = "$fits" ]
     result $? "the plan for $rows rows: $fits"
@@ -93,7 +88,7 @@ done <<'EOF'
 8001 rff 0
 EOF
 . tests/plays.sh
-plays >"$tmp/plays.txt" && "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log" &&
+plays >"$tmp/plays.txt" && call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" &&
     "$weft" list --plan-for "$tmp/plays.h5" >"$tmp/plays.ini" 2>>"$tmp/log" && grep -q '^model = lstm ' "$tmp/plays.ini" &&
     grep -q '^target = all ' "$tmp/plays.ini"
 result $? "running text has a plan"
@@ -114,7 +109,7 @@ as_input()
             print (label != "class" ? sum : sum > columns / 3 ? "yes" : "no")
         }
     }' >"$tmp/wide.csv"
-    "$weft" pack dense "$tmp/wide.csv" -o "$tmp/wide.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    call pack dense "$tmp/wide.csv" -o "$tmp/wide.h5" --force &&
         "$weft" list --plan-for "$tmp/wide.h5" >"$tmp/wide.ini" 2>>"$tmp/log" &&
         [ "$(settings "$tmp/wide.ini" | wc -l)" -gt 15 ] &&
         diff <(settings "$1") <(settings "$tmp/wide.ini") >>"$tmp/log"
@@ -148,8 +143,7 @@ refused() # STATEMENT STATUS PATTERN ARGUMENT...
     "$weft" "$@" >out 2>log
     [ $? = "$status" ] && [ "$(grep -c '^weft: ' log)" = 1 ] && grep -Eq "^weft: .*$pattern" log
     result $? "$statement"
-    [ ! -s out ]
-    result $? "then there is no plan"
+    check "then there is no plan" [ ! -s out ]
 }
 : >empty.ini
 refused "no input at all" 2 "usage: weft tune INPUT.ini, or --data FILE.h5" tune

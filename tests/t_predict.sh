@@ -18,18 +18,17 @@ table()
 }
 table 200 0 >"$tmp/old.csv"
 table 40 500 | sed 's/^500,\(.*\),red,0,/500,\1,red,,/' >"$tmp/new.csv" # a gap in a column that had none
-"$weft" pack dense "$tmp/old.csv" drop=id -o "$tmp/old.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/old.csv" drop=id -o "$tmp/old.h5"
 run="run.data=$tmp/old.h5 run.tuner=random space.configs=3"
 # trained NAME [section.key=value ...]
 trained()
 {
     : >"$tmp/empty.ini"
-    "$weft" tune "$tmp/empty.ini" $run -o "$tmp/$1.h5" "${@:2}" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/empty.ini" $run -o "$tmp/$1.h5" "${@:2}"
 }
 trained rff rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1'
 result $? "a winner of a map"
-trained ridge rff.features=64 'rff.gamma=log 0.001 .. 1'
-result $? "of a map with another model"
+check "of a map with another model" trained ridge rff.features=64 'rff.gamma=log 0.001 .. 1'
 trained linear run.task=sgd sgd.model=linear 'train.lr=log 0.001 .. 0.1' random.resource=4
 result $? "of a linear network"
 trained mlp run.task=sgd sgd.model=mlp sgd.folds=3 'train.lr=log 0.01 .. 0.1' random.resource=2
@@ -117,7 +116,7 @@ END
 result $? "probabilities are those that the weights in the run file give, to 1e-5"
 
 awk 'BEGIN { for (i = 0; i < 200; i++) printf "%s\t%s film %d\n", i % 2 ? "good" : "bad", i % 2 ? "nice" : "poor", i % 7 }' >"$tmp/t.tsv"
-"$weft" pack text "$tmp/t.tsv" -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log"
+call pack text "$tmp/t.tsv" -o "$tmp/t.h5"
 
 # ---- what weft eval says of them ----------------------------------------------------------
 
@@ -165,30 +164,27 @@ done
 # scaled RANKS NAME [section.key=value ...]: the digest
 scaled()
 {
-    mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" run.tuner=random "${@:3}" -o "$tmp/$2.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    on "$1" tune "$tmp/empty.ini" run.tuner=random "${@:3}" -o "$tmp/$2.h5" --force &&
         digest
 }
-"$weft" pack dense "$tmp/old.csv" drop=id clients=10 -o "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/old.csv" drop=id clients=10 -o "$tmp/sites.h5"
 fed="run.task=fed run.data=$tmp/sites.h5 run.mixing=none space.configs=1 fed.model=linear client.lr=0.1 random.resource=9"
 one=$(scaled 1 sites1 $fed) && [ -n "$one" ] && grep -q 'columns are scaled to mean 0 and deviation 1, since' "$tmp/log"
 result $? "clients' columns are scaled"
-[ "$(scaled 3 sites3 $fed)" = "$one" ]
-result $? "three ranks have the digest of one"
+check "three ranks have the digest of one" [ "$(scaled 3 sites3 $fed)" = "$one" ]
 grep '^test' "$tmp/out" | grep -o 'error [0-9.]*' | head -1 >"$tmp/mine"
-"$weft" eval "$tmp/sites3.h5" "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log" && grep '^test' "$tmp/out" | grep -qF " $(sed 's/error //' "$tmp/mine") "
+call eval "$tmp/sites3.h5" "$tmp/sites.h5" && grep '^test' "$tmp/out" | grep -qF " $(sed 's/error //' "$tmp/mine") "
 result $? "their winner is scored alike on the same data"
-net="run.task=sgd run.data=$tmp/old.h5 sgd.model=linear space.configs=1 train.lr=0.05 random.resource=3"
-all=$(scaled 1 net $net) && [ -n "$all" ] && [ "$(scaled 1 net3 $net run.scale=standard)" = "$all" ]
+network="run.task=sgd run.data=$tmp/old.h5 sgd.model=linear space.configs=1 train.lr=0.05 random.resource=3"
+all=$(scaled 1 net $network) && [ -n "$all" ] && [ "$(scaled 1 net3 $network run.scale=standard)" = "$all" ]
 result $? "so are those of a network, as run.scale = standard says"
-[ "$(scaled 2 net2 $net)" = "$all" ]
-result $? "by two ranks alike"
-none=$(scaled 1 net4 $net run.scale=none) && [ -n "$none" ] && [ "$none" != "$all" ]
+check "by two ranks alike" [ "$(scaled 2 net2 $network)" = "$all" ]
+none=$(scaled 1 net4 $network run.scale=none) && [ -n "$none" ] && [ "$none" != "$all" ]
 result $? "run.scale = none makes another winner"
-most=$(scaled 1 net5 $net run.scale=minmax) && [ -n "$most" ] && [ "$most" != "$all" ]
+most=$(scaled 1 net5 $network run.scale=minmax) && [ -n "$most" ] && [ "$most" != "$all" ]
 result $? "run.scale = minmax, too"
-grep -q 'scaled to 0 .. 1' "$tmp/log"
-result $? "which is told"
-"$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram run.scale=standard -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+check "which is told" grep -q 'scaled to 0 .. 1' "$tmp/log"
+call tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram run.scale=standard -o "$tmp/no.h5"
 [ $? = 2 ] && grep -q 'run.scale is for columns of numbers, and .*t.h5 has none' "$tmp/log"
 result $? "texts have no columns to scale"
 
@@ -203,23 +199,23 @@ printf 'size,colour,age\n0.5,pink,\n' >"$tmp/row.csv"
 predict rff "$tmp/row.csv" && [ "$(wc -l <"$tmp/p.csv")" = 2 ]
 result $? "one row, with a new level and a gap, is enough"
 awk 'BEGIN { print "a,a,b,y,b"; for (i = 0; i < 90; i++) print i % 7 "," i % 11 "," i % 5 "," (i % 11 > 4 ? "yes" : "no") "," i % 3 }' >"$tmp/twice.csv"
-"$weft" pack dense "$tmp/twice.csv" label=y -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/twice.csv" label=y -o "$tmp/twice.h5" &&
     grep -q "names of columns are not kept: 'a' occurs twice; such columns are told apart by their order" "$tmp/log"
 result $? "columns of one name are told"
-"$weft" tune "$tmp/empty.ini" run.data="$tmp/twice.h5" run.tuner=random space.configs=1 rff.features=64 -o "$tmp/twice-run.h5" >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/empty.ini" run.data="$tmp/twice.h5" run.tuner=random space.configs=1 rff.features=64 -o "$tmp/twice-run.h5" &&
     predict twice-run "$tmp/twice.csv" && cut -d, -f4- "$tmp/p.csv" >"$tmp/want.csv" &&
     cut -d, -f1-3,5 "$tmp/twice.csv" | awk -F, -v OFS=, '{ print $3, $1, $2, $4 }' >"$tmp/less.csv" &&
     predict twice-run "$tmp/less.csv" && cut -d, -f3- "$tmp/p.csv" | cmp - "$tmp/want.csv"
 result $? "they are found in their order, also without the label"
 sed '2,$s/^\([^,]*\),,/\1,-9,/' "$tmp/old.csv" >"$tmp/coded.csv"
 awk -F, -v OFS=, 'NR > 1 && $1 == "" { $1 = NR % 20 < 10 ? "-9.0" : "nix" } { print }' <<<"$(cut -d, -f2- "$tmp/new.csv")" >"$tmp/newcoded.csv"
-"$weft" pack dense "$tmp/coded.csv" drop=id gaps=-9,nix -o "$tmp/coded.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/coded.h5" run.tuner=random space.configs=3 rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1' \
-        -o "$tmp/coded-run.h5" >"$tmp/out" 2>"$tmp/log" && predict coded-run "$tmp/newcoded.csv" && grep -q -e -9.0 "$tmp/newcoded.csv" &&
+call pack dense "$tmp/coded.csv" drop=id gaps=-9,nix -o "$tmp/coded.h5" &&
+    call tune "$tmp/empty.ini" run.data="$tmp/coded.h5" run.tuner=random space.configs=3 rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1' \
+        -o "$tmp/coded-run.h5" && predict coded-run "$tmp/newcoded.csv" && grep -q -e -9.0 "$tmp/newcoded.csv" &&
     grep -q nix "$tmp/newcoded.csv" && awk -F, '{ print $NF }' "$tmp/p.csv" | cmp - "$tmp/want"
 result $? "what stood for gaps in training does so in new rows"
 table 40 500 >"$tmp/filled.csv"
-"$weft" pack dense "$tmp/filled.csv" drop=id -o "$tmp/filled.h5" >"$tmp/out" 2>"$tmp/log" && predict rff "$tmp/filled.h5" &&
+call pack dense "$tmp/filled.csv" drop=id -o "$tmp/filled.h5" && predict rff "$tmp/filled.h5" &&
     grep -q "filled.h5 fills gaps of column 'age' by [0-9.]*, of its own rows, where .*rff.h5 was trained with [0-9.]*; .weft pack dense FILE like=.*rff.h5" "$tmp/log"
 result $? "gaps that a table fills by its own rows are told"
 sed 's/,green,/,purple,/' "$tmp/new.csv" >"$tmp/purple.csv"
@@ -227,7 +223,7 @@ predict rff "$tmp/purple.csv" && grep -q "purple.csv: column 'colour' has levels
 result $? "levels that were not learnt are told"
 predict rff "$tmp/new.csv" && grep -q "new.csv: column 'size' is missing in 1 of 40 rows, in training rows never; their median stands for it" "$tmp/log"
 result $? "and a value that training rows always had"
-"$weft" pack dense "$tmp/old.csv" drop=id test_file="$tmp/purple.csv" -o "$tmp/purple.h5" >"$tmp/out" 2>"$tmp/log" && grep -q "such as 'purple', in 10 of 40 rows" "$tmp/log"
+call pack dense "$tmp/old.csv" drop=id test_file="$tmp/purple.csv" -o "$tmp/purple.h5" && grep -q "such as 'purple', in 10 of 40 rows" "$tmp/log"
 result $? "also in a file for the test"
 gzip -k "$tmp/bare.csv" && predict rff "$tmp/bare.csv.gz" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "so is a compressed table"
@@ -244,32 +240,30 @@ spelt()
 sed 's/"may,be"/maybe/' "$tmp/old.csv" | tee "$tmp/old2.csv" | spelt >"$tmp/spelt.csv"
 sed 's/"may,be"/maybe/' "$tmp/new.csv" | tee "$tmp/new2.csv" | spelt >"$tmp/newspelt.csv"
 spelling="separator=semicolon decimal=comma thousands=point comment=% gaps=keine"
-"$weft" pack dense "$tmp/spelt.csv" $spelling -o "$tmp/spelt.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/spelt.csv" $spelling -o "$tmp/spelt.h5" &&
     run="run.data=$tmp/spelt.h5 run.tuner=random space.configs=1" && trained spelt-run rff.features=64 fmap.model=logistic &&
     "$weft" predict "$tmp/spelt-run.h5" "$tmp/newspelt.csv" $spelling >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 41 ]
 result $? "new rows are read in a notation that is given"
 predict spelt-run "$tmp/newspelt.csv" && cmp "$tmp/p.csv" "$tmp/want.csv"
 result $? "or in that of those that were learnt from"
-"$weft" pack dense "$tmp/newspelt.csv" like="$tmp/spelt.h5" -o "$tmp/newspelt.h5" >"$tmp/out" 2>"$tmp/log" && predict spelt-run "$tmp/newspelt.h5" &&
+call pack dense "$tmp/newspelt.csv" like="$tmp/spelt.h5" -o "$tmp/newspelt.h5" && predict spelt-run "$tmp/newspelt.h5" &&
     cmp "$tmp/p.csv" "$tmp/want.csv"
 result $? "also when they are packed like them"
 awk -F, -v OFS=, 'NR == 1 { $2 = "|age|in|days|" } NR > 1 && $2 != "" { $2 += 1000.5 } { print }' "$tmp/new2.csv" >"$tmp/plain.csv"
 predict spelt-run "$tmp/plain.csv" separator=comma decimal=point thousands=none && cmp "$tmp/p.csv" "$tmp/want.csv"
 result $? "but for what is said of them"
 awk -F, 'NR > 1 && $3 != "" { print $3 "," $5 }' "$tmp/old2.csv" >"$tmp/words.csv"
-"$weft" pack dense "$tmp/words.csv" header=no -o "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/words.csv" header=no -o "$tmp/words.h5" &&
     run="run.data=$tmp/words.h5 run.tuner=random space.configs=1" && trained words-run rff.features=64 && head -20 "$tmp/words.csv" >"$tmp/few.csv" &&
     predict words-run "$tmp/few.csv" && [ "$(wc -l <"$tmp/p.csv")" = 21 ]
 result $? "a first line that had no names has none in new rows"
 ls "$tmp"/*.rows* >"$tmp/out" 2>/dev/null
-[ ! -s "$tmp/out" ]
-result $? "nothing is left beside the predictions"
+check "nothing is left beside the predictions" [ ! -s "$tmp/out" ]
 # Of another prediction by that winner, which packs other rows.
 echo theirs >"$tmp/rff.h5.rows.h5"
 predict rff "$tmp/bare.csv" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "a file of another prediction changes none"
-[ "$(cat "$tmp"/rff.h5.rows*)" = theirs ]
-result $? "it stays as it is"
+check "it stays as it is" [ "$(cat "$tmp"/rff.h5.rows*)" = theirs ]
 for i in 1 2 3 4; do
     sed "1!s/[^,]*$/$((12 * i))/" "$tmp/bare.csv" >"$tmp/bare-$i.csv"
     "$weft" predict "$tmp/rff.h5" "$tmp/bare-$i.csv" >"$tmp/alone-$i.csv" 2>"$tmp/log"
@@ -280,10 +274,9 @@ for i in 1 2 3 4; do cmp "$tmp/alone-$i.csv" "$tmp/beside-$i.csv" || break; done
 result $? "predictions at the same time are of their own rows"
 predict rff "$tmp/bare.csv" -o "$tmp/c.csv" && cut -d, -f2- "$tmp/c.csv" | cmp - "$tmp/got"
 result $? "-o names a file"
-[ ! -s "$tmp/p.csv" ]
-result $? "nothing is printed then"
-"$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram fmap.model=svm 'ngram.order=1 | 2' space.configs=2 -o "$tmp/text.h5" \
-        >"$tmp/out" 2>"$tmp/log" && predict text "$tmp/t.h5" && [ "$(wc -l <"$tmp/p.csv")" = 201 ] &&
+check "nothing is printed then" [ ! -s "$tmp/p.csv" ]
+call tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram fmap.model=svm 'ngram.order=1 | 2' space.configs=2 -o "$tmp/text.h5" &&
+    predict text "$tmp/t.h5" && [ "$(wc -l <"$tmp/p.csv")" = 201 ] &&
     awk -F, 'NR > 1 && $3 != $4 { exit 1 }' "$tmp/p.csv"
 result $? "texts are predicted from their packed file"
 
@@ -291,11 +284,11 @@ result $? "texts are predicted from their packed file"
 # among few.
 awk 'BEGIN { for (i = 0; i < 600; i++) print i % 30 + i % 7 / 8 "," i * 17 % 101 "," i % 30 }' >"$tmp/few.csv"
 for i in {1..67}; do cat "$tmp/few.csv"; done >"$tmp/many.csv"
-"$weft" pack dense "$tmp/few.csv" target=classes -o "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/few.h5" run.task=sgd sgd.model=linear run.tuner=random random.resource=2 space.configs=1 \
-        -o "$tmp/thirty.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" pack dense "$tmp/many.csv" like="$tmp/thirty.h5" -o "$tmp/many.h5" >"$tmp/out" 2>"$tmp/log" &&
-    predict thirty "$tmp/few.csv" && mpirun --oversubscribe -n 2 "$weft" predict "$tmp/thirty.h5" "$tmp/many.h5" -o "$tmp/many-p.csv" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/few.csv" target=classes -o "$tmp/few.h5" &&
+    call tune "$tmp/empty.ini" run.data="$tmp/few.h5" run.task=sgd sgd.model=linear run.tuner=random random.resource=2 space.configs=1 \
+        -o "$tmp/thirty.h5" &&
+    call pack dense "$tmp/many.csv" like="$tmp/thirty.h5" -o "$tmp/many.h5" &&
+    predict thirty "$tmp/few.csv" && on 2 predict "$tmp/thirty.h5" "$tmp/many.h5" -o "$tmp/many-p.csv" &&
     sed 1d "$tmp/p.csv" | cut -d, -f2- >"$tmp/few-p.csv" && for i in {1..67}; do cat "$tmp/few-p.csv"; done >"$tmp/want.csv" &&
     sed 1d "$tmp/many-p.csv" | cut -d, -f2- | cmp - "$tmp/want.csv" >"$tmp/out" 2>&1
 result $? "a file of more rows than are held at once is predicted as few rows are, by two ranks"
@@ -303,11 +296,10 @@ result $? "a file of more rows than are held at once is predicted as few rows ar
 "$weft" predict "$tmp/thirty.h5" "$tmp/many.csv" 2>"$tmp/log" | head -1 >"$tmp/out"
 [ "${PIPESTATUS[0]}" = 3 ] && grep -q "^weft: cannot write the predictions: Broken pipe" "$tmp/log" && [ -s "$tmp/out" ]
 result $? "a reader that ends first is told"
-[ "$(ls -d "$tmp"/*.rows*)" = "$tmp/rff.h5.rows.h5" ]
-result $? "nothing is left behind then"
+check "nothing is left behind then" [ "$(ls -d "$tmp"/*.rows*)" = "$tmp/rff.h5.rows.h5" ]
 
 awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 2 + i / 100 "," (i % 2 ? "NA" : "b") }' >"$tmp/gap.csv"
-"$weft" pack dense "$tmp/gap.csv" unlabelled=class -o "$tmp/gap.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/gap.csv" unlabelled=class -o "$tmp/gap.h5"
 run="run.data=$tmp/gap.h5 run.tuner=random space.configs=1 rff.features=20 rff.gamma=0.1 fmap.model=logistic"
 trained gap-run && printf 'x,y\n0.1,b\n1.2,NA\n' >"$tmp/gap.csv" && predict gap-run "$tmp/gap.csv" &&
     [ "$(cut -d , -f 1-3 "$tmp/p.csv" | tr '\n' ' ')" = "row,label,class 1,b,b 2,NA,NA " ]
@@ -317,8 +309,7 @@ result $? "a label that stands for a gap is one where it was learnt"
 refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]
 {
     predict "${@:4}"
-    [ $? = "$1" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$3" "$tmp/log"
-    result $? "$2"
+    refusal $? "$1" "$3" "$2"
 }
 for option in drop=colour weight=size valid_file="$tmp/old.csv"; do
     refused 2 "what the winner says already is refused: ${option%=*}" "${option%=*} = .* has no effect: like = ... says what columns are; leave it out" rff "$tmp/new.csv" "$option"
@@ -343,13 +334,13 @@ sed '3s/.*/9,10,red,1,perhaps/' "$tmp/new.csv" >"$tmp/class.csv"
 refused 4 "a label that was not learnt is told" "class.csv has the class 'perhaps'" rff "$tmp/class.csv"
 refused 2 "options of a packed file have no effect" "old.h5 is packed, so that separator=semicolon" rff "$tmp/old.h5" separator=semicolon
 refused 2 "a table for texts is told" "bare.csv: its lines would be texts as they are; separator = comma" text "$tmp/bare.csv"
-"$weft" pack dense "$tmp/bare.csv" like="$tmp/rff.h5" -o "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log" && predict rff "$tmp/bare.h5" &&
+call pack dense "$tmp/bare.csv" like="$tmp/rff.h5" -o "$tmp/bare.h5" && predict rff "$tmp/bare.h5" &&
     cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "a table can be packed like those of a run"
-"$weft" eval "$tmp/rff.h5" "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log"
+call eval "$tmp/rff.h5" "$tmp/bare.h5"
 [ $? = 4 ] && grep -q "bare.h5 has no labels" "$tmp/log"
 result $? "but not scored without labels"
-"$weft" tune "$tmp/empty.ini" run.data="$tmp/bare.h5" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/empty.ini" run.data="$tmp/bare.h5" -o "$tmp/no.h5"
 [ $? = 4 ] && grep -q "bare.h5 holds rows to be scored" "$tmp/log"
 result $? "nor trained on"
 # ---- texts --------------------------------------------------------------------------------
@@ -363,8 +354,8 @@ texts()
 texts 200 0 >"$tmp/learn.tsv"
 texts 30 500 >"$tmp/say.tsv"
 cut -f 2 "$tmp/say.tsv" >"$tmp/say.txt"
-"$weft" pack text "$tmp/learn.tsv" -o "$tmp/learn.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" pack text "$tmp/learn.tsv" test_file="$tmp/say.tsv" -o "$tmp/say.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack text "$tmp/learn.tsv" -o "$tmp/learn.h5" &&
+    call pack text "$tmp/learn.tsv" test_file="$tmp/say.tsv" -o "$tmp/say.h5" &&
     run="run.data=$tmp/learn.h5 run.tuner=random space.configs=2" && trained texts fmap.feature=ngram ngram.bins=4096 fmap.model=logistic 'ngram.order=1 .. 2'
 result $? "a winner of texts"
 # Packed beside the texts that were learnt from, they have the same scores.
@@ -404,7 +395,7 @@ refused 4 "a class that was not learnt is refused" "odd.tsv has the class 'odd',
 # A winner reads new texts as those were read that it was trained on.
 awk -F '\t' 'BEGIN { print "id,review,grade" } { sub(",", "", $2); printf "%d,\"%s\",%s\n", NR, $2, $1 }' "$tmp/learn.tsv" >"$tmp/learn.csv"
 awk -F '\t' 'BEGIN { print "id,review,grade" } { sub(",", "", $2); printf "%d,\"%s\",%s\n", NR, $2, $1 }' "$tmp/say.tsv" >"$tmp/say.csv"
-"$weft" pack text "$tmp/learn.csv" separator=comma label=grade text=review -o "$tmp/graded.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack text "$tmp/learn.csv" separator=comma label=grade text=review -o "$tmp/graded.h5" &&
     run="run.data=$tmp/graded.h5 run.tuner=random space.configs=1" && trained own fmap.feature=ngram ngram.bins=4096 fmap.model=logistic &&
     predict own "$tmp/say.csv" separator=comma text=review label=grade && cp "$tmp/p.csv" "$tmp/want" && head -1 "$tmp/want" | grep -q label
 result $? "new texts are read by options"
@@ -428,20 +419,20 @@ predict texts "$tmp/say.txt" && ! grep -q "name of a class" "$tmp/log"
 result $? "texts without labels are not"
 : >"$tmp/empty.txt"
 refused 4 "a file without texts is told" "empty.txt has no texts" texts "$tmp/empty.txt"
-"$weft" pack text "$tmp/say.txt" label=none like="$tmp/learn.h5" -o "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack text "$tmp/say.txt" label=none like="$tmp/learn.h5" -o "$tmp/scored.h5" &&
     predict texts "$tmp/scored.h5" && sed 1d "$tmp/p.csv" | cmp - "$tmp/bare"
 result $? "texts packed like those that were learnt from have the same predictions"
-"$weft" pack text "$tmp/few.txt" label=none like="$tmp/rff.h5" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+call pack text "$tmp/few.txt" label=none like="$tmp/rff.h5" -o "$tmp/no.h5"
 [ $? = 4 ] && grep -q 'like = .*rff.h5 is not of texts' "$tmp/log"
 result $? "texts are not packed like a table"
-"$weft" pack text "$tmp/few.txt" label=none -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+call pack text "$tmp/few.txt" label=none -o "$tmp/no.h5"
 [ $? = 2 ] && grep -q 'label = none is for texts to be scored: like = RUN.h5' "$tmp/log"
 result $? "nor without labels to learn from"
 # A linear part goes on beyond the rows that were learnt from.
 awk 'BEGIN { print "age,size,price"; for (i = 0; i < 121; i++) { x = i % 11; y = int(i / 11); print x "," y "," 2 * x + y } }' >"$tmp/grid.csv"
 printf 'age,size\n5,5\n30,5\n-5,-10\n10.5,5\n' >"$tmp/far.csv"
 printf 'age,size\n0,10\n10,0\n10.5,5\n' >"$tmp/near.csv"
-"$weft" pack dense "$tmp/grid.csv" target=regression valid=0.05 test=0 -o "$tmp/grid.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/grid.csv" target=regression valid=0.05 test=0 -o "$tmp/grid.h5"
 run="run.data=$tmp/grid.h5 run.tuner=random space.configs=1 fmap.feature=nystrom nystrom.landmarks=121 run.refit=yes"
 trained line nystrom.linear=yes && predict line "$tmp/far.csv" &&
     grep -q '2 of 4 rows lie outside the range of the training rows, the farthest by 2 times its width, in column age: ' "$tmp/log"
@@ -461,9 +452,7 @@ result $? "a kernel that levels off tells none"
 (ulimit -f 300 && UCX_TLS=^posix "$weft" predict "$tmp/thirty.h5" "$tmp/many.h5" -o "$tmp/full.csv" >"$tmp/out" 2>"$tmp/log")
 [ $? = 3 ]
 result $? "predictions that a disk has no room for fail"
-[ "$(grep -c '^weft: cannot write .*full.csv: ' "$tmp/log")" = 1 ]
-result $? "with one line"
-[ -z "$(ls "$tmp" | grep '^full')" ]
-result $? "a part of them is not left"
+check "with one line" [ "$(grep -c '^weft: cannot write .*full.csv: ' "$tmp/log")" = 1 ]
+check "a part of them is not left" [ -z "$(ls "$tmp" | grep '^full')" ]
 
 echo "1..$count"

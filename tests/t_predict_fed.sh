@@ -20,11 +20,11 @@ table()
 }
 table 606 6 >"$tmp/old.csv"
 table 67 8 | sed '3s/[^,]*,\([^,]*\),[^,]*,/,\1,,/' >"$tmp/new.csv" # the second row is of no site
-"$weft" pack dense "$tmp/old.csv" drop=id client=site -o "$tmp/old.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/old.csv" drop=id client=site -o "$tmp/old.h5"
 tune() # NAME DATA [section.key=value ...]
 {
-    "$weft" tune "$tmp/empty.ini" run.task=fed run.mixing=none run.tuner=random space.configs=1 run.data="$2" -o "$tmp/$1.h5" \
-        "${@:3}" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/empty.ini" run.task=fed run.mixing=none run.tuner=random space.configs=1 run.data="$2" -o "$tmp/$1.h5" \
+        "${@:3}"
 }
 table="fed.model=mlp client.lr=0.3 client.epochs=3 random.resource=20 fed.cohort=5"
 for name in fedavg ditto fedper apfl local knn; do
@@ -90,17 +90,17 @@ predict knn "$tmp/new.csv" && grep -q "by the server's weights alone: the sample
 result $? "knn says so, too"
 cut -d, -f5- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "it predicts as fedavg does"
-"$weft" pack dense "$tmp/new.csv" like="$tmp/ditto.h5" -o "$tmp/new.h5" >"$tmp/out" 2>"$tmp/log" && predict ditto "$tmp/new.h5" &&
+call pack dense "$tmp/new.csv" like="$tmp/ditto.h5" -o "$tmp/new.h5" && predict ditto "$tmp/new.h5" &&
     cmp "$tmp/p.csv" "$tmp/one.csv"
 result $? "rows that are packed like a run's have the same predictions"
-"$weft" eval "$tmp/ditto.h5" "$tmp/new.h5" >"$tmp/out" 2>"$tmp/log" &&
+call eval "$tmp/ditto.h5" "$tmp/new.h5" &&
     awk -F, 'NR > 1 { wrong += $3 != $4 } END { printf "%.3f\n", 100 * wrong / 67 }' "$tmp/one.csv" | grep -qFf - "$tmp/out"
 result $? "and can be scored by their labels"
 find_python csv
 
 # ---- images, documents, running text -------------------------------------------------------
 
-"$weft" pack synthetic images rows=300 d=64 classes=3 clients=9 partition=dirichlet alpha=0.3 -o "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack synthetic images rows=300 d=64 classes=3 clients=9 partition=dirichlet alpha=0.3 -o "$tmp/images.h5" &&
     tune cnn "$tmp/images.h5" fed.model=cnn fed.algorithm=fedper fed.cohort=5 random.resource=4 &&
     predict cnn "$tmp/images.h5" && errors >"$tmp/mine" && evaluated cnn "$tmp/images.h5" | cmp - "$tmp/mine"
 result $? "images of clients: the error of weft eval"
@@ -117,14 +117,14 @@ pixels()
     }'
 }
 pixels 200 0 >"$tmp/pixels.csv" && pixels 40 900 >"$tmp/newpixels.csv"
-"$weft" pack dense "$tmp/pixels.csv" client=who shape=1x8x8 -o "$tmp/pixels.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/pixels.csv" client=who shape=1x8x8 -o "$tmp/pixels.h5" &&
     tune sites "$tmp/pixels.h5" fed.model=cnn fed.cohort=5 random.resource=3 && predict sites "$tmp/newpixels.csv" && cp "$tmp/p.csv" "$tmp/got" &&
     [ "$(wc -l <"$tmp/got")" = 41 ]
 result $? "rows of a table that are images of clients, by a convolutional network"
-"$weft" pack dense "$tmp/newpixels.csv" like="$tmp/pixels.h5" -o "$tmp/newpixels.h5" >"$tmp/out" 2>"$tmp/log" && predict sites "$tmp/newpixels.h5" &&
+call pack dense "$tmp/newpixels.csv" like="$tmp/pixels.h5" -o "$tmp/newpixels.h5" && predict sites "$tmp/newpixels.h5" &&
     cmp "$tmp/p.csv" "$tmp/got"
 result $? "packed they have the same predictions"
-"$weft" pack synthetic documents rows=240 words=20 clients=8 -o "$tmp/texts.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack synthetic documents rows=240 words=20 clients=8 -o "$tmp/texts.h5" &&
     tune txtcnn "$tmp/texts.h5" fed.model=txtcnn fed.algorithm=fedper fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4 fed.cohort=4 random.resource=3
 predict txtcnn "$tmp/texts.h5" && errors >"$tmp/mine" && evaluated txtcnn "$tmp/texts.h5" | cmp - "$tmp/mine"
 result $? "documents of clients, too"
@@ -134,7 +134,7 @@ awk -F, -v OFS=, 'NR % 13 == 1 { $1 = NR == 1 ? $1 : NR == 14 ? "" : "w9"; print
 sed -n '1d; 5,60p' "$tmp/own.csv" >"$tmp/part.csv"
 (cat "$tmp/other.csv" "$tmp/part.csv") >"$tmp/mixed.csv"
 columns="separator=comma label=what text=text client=who"
-"$weft" pack text "$tmp/own.csv" $columns valid=0.2 -o "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack text "$tmp/own.csv" $columns valid=0.2 -o "$tmp/own.h5" &&
     tune owned "$tmp/own.h5" fed.model=txtcnn fed.algorithm=local fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4 fed.cohort=6 client.lr=0.5 \
         client.epochs=5 random.resource=60 && predict owned "$tmp/mixed.csv" $columns && cp "$tmp/p.csv" "$tmp/one.csv" &&
     sed 1d "$tmp/p.csv" | cut -d, -f2,3 >"$tmp/got" && sed 1d "$tmp/mixed.csv" | cut -d, -f1,2 | cmp - "$tmp/got"
@@ -150,7 +150,7 @@ predict owned "$tmp/lines.txt" text= client= separator=tab && grep -q " 69 of 69
 result $? "texts that are nobody's are told"
 [ "$(sed -n '2,14p' "$tmp/p.csv" | cut -d, -f4-)" = "$(sed -n '2,14p' "$tmp/one.csv" | cut -d, -f5-)" ]
 result $? "they have the server's weights"
-plays >"$tmp/plays.txt" && "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log" &&
+plays >"$tmp/plays.txt" && call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" &&
     tune lstm "$tmp/plays.h5" fed.model=lstm fed.algorithm=fedper lstm.hidden=6 fed.cohort=3 random.resource=2 &&
     predict lstm "$tmp/plays.h5" && "$python" - "$tmp/p.csv" >"$tmp/mine" 2>>"$tmp/log" <<'EOF' &&
 import collections, csv, sys

@@ -2,18 +2,14 @@
 # An exported winner has all that predictions need: analysis/predict.py, which reads it by h5py and
 # NumPy alone, tells the same of rows and texts as weft predict, to 1e-5. Prints TAP.
 . tests/tap.sh
-find_python "h5py, numpy"
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py and NumPy"
-    exit
-fi
+need_python "h5py, numpy"
 export PYTHONDONTWRITEBYTECODE=1
 : >"$tmp/empty.ini"
 
 # same ROWS: predictions of $tmp/r.h5, all but the labels, and those of the exported winner are the same
 same()
 {
-    "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    call export "$tmp/r.h5" -o "$tmp/w.h5" --force &&
         "$weft" predict "$tmp/r.h5" "$1" >"$tmp/weft.csv" 2>>"$tmp/log" &&
         "$python" analysis/predict.py "$tmp/w.h5" "$1" >"$tmp/python.csv" 2>>"$tmp/log" &&
         "$python" - "$tmp/weft.csv" "$tmp/python.csv" >"$tmp/out" 2>&1 <<'EOF'
@@ -30,7 +26,7 @@ EOF
 }
 tune() # DATA [section.key=value ...]
 {
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/$1.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" --force "${@:2}" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/empty.ini" run.data="$tmp/$1.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" --force "${@:2}"
 }
 
 # table N FIRST: an identifier, numbers of which some are missing, or -77 for that, and others far away,
@@ -53,7 +49,7 @@ labelled 'age + 9 * size > 70' >"$tmp/two.csv"
 labelled '2 * age - size * size + far / 100 + 0.01' >"$tmp/number.csv"
 table 60 500 | sed '1s/,/ /; s/^[0-9]*,//; 1s/^id //; 5s/red\|green/pink/' >"$tmp/new.csv"
 for name in three two number; do
-    "$weft" pack dense "$tmp/$name.csv" drop=id label=y gaps=-77 -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack dense "$tmp/$name.csv" drop=id label=y gaps=-77 -o "$tmp/$name.h5"
 done
 while read -r data options; do
     # shellcheck disable=SC2086
@@ -77,14 +73,14 @@ number run.task=sgd sgd.model=mlp mlp.hidden=8 random.resource=3
 two run.task=sgd sgd.model=linear run.scale=quantile random.resource=3
 EOF
 awk -F, -v OFS=, 'NR > 1 { $NF = sprintf("%.1f", 1700000000 + $NF) } 1' "$tmp/number.csv" >"$tmp/when.csv"
-"$weft" pack dense "$tmp/when.csv" drop=id label=y gaps=-77 -o "$tmp/when.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/when.csv" drop=id label=y gaps=-77 -o "$tmp/when.h5" &&
     tune when rff.features=150 rff.gamma=0.1 rff.preprocess=standard fmap.model=ridge && same "$tmp/new.csv" &&
     paste -d, "$tmp/weft.csv" "$tmp/python.csv" | awk -F, 'NR > 1 { d = $2 - $4; worst = d * d > worst ? d * d : worst } END { print worst; exit !(worst < 1e-4) }' >"$tmp/out"
 result $? "values that differ late in their digits"
 sed '2s/red/pink/' "$tmp/new.csv" >"$tmp/pink.csv" && "$python" analysis/predict.py "$tmp/w.h5" "$tmp/pink.csv" >"$tmp/out" 2>"$tmp/log" &&
     grep -q "pink.csv: column 'colour' has levels that training rows have not, such as 'pink', in 1 of 60 rows; they count as none" "$tmp/log"
 result $? "a level that training rows have not is told"
-sed 's/blue/" blue "/; s/red/ red /' "$tmp/three.csv" >"$tmp/blanks.csv" && "$weft" pack dense "$tmp/blanks.csv" drop=id label=y gaps=-77 -o "$tmp/blanks.h5" >"$tmp/out" 2>"$tmp/log" &&
+sed 's/blue/" blue "/; s/red/ red /' "$tmp/three.csv" >"$tmp/blanks.csv" && call pack dense "$tmp/blanks.csv" drop=id label=y gaps=-77 -o "$tmp/blanks.h5" &&
     tune blanks run.task=sgd sgd.model=linear random.resource=3 && sed '3s/red/ red/; 4,$s/blue/" blue "/' "$tmp/new.csv" >"$tmp/quoted.csv" && same "$tmp/quoted.csv"
 result $? "blanks in quotation marks belong to a level"
 for file in none.h5 pink.csv w.h5; do
@@ -97,31 +93,29 @@ result $? "lines that are not UTF-8 are Windows-1252"
 awk 'BEGIN { print "age,size,price"; for (i = 0; i < 121; i++) { x = i % 11; y = int(i / 11); print x "," y "," 2 * x + y } }' >"$tmp/grid.csv"
 printf 'age,size\n5,5\n30,5\n-5,-10\n10.5,5\n' >"$tmp/far.csv"
 printf 'age,size\n0,10\n10,0\n10.5,5\n' >"$tmp/near.csv"
-"$weft" pack dense "$tmp/grid.csv" target=regression valid=0.05 test=0 -o "$tmp/grid.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/grid.csv" target=regression valid=0.05 test=0 -o "$tmp/grid.h5"
 tune grid fmap.feature=nystrom nystrom.landmarks=121 nystrom.linear=yes run.refit=yes && same "$tmp/far.csv"
 result $? "rows outside the range of the training rows"
 lines='[0-9]* of [0-9]* rows lie outside .*'
-[ "$(grep -c 'far.csv: 2 of 4 rows lie outside' "$tmp/log")" = 1 ]
-result $? "are told"
+check "are told" [ "$(grep -c 'far.csv: 2 of 4 rows lie outside' "$tmp/log")" = 1 ]
 [ "$(grep -o "$lines" "$tmp/log" | wc -l)" = 2 ] && [ "$(grep -o "$lines" "$tmp/log" | sort -u | wc -l)" = 1 ]
 result $? "in the words of weft predict"
 same "$tmp/near.csv" && ! grep -q "lie outside" "$tmp/log"
 result $? "rows within a tenth of the range are not"
 awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 17 "," (i % 17 > 8 ? "high" : "low") }' >"$tmp/one.csv"
 printf '\n"x"\n1\n\n0x9\n1d1\r\n""\n \n16\n\n' >"$tmp/lone.csv"
-"$weft" pack dense "$tmp/one.csv" label=y -o "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && tune one rff.features=50 && same "$tmp/lone.csv"
+call pack dense "$tmp/one.csv" label=y -o "$tmp/one.h5" && tune one rff.features=50 && same "$tmp/lone.csv"
 result $? "a table of one column with blank lines"
 [ "$(wc -l <"$tmp/weft.csv")" = 9 ] && [ "$(cut -d, -f2 "$tmp/weft.csv" | tr '\n' ' ')" = "class low low high high low low high low " ]
 result $? "whose blank lines are rows"
 grep -q 'lone.csv: blank lines, 3 of them, are rows whose value is missing' "$tmp/log"
 result $? "which is told"
-printf 'y,x\n\n,1\n\n,16\n\n' >"$tmp/two.csv" && "$weft" predict "$tmp/r.h5" "$tmp/two.csv" >"$tmp/out" 2>"$tmp/log" &&
+printf 'y,x\n\n,1\n\n,16\n\n' >"$tmp/two.csv" && call predict "$tmp/r.h5" "$tmp/two.csv" &&
     [ "$(wc -l <"$tmp/out")" = 3 ]
 result $? "in other tables they are none"
-grep -q 'two.csv: blank lines, 2 of them, are no rows' "$tmp/log"
-result $? "which is told, too"
+check "which is told, too" grep -q 'two.csv: blank lines, 2 of them, are no rows' "$tmp/log"
 labelled 'age + 9 * size > 70' >"$tmp/two.csv"
-tune three rff.features=20 rff.preprocess=standard && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+tune three rff.features=20 rff.preprocess=standard && call export "$tmp/r.h5" -o "$tmp/w.h5" --force &&
     "$python" - "$tmp/three.h5" "$tmp/w.h5" >"$tmp/out" 2>&1 <<'EOF'
 import h5py, numpy as np, sys
 data, winner = map(h5py.File, sys.argv[1:])
@@ -141,7 +135,7 @@ awk 'BEGIN {
             i % 11 == 6 ? "" : sprintf("%d/%d/%d", i % 12 + 1, i % 28 + 1, 1930 + i % 90), i % 3 ? "$" : "-$", i * 37 % 1000,
             i % 8 == 5 ? "NA" : i % 50 " %", i % 37, i % 28 + 1, i % 2 ? "May" : "December", i % 12 + 1, (i % 28) % 7 < 3
 }' >"$tmp/written.csv"
-"$weft" pack dense "$tmp/written.csv" label=y -o "$tmp/written.h5" >"$tmp/out" 2>"$tmp/log" && tune written rff.features=64 rff.preprocess=standard
+call pack dense "$tmp/written.csv" label=y -o "$tmp/written.h5" && tune written rff.features=64 rff.preprocess=standard
 cp "$tmp/w.h5" "$tmp/dates.h5"
 cp "$tmp/r.h5" "$tmp/dates-run.h5"
 awk 'BEGIN {
@@ -150,18 +144,17 @@ awk 'BEGIN {
         printf "%d days %s%02d:%02d:%02d%s,%d,%s\n", i % 9 - 3, i % 9 < 3 ? "+" : "", i % 24, i * 7 % 60, i * 11 % 60,
             i % 2 ? "" : ".250000", i % 7, (i % 9 > 4 ? "long" : "short")
 }' >"$tmp/spans.csv"
-"$weft" pack dense "$tmp/spans.csv" -o "$tmp/spans.h5" >"$tmp/out" 2>"$tmp/log" && tune spans rff.features=64 rff.preprocess=standard
+call pack dense "$tmp/spans.csv" -o "$tmp/spans.h5" && tune spans rff.features=64 rff.preprocess=standard
 {
     head -20 "$tmp/spans.csv"
     printf '%s\n' '"1 day, 2:03:04",1,long' '"-1 day, 23:59:59.5",2,short' "106 days,3,long" "NA,3,long"
 } >"$tmp/more.csv"
-same "$tmp/more.csv"
-result $? "time spans, as pandas and Python write them"
+check "time spans, as pandas and Python write them" same "$tmp/more.csv"
 for bad in "1 days 24:00:00" "1 hours 02:03:04" 02:03:04 93784; do
     printf 'wait,x\n%s,1\n' "$bad" >"$tmp/bad.csv"
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "row 1, column 'wait' is '$bad' where a number is expected, written as" "$tmp/log"
     result $? "not: $bad"
-    ! "$weft" predict "$tmp/r.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "line 2, column .* where a time span such as 1 days 02:03:04 is expected" "$tmp/log"
+    ! call predict "$tmp/r.h5" "$tmp/bad.csv" && grep -q "line 2, column .* where a time span such as 1 days 02:03:04 is expected" "$tmp/log"
     result $? "nor by weft predict: $bad"
 done
 mv "$tmp/dates.h5" "$tmp/w.h5"
@@ -177,16 +170,14 @@ mv "$tmp/dates-run.h5" "$tmp/r.h5"
 20241231.0,1:05:06.5pm,1999-02-03,-$5,-5 %,-7,NA,,0
 EOF
 } | sed "s/NB/$(printf '\302\240')/; s/MINUS/$(printf '\342\210\222')/" >"$tmp/more.csv"
-same "$tmp/more.csv"
-result $? "dates, times of day, numbers with units"
+check "dates, times of day, numbers with units" same "$tmp/more.csv"
 sed '3s/[01]$/NA/; 5s/[01]$//' "$tmp/more.csv" >"$tmp/lacks.csv"
-same "$tmp/lacks.csv"
-result $? "rows some of which lack a label"
+check "rows some of which lack a label" same "$tmp/lacks.csv"
 while read -r bad; do
     printf 'day,at,born,cost,share,fee,on,month\n%s\n' "$bad" >"$tmp/bad.csv"
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "row 1, column .* where a number is expected, written as" "$tmp/log"
     result $? "not: $bad"
-    ! "$weft" predict "$tmp/r.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "line 2, column .* where a .* is expected" "$tmp/log"
+    ! call predict "$tmp/r.h5" "$tmp/bad.csv" && grep -q "line 2, column .* where a .* is expected" "$tmp/log"
     result $? "nor by weft predict: $bad"
 done <<'EOF'
 2023-02-29,1:00,2/2/1999,5,5,5,NA,NA
@@ -203,7 +194,7 @@ done <<'EOF'
 2024-02-03,1:00,2/2/1999,5,5,5,3 Decem 2024,NA
 2024-02-03,1:00,2/2/1999,5,5,5,NA,2023-05-01
 EOF
-"$weft" pack dense "$tmp/three.csv" drop=id label=y clients=12 -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/three.csv" drop=id label=y clients=12 -o "$tmp/dealt.h5"
 tune dealt run.task=fed run.mixing=none fed.model=mlp mlp.hidden=8 random.resource=3 && same "$tmp/new.csv"
 result $? "the server's weights of a federation"
 cp "$tmp/python.csv" "$tmp/one.csv"
@@ -251,28 +242,27 @@ spelt()
 }
 spelt 0 <"$tmp/three.csv" >"$tmp/spelt.csv"
 spelt 1 <"$tmp/new.csv" >"$tmp/newspelt.csv"
-"$weft" pack dense "$tmp/spelt.csv" drop=id label=y separator=semicolon decimal=comma thousands=point comment=% gaps=keine -o "$tmp/spelt.h5" \
-    >"$tmp/out" 2>"$tmp/log" && grep -q 'days| *number *53 *28 *1002[.]5 ' "$tmp/out" && tune spelt rff.features=120 rff.preprocess=standard && same "$tmp/newspelt.csv"
+call pack dense "$tmp/spelt.csv" drop=id label=y separator=semicolon decimal=comma thousands=point comment=% gaps=keine -o "$tmp/spelt.h5" &&
+    grep -q 'days| *number *53 *28 *1002[.]5 ' "$tmp/out" && tune spelt rff.features=120 rff.preprocess=standard && same "$tmp/newspelt.csv"
 result $? "numbers, gaps, comments and columns are read as those that were learnt from"
 sed '3i\  % and a note' "$tmp/newspelt.csv" >"$tmp/noted.csv"
-same "$tmp/noted.csv"
-result $? "a comment may begin with blanks"
+check "a comment may begin with blanks" same "$tmp/noted.csv"
 for cell in 0.250 1.5 1.234.5 1,234,5; do
     awk -F ';' -v OFS=';' -v cell="$cell" 'NR == 3 { $(NF - 1) = cell } { print }' "$tmp/newspelt.csv" >"$tmp/bad.csv"
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "is '$cell' where a number is expected, with a decimal comma" "$tmp/log"
     result $? "not with a decimal comma: $cell"
-    ! "$weft" predict "$tmp/r.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "is '$cell' where a finite number is expected" "$tmp/log"
+    ! call predict "$tmp/r.h5" "$tmp/bad.csv" && grep -q "is '$cell' where a finite number is expected" "$tmp/log"
     result $? "nor by weft predict: $cell"
 done
 tail -n +2 "$tmp/three.csv" | cut -d, -f2- | awk -F, -v OFS=, '{ print $5, $2, $1, $3 }' >"$tmp/bare.csv"
-"$weft" pack dense "$tmp/bare.csv" label=first header=no gaps=-77 -o "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/bare.csv" label=first header=no gaps=-77 -o "$tmp/bare.h5" &&
     tune bare rff.features=120 rff.preprocess=standard && same "$tmp/bare.csv" && cp "$tmp/python.csv" "$tmp/want.csv"
 result $? "so are rows below no names"
 cut -d, -f2- "$tmp/bare.csv" >"$tmp/less.csv" && same "$tmp/less.csv" && cmp "$tmp/python.csv" "$tmp/want.csv"
 result $? "they need no labels"
 
 awk 'BEGIN { for (i = 0; i < 90; i++) printf "%d,%02d;%d,%d;%d,5;%d,%03d\n", i % 13, i % 97, i % 7, i % 10, i % 5, i % 11, i * 7 }' >"$tmp/commas.csv"
-"$weft" pack dense "$tmp/commas.csv" label=first decimal=comma -o "$tmp/commas.h5" >"$tmp/out" 2>"$tmp/log" && tune commas rff.features=60 &&
+call pack dense "$tmp/commas.csv" label=first decimal=comma -o "$tmp/commas.h5" && tune commas rff.features=60 &&
     cut -d ';' -f2- "$tmp/commas.csv" >"$tmp/less.csv" && same "$tmp/less.csv"
 result $? "so are numbers with decimal commas, whose separator is found"
 # Every word for a gap, in a column of numbers and as a level; a wide column.
@@ -289,11 +279,11 @@ with open(sys.argv[1], "w") as learn, open(sys.argv[2], "w") as new:
     for i, word in enumerate(words):
         print(word, word, i * 10, sep=",", file=new)
 EOF
-"$weft" pack dense "$tmp/words.csv" label=y -o "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" && tune words rff.features=64 rff.gamma=1e-6 rff.preprocess=none && same "$tmp/word.csv"
+call pack dense "$tmp/words.csv" label=y -o "$tmp/words.h5" && tune words rff.features=64 rff.gamma=1e-6 rff.preprocess=none && same "$tmp/word.csv"
 result $? "the same words stand for gaps among numbers, and among levels"
 sed 's/$/,/' "$tmp/word.csv" >"$tmp/ends.csv" && cp "$tmp/python.csv" "$tmp/want.csv" && same "$tmp/ends.csv" && cmp "$tmp/python.csv" "$tmp/want.csv"
 result $? "lines may end in a separator"
-"$weft" pack dense "$tmp/words.csv" label=y alike=one -o "$tmp/words.h5" --force >"$tmp/out" 2>"$tmp/log" && tune words rff.features=64 && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/words.csv" label=y alike=one -o "$tmp/words.h5" --force && tune words rff.features=64 && call export "$tmp/r.h5" -o "$tmp/w.h5" --force &&
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/word.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "word.csv: column 'k' has '.*', which may be a level in another spelling (alike = one)" "$tmp/log"
 result $? "a level that may be another's spelling is refused where such are one"
 
@@ -306,7 +296,7 @@ awk 'BEGIN { print "share"; print "50%"; print 0.5; print "none"; print 0.75 }' 
 result $? "numbers that lack the percent sign of the training are warned of"
 
 awk -F, -v OFS=, '{ print $2, $4, $5, $6 }' "$tmp/three.csv" | sed 1s/far/size/ >"$tmp/twice.csv"
-"$weft" pack dense "$tmp/twice.csv" label=y gaps=-77 -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack dense "$tmp/twice.csv" label=y gaps=-77 -o "$tmp/twice.h5" &&
     tune twice rff.features=120 rff.preprocess=standard && same "$tmp/twice.csv"
 result $? "two columns of a name are told apart by their order"
 
@@ -325,7 +315,7 @@ pixels()
 }
 pixels 80 >"$tmp/pixels.csv"
 pixels 9 >"$tmp/more.csv"
-"$weft" pack dense "$tmp/pixels.csv" label=y shape=2x10x10 -o "$tmp/pixels.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/pixels.csv" label=y shape=2x10x10 -o "$tmp/pixels.h5"
 for arch in leaf femnist cifar; do
     tune pixels run.task=sgd sgd.model=cnn cnn.arch=$arch random.resource=1 && same "$tmp/more.csv"
     result $? "a convolutional network: $arch"
@@ -345,7 +335,7 @@ texts 200 0 >"$tmp/learn.tsv"
 (printf '\357\273\277' && texts 50 300 | cut -f 2 && printf 'nice\342\200\250Film poor\n\n\nnumber1\fFilm\n\nnice\rpoor\r\nFilm') >"$tmp/say.txt"
 awk -F '\t' -v OFS='\t' '{ $1 = $1 NR % 3; print }' "$tmp/learn.tsv" >"$tmp/six.tsv"
 for name in learn six; do
-    "$weft" pack text "$tmp/$name.tsv" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack text "$tmp/$name.tsv" -o "$tmp/$name.h5"
 done
 while read -r data options; do
     # shellcheck disable=SC2086
@@ -361,22 +351,21 @@ six fmap.model=logistic ngram.columns=vocabulary ngram.min_count=2
 six fmap.model=logistic fmap.folds=2
 EOF
 awk -F '\t' 'BEGIN { print "id,review,grade,place" } { printf "%d,\"%s, or so\",%s,%s\n", NR, $2, $1, NR % 3 ? "Ulm" : "" }' "$tmp/learn.tsv" >"$tmp/columns.csv"
-"$weft" pack text "$tmp/columns.csv" separator=comma label=grade text=review,place -o "$tmp/columns.h5" >"$tmp/out" 2>"$tmp/log" &&
+call pack text "$tmp/columns.csv" separator=comma label=grade text=review,place -o "$tmp/columns.h5" &&
     tune columns fmap.feature=ngram ngram.bins=2048 fmap.model=logistic &&
     awk -F '\t' 'BEGIN { print "place,review" } { printf "Ulm,\"%s, too\"\n", $2 }' "$tmp/learn.tsv" >"$tmp/new.csv" &&
     same "$tmp/new.csv"
 result $? "texts in columns, as those were that were learnt from"
-"$weft" pack text "$tmp/columns.csv" separator=comma label=grade text=review -o "$tmp/columns.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+call pack text "$tmp/columns.csv" separator=comma label=grade text=review -o "$tmp/columns.h5" --force &&
     tune columns fmap.feature=ngram ngram.bins=2048 fmap.model=logistic && printf 'review\nnice\n\n"poor, so"\n"in two\n\nparts"\n\n' >"$tmp/new.csv" &&
     same "$tmp/new.csv"
 result $? "texts of one column with blank lines"
-[ "$(wc -l <"$tmp/weft.csv")" = 6 ]
-result $? "each of which is a text"
+check "each of which is a text" [ "$(wc -l <"$tmp/weft.csv")" = 6 ]
 awk -F '\t' 'BEGIN { print "grade\treview" } { printf "%s\t\"the %s\n", $1, $2 }' "$tmp/learn.tsv" >"$tmp/tabs.tsv"
-"$weft" pack text "$tmp/tabs.tsv" label=grade text=review -o "$tmp/tabs.h5" >"$tmp/out" 2>"$tmp/log" && tune tabs fmap.feature=ngram ngram.bins=2048 fmap.model=logistic &&
+call pack text "$tmp/tabs.tsv" label=grade text=review -o "$tmp/tabs.h5" && tune tabs fmap.feature=ngram ngram.bins=2048 fmap.model=logistic &&
     same "$tmp/tabs.tsv"
 result $? "quotation marks between tabs are signs of the text"
-tune learn fmap.feature=ngram ngram.bins=512 ngram.stop=yes && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log"
+tune learn fmap.feature=ngram ngram.bins=512 ngram.stop=yes && call export "$tmp/r.h5" -o "$tmp/w.h5" --force
 "$python" analysis/predict.py "$tmp/w.h5" "$tmp/say.txt" >"$tmp/out" 2>"$tmp/log"
 [ $? = 1 ] && grep -qx 'ngram.stop = true is not done here; `weft predict` does it' "$tmp/log"
 result $? "what is not done there is told"

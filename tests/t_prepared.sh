@@ -1,12 +1,8 @@
-#!/bin/sh
+#!/bin/bash
 # What a table becomes: every number of its packed file, and of new rows that are packed like it, is
 # computed a second time by prepared.py, from what the cells mean. Prints TAP.
 . tests/tap.sh
-find_python "h5py, numpy"
-if [ -z "$python" ]; then
-    echo "1..0 # SKIP no Python with h5py and NumPy"
-    exit
-fi
+need_python "h5py, numpy"
 "$python" tests/prepared.py "$weft" "$tmp" <<'END'
 rows are drawn by chance:
 a part is the last rows of each class:shares=end valid=0.2 test=0.15

@@ -1,14 +1,12 @@
-#!/bin/sh
+#!/bin/bash
 # What is known before a search: trials of older runs and lists of trials tell its sampler
 # (space.prior), as if it had lived them. Prints TAP.
 . tests/tap.sh
 
 tune() # RUN OPTION...
 {
-    name=$1
-    shift
-    rm -rf "$tmp/$name".h5 "$tmp/$name".d
-    timeout "$net" "$weft" tune "$tmp/flow.ini" "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    rm -rf "$tmp/$1".h5 "$tmp/$1".d
+    call tune "$tmp/flow.ini" "${@:2}" -o "$tmp/$1.h5"
 }
 configs() # RUN: the configurations of its trials, one a line
 {
@@ -20,14 +18,10 @@ configs() # RUN: the configurations of its trials, one a line
         }
         END { for (t = 0; t <= last; t++) if (t in text) print text[t] }'
 }
-refused() # TEXT STATEMENT OPTION...
+refused() # PATTERN STATEMENT OPTION...
 {
-    text=$1 statement=$2
-    shift 2
-    tune refused "$@"
-    status=$?
-    [ $status -ge 2 ] && [ $status -le 3 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q "^weft: .*$text" "$tmp/log"
-    result $? "$statement"
+    tune refused "${@:3}"
+    refusal $? "[23]" "$1" "$2"
 }
 
 cat >"$tmp/flow.ini" <<END
@@ -68,18 +62,15 @@ END
 # shellcheck disable=SC2046
 tune rungs $(cat "$tmp/rungs.ini") && tune after space.prior="$tmp/rungs.h5" space.configs=6 random.resource=27
 result $? "a search by halving tells of all its rungs"
-grep -q 'space.prior: 27 trials with 40 results are told' "$tmp/log"
-result $? "as the log says"
+check "as the log says" grep -q 'space.prior: 27 trials with 40 results are told' "$tmp/log"
 
 # ---- the best comes first, and what was read is kept ----------------------------------------
 
 tune older && best=$("$weft" report "$tmp/older.h5" | sed -n 's/^winner.*: flow/flow/p')
-tune new space.prior="$tmp/older.h5" space.configs=8
-result $? "a search with a prior"
+check "a search with a prior" tune new space.prior="$tmp/older.h5" space.configs=8
 [ -n "$best" ] && "$weft" report "$tmp/new.h5" | grep -q "^winner *0: $best$"
 result $? "begins with the best configuration of the older one"
-[ "$(configs new | wc -l)" = 8 ]
-result $? "whose trials are none of its own"
+check "whose trials are none of its own" [ "$(configs new | wc -l)" = 8 ]
 whole=$(digest "$tmp/new.h5")
 tune given space.prior="$tmp/older.h5" space.configs=3 space.first="flow.step=0.5 flow.lambda=1"
 configs given | head -1 | grep -q '^flow.step=0.5 flow.lambda=1$'
@@ -91,11 +82,10 @@ WEFT_HOLD="job 4 of" "$weft" tune "$tmp/flow.ini" space.prior="$tmp/older.h5" sp
     >"$tmp/out" 2>"$tmp/log" </dev/null &
 held $! && rm "$tmp/older.h5" && kill -KILL $!
 wait $! 2>/dev/null
-"$weft" resume "$tmp/new.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "killed, it is resumed without the older run's file"
+check "killed, it is resumed without the older run's file" call resume "$tmp/new.h5"
 [ -n "$whole" ] && [ "$(digest "$tmp/new.h5")" = "$whole" ]
 result $? "to the same digest"
-"$weft" resume "$tmp/new.h5" space.configs=10 >"$tmp/out" 2>"$tmp/log" && [ "$(configs new | wc -l)" = 10 ]
+call resume "$tmp/new.h5" space.configs=10 && [ "$(configs new | wc -l)" = 10 ]
 result $? "and made longer"
 cp "$tmp/kept.h5" "$tmp/older.h5"
 tune two space.prior="$tmp/older.h5 $tmp/rungs.h5" space.configs=3 && grep -q 'space.prior: 47 trials with 60 results are told' "$tmp/log"
@@ -168,10 +158,8 @@ a = p | q
 END
 some() # RUN OPTION...
 {
-    name=$1
-    shift
-    rm -rf "$tmp/$name".*
-    timeout "$net" "$weft" tune "$tmp/some.ini" "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    rm -rf "$tmp/$1".*
+    call tune "$tmp/some.ini" "${@:2}" -o "$tmp/$1.h5"
 }
 some all
 n=$("$weft" report "$tmp/all.h5" --trials --csv | grep -c '"p"$')
@@ -190,7 +178,7 @@ result $? "a table as pandas writes it: numbered rows, losses that are nan or in
 
 # ---- other data, and several configurations a job -------------------------------------------
 
-for seed in 1 2; do "$weft" pack synthetic images rows=60 classes=2 d=16 seed=$seed -o "$tmp/d$seed.h5" >"$tmp/out" 2>"$tmp/log"; done
+for seed in 1 2; do call pack synthetic images rows=60 classes=2 d=16 seed=$seed -o "$tmp/d$seed.h5"; done
 cat >"$tmp/maps.ini" <<END
 [run]
 tuner = random
@@ -209,10 +197,8 @@ gamma = log 1e-4 .. 1e4
 END
 maps() # RUN DATA OPTION...
 {
-    name=$1 data=$2
-    shift 2
-    rm -rf "$tmp/$name".*
-    timeout "$net" "$weft" tune "$tmp/maps.ini" run.data="$tmp/$data.h5" "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    rm -rf "$tmp/$1".*
+    call tune "$tmp/maps.ini" run.data="$tmp/$2.h5" "${@:3}" -o "$tmp/$1.h5"
 }
 maps one d1 && maps two d2 && cp "$tmp/one.h5" "$tmp/again.h5" && maps same d1 space.prior="$tmp/one.h5"
 ! grep -q 'is of other data' "$tmp/log" && grep -a -q 'known\.tie=' "$tmp/same.h5" && ! grep -a -q 'known\.other' "$tmp/same.h5"

@@ -4,7 +4,7 @@
 # one that explores first, one that is given more; what has no entry is refused. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic federated=stored clients=60 classes=4 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=stored clients=60 classes=4 -o "$tmp/fed.h5"
 result $? "a federation is packed"
 cat >"$tmp/in.ini" <<END
 [run]
@@ -33,9 +33,7 @@ fact() # NAME [RUN.h5]: of a run
 tune() # RANKS ARGUMENT...
 {
     rm -rf "$tmp"/r.*
-    ranks=$1
-    shift
-    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    on "$1" tune "$tmp/in.ini" "${@:2}" -o "$tmp/r.h5"
 }
 ledger() # all of it
 {
@@ -45,12 +43,9 @@ ledger() # all of it
 }
 refused() # PATTERN STATEMENT ARGUMENT...
 {
-    pattern=$1 statement=$2
-    shift 2
     for ranks in 1 2; do
-        tune $ranks "$@"
-        [ $? != 0 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log"
-        result $? "$statement, on $ranks ranks"
+        tune $ranks "${@:3}"
+        refusal $? "[1-9]" "$1" "$2, on $ranks ranks"
     done
 }
 
@@ -58,8 +53,7 @@ refused() # PATTERN STATEMENT ARGUMENT...
 
 for how in "" "privacy.sampling=poisson privacy.quantile=0.5 privacy.noise=0.4" "privacy.mechanism=tree"; do
     # shellcheck disable=SC2086
-    tune 1 $how
-    result $? "a search: ${how:-as it is}"
+    check "a search: ${how:-as it is}" tune 1 $how
     one=$(digest "$tmp/r.h5") costs=$(ledger)
     [ -n "$one" ] && [ "$(fact privacy_rounds)" = 9 ] && [ "$(fact privacy_evaluations)" = 2 ]
     result $? "has a ledger of three trainings: $costs"
@@ -89,13 +83,13 @@ launch 2 0 "job 1" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5"
 process=$(rank 0)
 held "$process" && kill -KILL "$process"
 wait $run
-timeout "$net" mpirun -n 1 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+on 1 resume "$tmp/r.h5"
 [ "$(digest "$tmp/r.h5")" = "$one" ] && [ "$(ledger)" = "$costs" ]
 result $? "and one that was killed: what is done again is the same release"
-"$weft" info "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+call info "$tmp/r.h5"
 ! grep -q '/clients' "$tmp/out"
 result $? "no scores of single clients are in the run file"
-"$weft" eval "$tmp/r.h5" "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log"
+call eval "$tmp/r.h5" "$tmp/fed.h5"
 [ $? = 0 ] && grep -q 'warning: these scores have no noise' "$tmp/log"
 result $? "weft eval says that its scores have no noise"
 find_python h5py
@@ -129,16 +123,16 @@ result $? "with the bits of the noise that was solved for, $noise"
 tune 1 space.configs=1 client.lr=0.1 random.resource=9
 one=$(digest "$tmp/r.h5") costs=$(ledger)
 tune 1 space.configs=1 client.lr=0.1
-timeout "$net" "$weft" resume "$tmp/r.h5" random.resource=9 >"$tmp/out" 2>"$tmp/log"
+call resume "$tmp/r.h5" random.resource=9
 [ "$(digest "$tmp/r.h5")" = "$one" ] && [ "$(ledger)" = "$costs" ]
 result $? "a run that is given more is as one that was so long, and costs as much"
 tune 1 space.configs=1 client.lr=0.1 privacy.noise=0 privacy.epsilon=6
-timeout "$net" "$weft" resume "$tmp/r.h5" random.resource=9 >"$tmp/out" 2>"$tmp/log"
+call resume "$tmp/r.h5" random.resource=9
 [ $? != 0 ] && grep -q '^weft: .*given more; give privacy.noise' "$tmp/log"
 result $? "not where its noise was solved for what was planned"
 tune 1 privacy.clip=0 && grep -q 'warning: privacy.clip = 0: the run has no privacy' "$tmp/log" && ! grep -q "^privacy" "$tmp/out"
 result $? "without a clip there is no privacy, and the log says so"
-"$weft" tune "$tmp/in.ini" --plan >"$tmp/out" 2>"$tmp/log" && grep -q 'privacy: 9 rounds of all trainings' "$tmp/log"
+call tune "$tmp/in.ini" --plan && grep -q 'privacy: 9 rounds of all trainings' "$tmp/log"
 result $? "--plan says what it costs"
 tune 1 fed.average=weighted && grep -q 'warning: fed.average = weighted has no effect' "$tmp/log"
 result $? "weights of clients are said to have no effect"

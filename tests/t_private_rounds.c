@@ -10,7 +10,7 @@
 #define STEP  "[client]\nlr = 0.5\nbatch = 50\n"
 #define STILL "[client]\nlr = 0\n"
 
-static struct toy *five_clients(void)
+static struct toy *four_trainers(void)
 {
     int64_t count[5][WEFT_NPART] = {
         {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {0, 1, 8}, {8, 8, 8}};
@@ -46,7 +46,7 @@ static int add_changes(struct toy *toy, const double *w, double clip, double *x)
 static void test_clips(void)
 {
     static const double clips[] = {0.1, 0.56, 10};
-    struct toy *toy = five_clients();
+    struct toy *toy = four_trainers();
     for (int e = 0; e < 3; e++) {
         struct stand *stand = trained(
             toy, printed("[fed]\ncohort = 5\n[privacy]\nclip = %g\n" STEP, clips[e]), 1, 2);
@@ -82,7 +82,7 @@ static void test_clips(void)
 
 static void test_quantile(void)
 {
-    struct toy *toy = five_clients();
+    struct toy *toy = four_trainers();
     struct stand *stand = trained(toy,
                                   "[fed]\ncohort = 5\n[privacy]\nclip = 0.35\n"
                                   "quantile = 0.7\n" STEP,

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # jobs/proposals.sh, the processor time of proposals: a table with a row for each size of a
 # search and each sampler. Prints TAP.
 . tests/tap.sh

@@ -7,14 +7,12 @@ export PYTHONDONTWRITEBYTECODE=1
 
 find_python "h5py, matplotlib"
 
-"$weft" pack synthetic documents rows=600 -o "$tmp/doc.h5" >"$tmp/log" 2>&1
-result $? "documents are packed"
-"$weft" tune inputs/figure-imdb.ini run.data="$tmp/doc.h5" space.configs=6 random.only=6 \
-    run.tuner=random -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+check "documents are packed" call pack synthetic documents rows=600 -o "$tmp/doc.h5"
+call tune inputs/figure-imdb.ini run.data="$tmp/doc.h5" space.configs=6 random.only=6 \
+    run.tuner=random -o "$tmp/r.h5"
 [ $? = 2 ] && grep -q 'random.only = 6, but the space has 6 configurations' "$tmp/log"
 result $? "a map beyond the space is refused"
-[ ! -e "$tmp/r.h5" ]
-result $? "before a run is begun"
+check "before a run is begun" [ ! -e "$tmp/r.h5" ]
 
 figures()
 {
@@ -22,8 +20,7 @@ figures()
         LAUNCH=env OUTPUT=$tmp bash jobs/figures.sh run.data="$tmp/doc.h5" space.configs=12 \
         >"$tmp/out" 2>"$tmp/log"
 }
-figures
-result $? "jobs/figures.sh runs the searches, sweeps and picks of two seeds"
+check "jobs/figures.sh runs the searches, sweeps and picks of two seeds" figures
 figures && [ ! -s "$tmp/out" ]
 result $? "and does none of them twice"
 
@@ -67,7 +64,7 @@ PATH=$tmp/bin:$PATH jobs/fraction.py "$tmp/texts.txt" 2 "$tmp/part.txt" &&
     [ "$(sort "$tmp/part.txt" | cut -f1 | tr -d '\n')" = 0011 ] &&
     [ -z "$(sort "$tmp/part.txt" | comm -23 - <(sort "$tmp/texts.txt"))" ]
 result $? "jobs/fraction.py takes as large a share of every class"
-"$weft" pack synthetic images rows=400 -o "$tmp/image.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=400 -o "$tmp/image.h5"
 SEEDS=1 FEATURES=50 WEFT=$weft LAUNCH=env OUTPUT=$tmp/defaults TABLE=$tmp/defaults.tsv \
     PATH=$tmp/bin:$PATH bash jobs/quality.sh "$tmp/doc.h5" "$tmp/image.h5" space.configs=4 \
     >"$tmp/out" 2>"$tmp/log" &&

@@ -8,8 +8,7 @@ find_python h5py
 trained() # RANKS NAME DATA [section.key=value ...]: into NAME.h5
 {
     rm -rf "$tmp/$2.h5" "$tmp/$2.d"
-    timeout "$net" mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" "run.data=$tmp/$3.h5" "${@:4}" \
-        -o "$tmp/$2.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    on "$1" tune "$tmp/empty.ini" "run.data=$tmp/$3.h5" "${@:4}" -o "$tmp/$2.h5"
 }
 weights() # RUN: a hash of its winner's tensors
 {
@@ -29,9 +28,8 @@ same() # STATEMENT A B: the winners of two runs have the same tensors
 }
 refused() # STATUS STATEMENT PATTERN DATA [section.key=value ...]: by one line, on two ranks
 {
-    trained 2 bad "$4" "${@:5}"
-    [ $? = "$1" ] && [ "$(grep "^weft: " "$tmp/log" | sort -u | grep -c "^weft: .*$3")" = 1 ]
-    result $? "$2"
+    trained 2 bad "${@:4}"
+    refusal $? "$1" "$3" "$2"
 }
 
 # ---- data: parts.h5, and whole.h5 with the rows of both parts for training ---------------
@@ -48,7 +46,7 @@ with open(sys.argv[1], "w") as out:
     for i in range(700):
         print(*(f"{v:.5f}" for v in x[i]), 1 + i % 3, "low" if score[i] < -0.4 else "mid" if score[i] < 0.5 else "high", sep=",", file=out)
 END
-"$weft" pack dense "$tmp/rows.csv" weight=w valid=0.3 test=0.2 -o "$tmp/parts.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/rows.csv" weight=w valid=0.3 test=0.2 -o "$tmp/parts.h5"
 result $? "a table is packed"
 # The packer mixes the rows of a part, by their number alone: they are written once more in an order
 # from which it makes that of the two parts.
@@ -75,11 +73,11 @@ write("both", both)
 write("valid", rows(sys.argv[1] + "/plain.h5", "valid"))
 write("test", rows(sys.argv[1] + "/plain.h5", "test"))
 END
-"$weft" pack dense "$tmp/rows.csv" drop=w valid=0.3 test=0.2 -o "$tmp/plain.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/rows.csv" drop=w valid=0.3 test=0.2 -o "$tmp/plain.h5"
 for _ in 1 2; do
     "$python" "$tmp/join.py" "$tmp" >"$tmp/out" 2>"$tmp/log"
     rm -f "$tmp/whole.h5"
-    "$weft" pack dense "$tmp/both.csv" valid_file="$tmp/valid.csv" test_file="$tmp/test.csv" -o "$tmp/whole.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack dense "$tmp/both.csv" valid_file="$tmp/valid.csv" test_file="$tmp/test.csv" -o "$tmp/whole.h5"
 done
 result $? "and once more with both parts for training"
 
@@ -97,7 +95,7 @@ same "columns are scaled by the rows of both parts" refit once
 mlp="run.task=sgd sgd.model=mlp mlp.hidden=8 train.lr=0.2 train.batch=16"
 # shellcheck disable=SC2086
 trained 3 refit plain $mlp random.resource=12 sgd.folds=3 run.refit=yes
-"$weft" report "$tmp/refit.h5" >"$tmp/out" 2>"$tmp/log"
+call report "$tmp/refit.h5"
 best=$("$python" -c 'import sys, h5py; print(int(h5py.File(sys.argv[1])["events/best_epoch"][0] + 0.5))' "$tmp/refit.h5" 2>>"$tmp/log")
 # shellcheck disable=SC2086
 trained 1 once whole $mlp random.resource="$best" sgd.keep=last
@@ -114,7 +112,7 @@ same "it begins with the weights of run.start" refit once
 # A row of the valid part by which a training cannot go.
 awk 'BEGIN { print "a,y"; for (i = 0; i < 40; i++) print (i % 7) - 3 + i % 2 "," i % 2 }' >"$tmp/small.csv"
 printf 'a,y\n1,0\n1e30,1\n-1,1\n' >"$tmp/huge.csv"
-"$weft" pack dense "$tmp/small.csv" valid_file="$tmp/huge.csv" -o "$tmp/huge.h5" >"$tmp/out" 2>"$tmp/log"
+call pack dense "$tmp/small.csv" valid_file="$tmp/huge.csv" -o "$tmp/huge.h5"
 trained 1 refit huge run.task=sgd sgd.model=linear run.scale=none random.resource=3 sgd.keep=last run.refit=yes
 grep -q 'warning: that training diverged; run.refit = no keeps the winner as the search has left it' "$tmp/log"
 result $? "where it diverges the log says so"
@@ -183,7 +181,7 @@ epochs three
 same "to the weights of one that was so long" three longer
 configs=9
 tune 1 long && cp "$tmp/one.h5" "$tmp/more.h5" &&
-    "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/more.h5" space.configs=9
 result $? "a search is made longer"
 [ -n "$(digest "$tmp/long.h5")" ] && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/long.h5")" ]
 result $? "to the digest of one that was so long"
@@ -191,18 +189,17 @@ same "with its winner" long more
 
 # ---- uses --------------------------------------------------------------------------------
 
-"$weft" report "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^refit .*on the 560 rows of train and valid$' "$tmp/out"
+call report "$tmp/one.h5" && grep -q '^refit .*on the 560 rows of train and valid$' "$tmp/out"
 result $? "the report tells of it"
 told=$(sed -n 's/^test .*error *\([0-9.]*\) %.*/\1/p' "$tmp/out")
-"$weft" eval "$tmp/one.h5" "$tmp/parts.h5" >"$tmp/out" 2>"$tmp/log" && [ -n "$told" ] && [ "$(awk '$1 == "test" {print $4; exit}' "$tmp/out")" = "$told" ]
+call eval "$tmp/one.h5" "$tmp/parts.h5" && [ -n "$told" ] && [ "$(awk '$1 == "test" {print $4; exit}' "$tmp/out")" = "$told" ]
 result $? "eval has its score"
-grep -q 'was trained on the valid part' "$tmp/log"
-result $? "it warns of the valid part"
-"$weft" export "$tmp/one.h5" -o "$tmp/exported.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" predict "$tmp/one.h5" "$tmp/test.csv" -o "$tmp/a.csv" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" predict "$tmp/exported.h5" "$tmp/test.csv" -o "$tmp/b.csv" >"$tmp/out" 2>"$tmp/log" && cmp -s "$tmp/a.csv" "$tmp/b.csv"
+check "it warns of the valid part" grep -q 'was trained on the valid part' "$tmp/log"
+call export "$tmp/one.h5" -o "$tmp/exported.h5" &&
+    call predict "$tmp/one.h5" "$tmp/test.csv" -o "$tmp/a.csv" &&
+    call predict "$tmp/exported.h5" "$tmp/test.csv" -o "$tmp/b.csv" && cmp -s "$tmp/a.csv" "$tmp/b.csv"
 result $? "predictions are those of the exported winner"
-"$weft" tune "$tmp/empty.ini" run.data="$tmp/parts.h5" rff.features=150 run.refit=yes --plan >"$tmp/out" 2>"$tmp/log" &&
+call tune "$tmp/empty.ini" run.data="$tmp/parts.h5" rff.features=150 run.refit=yes --plan &&
     grep -q 'of the winner once more on train and valid' "$tmp/out"
 result $? "a plan has its operations"
 
@@ -211,7 +208,7 @@ result $? "folds of rows without groups are not warned of"
 
 # ---- bad input ---------------------------------------------------------------------------
 
-"$weft" pack synthetic federated=generated clients=10 -o "$tmp/clients.h5" >"$tmp/out" 2>"$tmp/log"
+call pack synthetic federated=generated clients=10 -o "$tmp/clients.h5"
 refused 2 "a federation is refused" "run.refit = yes: task fed trains no winner once more" clients run.task=fed run.refit=yes
 refused 2 "so are folds of columns that run.scale scales" "fmap.folds = 3 and run.scale" parts fmap.folds=3 run.scale=standard
 refused 4 "folds of a federation" "is a federation" clients fmap.folds=3

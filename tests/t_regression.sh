@@ -8,18 +8,16 @@ find_python h5py
 packs() # FILE [key=value ...]
 {
     rm -f "$tmp/t.h5"
-    "$weft" pack dense "$tmp/$1" -o "$tmp/t.h5" "${@:2}" >"$tmp/out" 2>"$tmp/log"
+    call pack dense "$tmp/$1" -o "$tmp/t.h5" "${@:2}"
 }
 refused() # STATUS STATEMENT FILE PATTERN [key=value ...]: by one line
 {
     packs "$3" "${@:5}"
-    [ $? = "$1" ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$4" "$tmp/log"
-    result $? "$2"
+    refusal $? "$1" "$4" "$2"
 }
 trained() # RANKS NAME DATA [section.key=value ...]
 {
-    mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" "run.data=$tmp/$3.h5" "${@:4}" \
-        -o "$tmp/$2.h5" --force >"$tmp/out" 2>"$tmp/log"
+    on "$1" tune "$tmp/empty.ini" "run.data=$tmp/$3.h5" "${@:4}" -o "$tmp/$2.h5" --force
 }
 
 # ---- what is packed -----------------------------------------------------------------------
@@ -84,14 +82,14 @@ result $? "labels of a libsvm file are found to be numbers, too"
 # ---- fits ---------------------------------------------------------------------------------
 
 rff='rff.features=300'
-net='run.task=sgd run.scale=standard train.schedule=cosine'
+network='run.task=sgd run.scale=standard train.schedule=cosine'
 trained 1 ridge one $rff ridge.alpha=0.01 run.tuner=random 'rff.gamma=log 0.1 .. 10' space.configs=6 &&
-    trained 1 linear one $net run.tuner=random sgd.model=linear train.lr=0.05 train.horizon=60 random.resource=60 sgd.keep=last space.configs=1 &&
-    trained 1 mlp one $net run.tuner=random sgd.model=mlp mlp.hidden=50 'train.lr=0.05 | 0.1' train.horizon=60 random.resource=60 train.batch=20 space.configs=2 &&
-    trained 1 both two $net run.tuner=random sgd.model=linear train.lr=0.02 train.horizon=60 random.resource=60 sgd.keep=last space.configs=1 &&
+    trained 1 linear one $network run.tuner=random sgd.model=linear train.lr=0.05 train.horizon=60 random.resource=60 sgd.keep=last space.configs=1 &&
+    trained 1 mlp one $network run.tuner=random sgd.model=mlp mlp.hidden=50 'train.lr=0.05 | 0.1' train.horizon=60 random.resource=60 train.batch=20 space.configs=2 &&
+    trained 1 both two $network run.tuner=random sgd.model=linear train.lr=0.02 train.horizon=60 random.resource=60 sgd.keep=last space.configs=1 &&
     trained 1 weighted two $rff ridge.alpha=0.01 run.tuner=random rff.gamma=1 space.configs=1
 result $? "winners of a map and of networks"
-"$weft" report "$tmp/ridge.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^measure   loss: mean squared error of y; error: 1 - R2$' "$tmp/out"
+call report "$tmp/ridge.h5" && grep -q '^measure   loss: mean squared error of y; error: 1 - R2$' "$tmp/out"
 result $? "a report names what loss and error are"
 
 # what is said: predictions of packed rows by PART, and what weft eval prints of them
@@ -135,7 +133,7 @@ done
 scored()
 {
     rm -f "$tmp/like.h5"
-    "$weft" pack dense "$tmp/u.csv" like="$tmp/weighted.h5" -o "$tmp/like.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" eval "$tmp/weighted.h5" "$tmp/like.h5" >"$tmp/said" 2>>"$tmp/log" &&
+    call pack dense "$tmp/u.csv" like="$tmp/weighted.h5" -o "$tmp/like.h5" && "$weft" eval "$tmp/weighted.h5" "$tmp/like.h5" >"$tmp/said" 2>>"$tmp/log" &&
         "$weft" predict "$tmp/weighted.h5" "$tmp/like.h5" >"$tmp/p.csv" 2>>"$tmp/log" && "$python" "$tmp/judge.py" "$tmp/p.csv" "$tmp/said" "$tmp/like.h5" >>"$tmp/out" 2>&1
 }
 head -201 "$tmp/table.csv" >"$tmp/u.csv" && scored && "$weft" info "$tmp/like.h5" | grep -q '^n  *weight' && mv "$tmp/said" "$tmp/first" &&
@@ -201,7 +199,7 @@ assert len(said) == len(rows) == 500 and {"value y", "value z"} <= said[0].keys(
 assert all(float(s["label " + k]) == float(r[k]) for s, r in zip(said, rows) for k in "yz")
 END
 result $? "predictions have targets and values"
-"$weft" export "$tmp/mlp.h5" -o "$tmp/w.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" predict "$tmp/w.h5" "$tmp/bare.csv" >"$tmp/q.csv" 2>>"$tmp/log" &&
+call export "$tmp/mlp.h5" -o "$tmp/w.h5" && "$weft" predict "$tmp/w.h5" "$tmp/bare.csv" >"$tmp/q.csv" 2>>"$tmp/log" &&
     "$weft" predict "$tmp/mlp.h5" "$tmp/bare.csv" 2>>"$tmp/log" | cmp - "$tmp/q.csv"
 result $? "an exported winner predicts the same"
 # units RUN TARGETS: the mean squared errors of t.h5's test rows are those of the predictions, in the units of the source
@@ -243,8 +241,8 @@ same() # NAME DATA [section.key=value ...]
     done
     rm -f "$tmp/s.h5"
     trained 2 s "${@:2}" run.time_limit=1e-9
-    [ $? = 75 ] && "$weft" resume "$tmp/s.h5" >"$tmp/out" 2>"$tmp/log"
-    [ $? = 75 ] && mpirun --oversubscribe -n 3 "$weft" resume "$tmp/s.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    [ $? = 75 ] && call resume "$tmp/s.h5"
+    [ $? = 75 ] && on 3 resume "$tmp/s.h5" run.time_limit=0
     result $? "$name: stopped after each of two units, it is resumed to its end"
     digest | cmp - "$tmp/want"
     result $? "$name: to this digest, too"
@@ -314,9 +312,8 @@ refused 2 "nor rows that are dealt to clients" table.csv "clients = 5 makes a fe
 
 stops() # STATUS STATEMENT PATTERN [section.key=value ...]
 {
-    "$weft" tune "$tmp/empty.ini" "${@:4}" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
-    [ $? = "$1" ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$3" "$tmp/log"
-    result $? "$2"
+    call tune "$tmp/empty.ini" "${@:4}" -o "$tmp/no.h5"
+    refusal $? "$1" "$3" "$2"
 }
 one="run.data=$tmp/one.h5"
 for model in logistic svm; do
@@ -333,14 +330,14 @@ done
 stops 2 "the log of an error rate is of classes" "sgd.score = log_error is of classes" "$one" run.task=sgd sgd.score=log_error
 stops 2 "so are balanced samples" "train.balance = yes is of classes" "$one" run.task=sgd train.balance=yes
 stops 2 "a factorization takes no weights" "ridge.solver = cholesky takes no weights of rows" "run.data=$tmp/two.h5" ridge.solver=cholesky
-"$weft" eval "$tmp/c.h5" "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log"
+call eval "$tmp/c.h5" "$tmp/one.h5"
 [ $? = 4 ] && grep -q "one.h5 has numbers to predict, but the winner of .*c.h5 predicts classes" "$tmp/log"
 result $? "a winner of classes is not scored on numbers"
-"$weft" eval "$tmp/ridge.h5" "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log"
+call eval "$tmp/ridge.h5" "$tmp/two.h5"
 [ $? = 4 ] && grep -q "two.h5 has the targets y, z, but the winner of .*ridge.h5 predicts y" "$tmp/log"
 result $? "nor one of a target on others"
 printf 'a,b,c,y\n0.1,0.2,0.3,much\n' >"$tmp/row.csv"
-"$weft" predict "$tmp/ridge.h5" "$tmp/row.csv" >"$tmp/out" 2>"$tmp/log"
+call predict "$tmp/ridge.h5" "$tmp/row.csv"
 [ $? = 4 ] && grep -q "row.csv: line 2, column 4, 'y', is 'much' where a number to predict" "$tmp/log"
 result $? "a target of new rows that is a text is told"
 echo "1..$count"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Task replay: traces and ends of ASHA on stored curves that were computed by hand; jobs in
 # parts; times of the table; the nearest configuration; no dependence on ranks and teams; what
 # is wrong with a table is said. Prints TAP.
@@ -6,17 +6,12 @@
 
 tune() # [key=value ...]
 {
-    timeout "$net" "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" --force
 }
 refused() # PATTERN STATEMENT [key=value ...]
 {
-    pattern=$1 statement=$2
-    shift 2
-    tune "$@"
-    st=$?
-    [ $st != 0 ] && [ $st -lt 100 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq "^weft: .*($pattern)" "$tmp/log"
-    result $? "refused: $statement"
+    tune "${@:3}"
+    refusal $? "[1-9]" "$1" "refused: $2"
 }
 ends() # SECONDS LOSS STATEMENT [key=value ...]: virtual end of the run, score of the winner
 {
@@ -32,8 +27,7 @@ ends 27 1.296 "sha, all jobs of a rung at once" run.tuner=sha sha.rungs=geometri
 
 tune run.workers=3
 first=$(digest)
-timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.workers=3 -o "$tmp/run.h5" --force \
-    >"$tmp/out" 2>"$tmp/log"
+on 3 tune "$tmp/in.ini" run.teams=3 run.workers=3 -o "$tmp/run.h5" --force
 [ -n "$first" ] && [ "$first" = "$(digest)" ]
 result $? "three teams give the same bits"
 
@@ -61,8 +55,7 @@ ends 20 0.9 "between points: time in proportion, the loss before" random.resourc
 ends 30 0.7 "the second curve" random.resource=1 replay.row=1
 ends 4 0.5 "a second per unit, where no column has them" replay.time=
 ends 40 0.5 "a curve beside one that diverged" replay.row=0..1 space.source=grid space.configs=0
-grep -q "score inf" "$tmp/log"
-result $? "one that ended as diverged stays so"
+check "one that ended as diverged stays so" grep -q "score inf" "$tmp/log"
 for range in "log 60 .. 100:0.7" "1 .. 3:0.9" "log 1 .. 100:0.[79]"; do
     tune random.resource=1 columns.x="${range%:*}" && grep -q "^valid  *loss ${range#*:}" "$tmp/out"
     result $? "the nearest to ${range%:*} has ${range#*:}"
@@ -71,16 +64,14 @@ tune random.resource=1 columns.k="v | v2" space.configs=6 && grep -q "^valid  *l
 result $? "a configuration outside of a range is not taken"
 optimum() # LOSS STATEMENT [key=value ...]: what the run file has of it; LOSS none
 {
-    loss=$1 statement=$2
-    shift 2
-    tune "$@"
+    tune "${@:3}"
     status=$?
-    [ $status = 0 ] || [ $status = 6 ] && if [ "$loss" = none ]; then
+    [ $status = 0 ] || [ $status = 6 ] && if [ "$1" = none ]; then
         ! grep -q "^optimum" "$tmp/out"
     else
-        grep -q "^optimum  *$loss in the space" "$tmp/out"
+        grep -q "^optimum  *$1 in the space" "$tmp/out"
     fi
-    result $? "optimum $loss: $statement"
+    result $? "optimum $1: $2"
 }
 printf '%s\n' 'e 8 v 1 .95 30 .6' 'f 3 v 1 .1 30 .6' | tr ' ' '\t' | cat "$tmp/small.tsv" - >"$tmp/near.tsv"
 optimum 0.5 "the least loss up to the resource"
@@ -114,16 +105,15 @@ refused 'no column "los".*"loss"' "a loss that is none" replay.loss=los
 refused 'no column "secs", which replay.time names' "a time that is none" replay.time=secs
 refused 'replay.table is missing' "no table" replay.table=
 refused 'cannot.*no-such' "a table that is not there" replay.table=no-such
-refused 'with the options of another' "options that change on the way" run.tuner=pbt \
-    replay.row=0..1 pbt.population=4 pbt.interval=1 pbt.max_resource=4
+! tune run.tuner=pbt replay.row=0..1 pbt.population=4 pbt.interval=1 pbt.max_resource=4 &&
+    [ "$(grep -c '^weft: .*with the options of another' "$tmp/log")" = 1 ]
+result $? "refused: options that change on the way"
 refused 'run.data' "data" run.data="$tmp/small.tsv"
 wrong() # PATTERN STATEMENT LINES...: of a table
 {
-    pattern=$1 statement=$2
-    shift 2
     head -1 "$tmp/small.tsv" >"$tmp/wrong.tsv"
-    printf '%s\n' "$@" | tr ' ' '\t' >>"$tmp/wrong.tsv"
-    refused "$pattern" "$statement" replay.table="$tmp/wrong.tsv" random.resource=1
+    printf '%s\n' "${@:3}" | tr ' ' '\t' >>"$tmp/wrong.tsv"
+    refused "$1" "$2" replay.table="$tmp/wrong.tsv" random.resource=1
 }
 wrong 'tsv:3: loss is "nan"; expected a number, or inf' "NaN" 'a 1 u 1 .9 1 1' 'a 1 u 2 nan 2 1'
 wrong 'tsv:3: loss is "-nan"; expected a number, or inf' "NaN with a sign" 'a 1 u 1 .9 1 1' 'a 1 u 2 -nan 2 1'
@@ -142,10 +132,8 @@ twice() # COLUMN: small.tsv with that column again at its end, and what asks for
     awk -v c="$1" 'BEGIN { FS = OFS = "\t" }
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) at = i } { print $0, $at }' "$tmp/small.tsv" \
         >"$tmp/twice.tsv"
-    column=$1
-    shift
-    refused "twice.tsv: columns [0-9]* and 8 are both named \"$column\"" "two columns $column" \
-        replay.table="$tmp/twice.tsv" random.resource=1 "$@"
+    refused "twice.tsv: columns [0-9]* and 8 are both named \"$1\"" "two columns $1" \
+        replay.table="$tmp/twice.tsv" random.resource=1 "${@:2}"
 }
 twice loss
 twice config

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The report and the scheduler agree on the best configuration, also where several are
 # equal: the first line of the table is the winner. Every number of a report is computed from
 # the run file a second time, by report.py: of rounds by two teams, of a task that knows its
@@ -7,16 +7,14 @@
 
 agrees() # STATEMENT ARGUMENT...: a search on few images; the table begins with its winner
 {
-    statement=$1
-    shift
     rm -rf "$tmp"/run.*
-    timeout "$net" "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" "${@:2}" -o "$tmp/run.h5"
     winner=$(sed -n 's/^winner *\([0-9]*\): .*/\1/p' "$tmp/out")
     [ -n "$winner" ] && [ "$(awk '/^best /{ getline; print $2 }' "$tmp/out")" = "$winner" ]
-    result $? "$statement"
+    result $? "$1"
 }
 
-"$weft" pack synthetic images rows=200 -o "$tmp/img.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=200 -o "$tmp/img.h5"
 result $? "few images are packed, on whose few validation rows many maps are equally good"
 cat >"$tmp/in.ini" <<END
 [run]
@@ -73,13 +71,12 @@ find_python h5py
 if [ -z "$python" ]; then
     echo "ok $((count += 1)) # SKIP no Python with h5py"
 else
-    "$weft" pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
-        timeout "$net" mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout "$net" "$weft" tune "$tmp/fed.ini" fed.algorithm=ditto run.teams=1 sha.max_resource=2 sha.budget=8 \
-            -o "$tmp/kept.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout "$net" "$weft" tune "$tmp/flow.ini" space.configs=6 sha.eliminations=1 flow.p=10 \
-            -o "$tmp/flow.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout "$net" "$weft" tune "$tmp/in.ini" run.tuner=ws_sha -o "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" &&
+        on 2 tune "$tmp/fed.ini" -o "$tmp/fed.h5" &&
+        call tune "$tmp/fed.ini" fed.algorithm=ditto run.teams=1 sha.max_resource=2 sha.budget=8 \
+            -o "$tmp/kept.h5" &&
+        call tune "$tmp/flow.ini" space.configs=6 sha.eliminations=1 flow.p=10 -o "$tmp/flow.h5" &&
+        call tune "$tmp/in.ini" run.tuner=ws_sha -o "$tmp/mixture.h5"
     result $? "a federation is tuned by two teams, one whose clients keep models, flow and mixtures by one"
     "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/kept.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "every number of a report is that of the run file: text, CSV and JSON, runs and trials"
@@ -136,10 +133,10 @@ width = log 1e-3 .. 1
 kind = a | b | c
 size = 16 | 32
 END
-    "$weft" pack synthetic documents rows=60 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
-        timeout "$net" "$weft" tune "$tmp/words.ini" -o "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout "$net" "$weft" tune "$tmp/program.ini" -o "$tmp/program.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout "$net" "$weft" tune "$tmp/typed.ini" -o "$tmp/typed.h5" >"$tmp/out" 2>"$tmp/log"
+    call pack synthetic documents rows=60 -o "$tmp/documents.h5" &&
+        call tune "$tmp/words.ini" -o "$tmp/words.h5" &&
+        call tune "$tmp/program.ini" -o "$tmp/program.h5" &&
+        call tune "$tmp/typed.ini" -o "$tmp/typed.h5"
     WEFT_HOLD="job 7 of" "$weft" tune "$tmp/typed.ini" -o "$tmp/held.h5" >"$tmp/out" 2>"$tmp/log" &
     pid=$!
     held $pid && kill -KILL $pid
@@ -149,7 +146,7 @@ END
     result $? "trials have columns of reals, integers, truths and words, also of a run that was killed"
     [ "$(cut -d, -f6 "$tmp/trials" | sort -u | tr -d '\n')" = '"failed""finished""running""state""stopped"' ]
     result $? "they are finished, stopped or failed, and running where the run is not complete"
-    "$weft" report "$tmp/typed.h5" --trials >"$tmp/out" 2>"$tmp/log"
+    call report "$tmp/typed.h5" --trials
     [ $? = 2 ] && grep -q 'add --csv or --json' "$tmp/log"
     result $? "a table of trials is for programs"
     cat >"$tmp/one.ini" <<END
@@ -168,13 +165,13 @@ END
     for seed in 1 2 3; do
         for how in client.mu=0 client.mu=0.5 server.optimizer=adam; do
             set -- "$@" "$tmp/$how-$seed.h5"
-            "$weft" tune "$tmp/one.ini" run.seed=$seed $how -o "$tmp/$how-$seed.h5" >"$tmp/out" 2>"$tmp/log" || break
+            call tune "$tmp/one.ini" run.seed=$seed $how -o "$tmp/$how-$seed.h5" || break
         done
     done
     "$python" tests/report.py "$weft" "$@" "$tmp/client.mu=0.5-3.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "runs that differ in an option are of several methods, with means and intervals over their seeds"
-    "$weft" tune "$tmp/one.ini" run.seed=4 -o "$tmp/plain.h5" >"$tmp/out" 2>"$tmp/log" &&
-        "$weft" report "$@" "$tmp/plain.h5" >"$tmp/out" 2>"$tmp/log" &&
+    call tune "$tmp/one.ini" run.seed=4 -o "$tmp/plain.h5" &&
+        call report "$@" "$tmp/plain.h5" &&
         grep -q '^ *1 *4 .* client.mu=0 *$' "$tmp/out" && [ "$(grep -c '^ *[0-9] ' "$tmp/out")" = 3 ]
     result $? "of which one is that of runs that do not set it, where it has its default"
     for tuner in sha hyperband random; do
@@ -182,15 +179,14 @@ END
     done >"$tmp/out"
     [ "$(grep -c 'those trained longest come first$' "$tmp/out")" = 2 ]
     result $? "a trial with a lower score than the winner's is told, with why it did not win"
-    [ "$(wc -l <"$tmp/out")" = 2 ]
-    result $? "not where there is none"
+    check "not where there is none" [ "$(wc -l <"$tmp/out")" = 2 ]
     "$python" tests/report.py "$weft" "$tmp/sha.h5" "$tmp/hyperband.h5" "$tmp/random.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "every number of their reports is that of the run file"
-    "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/letters.h5" >"$tmp/log" 2>&1 &&
-        "$weft" pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" >"$tmp/log" 2>&1 &&
+    call pack synthetic documents rows=60 clients=5 -o "$tmp/letters.h5" &&
+        call pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" &&
         awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," (i % 9 ? i % 3 : "") "," (i % 4 ? "b" : "a") "," i % 5 % 2 }' >"$tmp/numbers.csv" &&
-        "$weft" pack dense "$tmp/numbers.csv" -o "$tmp/numbers.h5" >"$tmp/log" 2>&1 &&
-        "$weft" export "$tmp/fed.h5" -o "$tmp/winner.h5" >"$tmp/log" 2>&1 &&
+        call pack dense "$tmp/numbers.csv" -o "$tmp/numbers.h5" &&
+        call export "$tmp/fed.h5" -o "$tmp/winner.h5" &&
         "$python" tests/info.py "$weft" "$tmp/img.h5" "$tmp/letters.h5" "$tmp/dealt.h5" "$tmp/numbers.h5" \
             "$tmp/winner.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "so is every number that info prints of rows, documents, clients and winners"

@@ -5,14 +5,11 @@
 
 start() # STATUS PATTERN STATEMENT RANKS ARGUMENT...: ends with the status, and says the pattern
 {
-    local status=$1 pattern=$2 statement=$3 ranks=$4
-    shift 4
-    if [ "$ranks" = 1 ]; then "$weft" "$@"; else timeout "$net" mpirun -n "$ranks" "$weft" "$@"; fi >"$tmp/out" 2>"$tmp/log"
-    [ $? = "$status" ] && grep -Eq -- "$pattern" "$tmp/out" "$tmp/log"
-    result $? "$statement"
+    if [ "$4" = 1 ]; then call "${@:5}"; else on "${@:4}"; fi
+    [ $? = "$1" ] && grep -Eq -- "$2" "$tmp/out" "$tmp/log"
+    result $? "$3"
 }
-"$weft" pack synthetic images rows=400 -o "$tmp/img.h5" >"$tmp/log" 2>&1
-result $? "images are packed"
+check "images are packed" call pack synthetic images rows=400 -o "$tmp/img.h5"
 cat >"$tmp/in.ini" <<END
 [run]
 data = $tmp/img.h5
@@ -38,9 +35,7 @@ start 75 'time_limit.*weft resume' "the same is stopped" 1 tune "$tmp/in.ini" ru
 
 refused() # PATTERN STATEMENT ASSIGNMENT...
 {
-    local pattern=$1 statement=$2
-    shift 2
-    start 2 "$pattern" "$statement" 1 resume "$tmp/r.h5" "$@"
+    start 2 "$1" "$2" 1 resume "$tmp/r.h5" "${@:3}"
 }
 for key in run.seed=2 run.workers=4 run.tuner=sha run.target=0.1 run.output=x.h5 run.clock=wall run.overhead=1 \
     rff.features=300 asha.reduction=3 rff.gamma=0.1 fmap.score=loss; do
@@ -53,7 +48,7 @@ refused 'run.teams = none: ' "a value must be one" run.teams=none
 refused 'run.memory = 0: 0 is out of bounds' "within its bounds" run.memory=0
 refused 'run.memory.* is given twice' "given once" run.memory=1 run.memory=2
 refused 'run.teams = 2, but there are only 1 rank' "teams that are asked for must be there" run.teams=2
-"$weft" pack synthetic images rows=300 -o "$tmp/other.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=300 -o "$tmp/other.h5"
 start 4 'other.h5 is not the data set that' "and the data the same" 1 resume "$tmp/r.h5" run.data="$tmp/other.h5"
 
 # ---- what is taken ------------------------------------------------------------------------
@@ -77,9 +72,7 @@ result $? "its configuration is what the run was begun with"
 weft=$(realpath "$weft")
 from() # DIRECTORY ...: start, in that directory
 {
-    local dir=$1
-    shift
-    cd "$dir" && start "$@"
+    cd "$1" && start "${@:2}"
     cd - >/dev/null || exit
 }
 mkdir "$tmp/a" "$tmp/b" "$tmp/a/out"
@@ -96,16 +89,14 @@ result $? "to the same digest"
 result $? "which its file has, too"
 mv "$tmp/a/img.h5" "$tmp/b/data.h5"
 from "$tmp/b" 0 '^digest' "where a path that is typed begins" 1 resume ../a/out/s.h5 run.data=data.h5 run.time_limit=0
-[ "$(digest)" = "$whole" ]
-result $? "with the same digest"
+check "with the same digest" [ "$(digest)" = "$whole" ]
 cp "$tmp/b/data.h5" "$tmp/a/img.h5"
 mv "$tmp/a" "$tmp/c"
 from "$tmp" 0 'where the run was begun, is missing: it goes on in .*/c$' "a directory that was moved as a whole is found" 1 \
     resume c/out/t.h5 run.time_limit=0
-[ "$(digest)" = "$whole" ]
-result $? "and its run has the same digest"
+check "and its run has the same digest" [ "$(digest)" = "$whole" ]
 mkdir "$tmp/a"
-cd "$tmp/a" && "$weft" tune ../c/in.ini run.data=../c/img.h5 run.time_limit=1e-9 -o "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+cd "$tmp/a" && call tune ../c/in.ini run.data=../c/img.h5 run.time_limit=1e-9 -o "$tmp/u.h5"
 cd - >/dev/null || exit
 rmdir "$tmp/a"
 start 3 '^weft: .*u.h5: cannot enter .*/a on .*, where the run was begun .*; put that directory back' \
@@ -120,6 +111,5 @@ marked=$("$weft" list run | awk '/^  [a-z]/ { key = $1 } /weft resume. may chang
 result $? "the list of options marks them"
 complete=$(PATH=$(dirname "$(realpath "$weft")"):$PATH bash -c '. src/cli/weft.bash
     COMP_WORDS=(weft resume r.h5 run.t) COMP_CWORD=3; _weft; echo ${COMPREPLY[*]}')
-[ "$complete" = "run.time_limit= run.teams=" ]
-result $? "and so does completion"
+check "and so does completion" [ "$complete" = "run.time_limit= run.teams=" ]
 echo "1..$count"

@@ -9,18 +9,14 @@ packed() # NAME READER SOURCE ...
 {
     name=$1
     shift
-    "$weft" pack "$@" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "$name are packed"
+    check "$name are packed" call pack "$@" -o "$tmp/$name.h5"
 }
 
 tune() # RANKS OPTION...: the search $search with these, into r.h5; 75: stopped
 {
-    ranks=$1
-    shift
     rm -rf "$tmp"/r.*
     # shellcheck disable=SC2086
-    timeout "$net" mpirun -n "$ranks" "$weft" tune $search "$@" -o "$tmp/r.h5" \
-        >"$tmp/out" 2>"$tmp/log" </dev/null
+    on "$1" tune $search "${@:2}" -o "$tmp/r.h5"
 }
 
 same() # STATUS STATEMENT: the run had this status, and ended with the digest of the first
@@ -105,8 +101,7 @@ crowd='inputs/flow-workers.ini flow.p=10 flow.features=1|2|5|10 space.configs=76
 # their company.
 while IFS='|' read -r name data some least search; do
     search="$search${data:+ run.data=$tmp/$data.h5} run.test=no"
-    tune 1
-    result $? "$name: on one rank"
+    check "$name: on one rank" tune 1
     expected=$(digest "$tmp/r.h5")
     "$weft" report "$tmp/r.h5" >"$tmp/first" 2>>"$tmp/log"
     own=$(sed -n 's/.*; kernel //p' "$tmp/log")

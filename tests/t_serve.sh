@@ -86,17 +86,13 @@ END
 # tune RANKS FILE ARGUMENT...: the example's input on so many ranks into FILE.h5.
 tune()
 {
-    ranks=$1 file=$tmp/$2.h5
-    shift 2
     rm -f "$tmp/starts" "$tmp/saves" "$tmp/once" "$tmp/drops" "$tmp/saved"
-    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$file" --force "$@" >"$tmp/out" 2>"$tmp/log"
+    on "$1" tune "$tmp/in.ini" -o "$tmp/$2.h5" --force "${@:3}"
 }
 resume() # RANKS FILE ARGUMENT...
 {
-    ranks=$1 file=$tmp/$2.h5
-    shift 2
     rm -f "$tmp/starts" "$tmp/saves" "$tmp/jobs"
-    timeout "$net" mpirun -n "$ranks" "$weft" resume "$file" "$@" >"$tmp/out" 2>"$tmp/log"
+    on "$1" resume "$tmp/$2.h5" "${@:3}"
 }
 is_same() # FILE: it has the digest of the first run
 {
@@ -109,8 +105,7 @@ lines() # FILE NUMBER: of lines that it has
 as() # MODE COMMAND...: with trial 3 in that mode
 {
     echo "$1" >"$tmp/mode"
-    shift
-    "$@"
+    "${@:2}"
     status=$?
     rm "$tmp/mode"
     return $status
@@ -119,34 +114,26 @@ as() # MODE COMMAND...: with trial 3 in that mode
 # ---- the same bits --------------------------------------------------------------------------
 
 for np in ${NP:-1 2 3}; do
-    tune "$np" r
-    result $? "$np ranks: a program is started once"
+    check "$np ranks: a program is started once" tune "$np" r
     : "${one:=$(digest "$tmp/r.h5")}"
-    is_same r
-    result $? "$np ranks: there is one digest"
+    check "$np ranks: there is one digest" is_same r
     lines starts 1 && lines saves 1
     result $? "$np ranks: it keeps its trials in memory, of which only the winner is saved"
     [ -s "$tmp/r.best/state.pickle" ] && [ -e "$tmp/r.best/weft.log" ]
     result $? "$np ranks: the winner's state is left beside the run file"
-    [ ! -e "$tmp/r.d" ]
-    result $? "$np ranks: nothing else is"
-    none_left
-    result $? "$np ranks: no program is left"
+    check "$np ranks: nothing else is" [ ! -e "$tmp/r.d" ]
+    check "$np ranks: no program is left" none_left
 done
 tune 3 r run.teams=2 && lines starts 2
 result $? "two teams of three ranks have two programs"
-is_same r
-result $? "with the same digest"
-tune 3 r run.teams=3 command.keep=1
-result $? "of three each keeps one state"
-is_same r
-result $? "with the same digest, too"
+check "with the same digest" is_same r
+check "of three each keeps one state" tune 3 r run.teams=3 command.keep=1
+check "with the same digest, too" is_same r
 tune 1 r command.keep=1 && ! lines saves 1
 result $? "of more states than are kept the worst are saved"
 ! grep -q repeated "$tmp/log"
 result $? "they go on from there"
-is_same r
-result $? "to the same digest"
+check "to the same digest" is_same r
 "$weft" report "$tmp/r.h5" --json 2>"$tmp/log" | "$python" -c '
 import json, sys
 jobs = sorted(json.load(sys.stdin)[0]["jobs_done"][:9], key=lambda job: job["loss"])
@@ -157,12 +144,10 @@ tune 1 r command.keep=1 command.state=none && grep -q 'are repeated' "$tmp/log"
 result $? "or are trained again, where none is to be saved"
 lines saves 0 && [ ! -e "$tmp/r.best" ]
 result $? "none is"
-is_same r
-result $? "the digest is the same"
+check "the digest is the same" is_same r
 as stateless tune 1 r command.keep=1 && lines saves 0
 result $? "none is where the program gives no states"
-is_same r
-result $? "with the same digest"
+check "with the same digest" is_same r
 for slow in 0.3 2 10; do # on a busy machine trials take longer
     as "slow $slow" tune 2 r run.teams=2 sha.eliminations=1 sha.max_resource=3 space.configs=4 sha.reduction=2 &&
         ! lines saves 1 && ! grep -q repeated "$tmp/log" && break
@@ -223,16 +208,12 @@ for job in 3 7 10 12; do
     grep -q 'are repeated' "$tmp/log" && repeated=1
     command=resume
 done
-[ $good = 4 ]
-result $? "a run that is stopped four times saves its states"
-[ $left = 0 ]
-result $? "no program is left then"
-resume 2 r
-result $? "it goes to its end"
+check "a run that is stopped four times saves its states" [ $good = 4 ]
+check "no program is left then" [ $left = 0 ]
+check "it goes to its end" resume 2 r
 [ $repeated = 0 ] && ! grep -q 'are repeated' "$tmp/log"
 result $? "no job is repeated"
-is_same r
-result $? "the digest is the same"
+check "the digest is the same" is_same r
 launch 1 0 'job 5 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)"
 echo "slow 1" >"$tmp/mode"
@@ -240,21 +221,16 @@ kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
 wait $run
 stopped=$?
 rm "$tmp/mode"
-[ $stopped = 75 ]
-result $? "a program that is asked in the middle of a job to stop leaves it"
-none_left
-result $? "it ends"
-resume 1 r
-result $? "the run goes on to its end"
+check "a program that is asked in the middle of a job to stop leaves it" [ $stopped = 75 ]
+check "it ends" none_left
+check "the run goes on to its end" resume 1 r
 ! grep -q 'are repeated' "$tmp/log"
 result $? "the other jobs were saved"
-is_same r
-result $? "the digest is the same"
+check "the digest is the same" is_same r
 as once tune 1 r command.retries=1 && lines starts 2 &&
     grep -q 'warning: job 3, trial 3 failed: .*was ended by signal 9; .*; it is tried again' "$tmp/log"
 result $? "a program that is killed is started again"
-is_same r
-result $? "to the same digest"
+check "to the same digest" is_same r
 launch 1 0 'job 9 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && program=$(tail -1 "$tmp/starts") && kill -9 "$program"
 while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$program/status"; do sleep 0.05; done
@@ -263,30 +239,23 @@ wait $run && grep -q 'are repeated' "$tmp/log"
 result $? "one that is killed between two jobs is started again"
 ! grep -q 'failed' "$tmp/log"
 result $? "no job fails"
-is_same r
-result $? "the digest is the same"
+check "the digest is the same" is_same r
 launch 2 0 'job 11 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && programs >/dev/null && kill -9 "$(rank 0)"
 result $? "a rank is killed"
 wait $run
-none_left
-result $? "its program dies with it"
-resume 3 r
-result $? "the run is resumed"
+check "its program dies with it" none_left
+check "the run is resumed" resume 3 r
 grep -q 'the jobs that led to it are repeated' "$tmp/log"
 result $? "trials that were in memory are trained again"
-is_same r
-result $? "the digest is the same"
+check "the digest is the same" is_same r
 launch 2 0 'job 10 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && kill -9 $run && pkill -9 -P $run
 wait $run 2>/dev/null
 kill -9 "$(rank 0)" "$(rank 1)" 2>/dev/null
-none_left
-result $? "no program outlives its launcher and ranks"
-resume 1 r
-result $? "the run is resumed from there, too"
-is_same r
-result $? "to the same digest"
+check "no program outlives its launcher and ranks" none_left
+check "the run is resumed from there, too" resume 1 r
+check "to the same digest" is_same r
 # While the file `removed` is there, job 8 waits until the state after job 1 has been removed, in the
 # background, so that one that is put back later stays.
 # shellcheck disable=SC2086
@@ -339,7 +308,7 @@ result $? "as is one whose repetition fails from an earlier state, which has jus
 
 # ---- reports ----------------------------------------------------------------------------------
 
-tune 1 r && "$weft" report "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
+tune 1 r && call report "$tmp/r.h5" &&
     grep -q '^reports   39; of trial 1: 0.4651 after 1, .*, [0-9.]* after 7, [0-9.]* after 9$' "$tmp/out"
 result $? "the report of a run shows what was reported of the winner"
 find_python h5py
@@ -375,7 +344,7 @@ result $? "a program reports more than 10^6 times in a job"
 [ "$(grep -c 'warning: job 0, trial 0: the program reported more than 1000000 times; of what follows the first 999999 reports' \
     "$tmp/log")" = 1 ]
 result $? "the log says once that not all is kept"
-"$weft" report "$tmp/n.h5" >"$tmp/out" 2>"$tmp/log" &&
+call report "$tmp/n.h5" &&
     grep -q '^of these  of each of 1 jobs that reported 1000000 times or more the first 999999, and the last$' "$tmp/out"
 result $? "so does the report"
 if [ -z "$python" ]; then
@@ -394,18 +363,12 @@ find_python json
 
 # ---- what goes wrong ----------------------------------------------------------------------
 
-as stdout tune 1 r
-result $? "a program may print"
-is_same r
-result $? "which does not change the digest"
-as typed tune 1 r
-result $? "steps may be numbers of other types, as NumPy's are"
-is_same r
-result $? "which are the same"
-as catches tune 1 r
-result $? "what a program raises after it is stopped is no failure"
-is_same r
-result $? "nor does it change the digest"
+check "a program may print" as stdout tune 1 r
+check "which does not change the digest" is_same r
+check "steps may be numbers of other types, as NumPy's are" as typed tune 1 r
+check "which are the same" is_same r
+check "what a program raises after it is stopped is no failure" as catches tune 1 r
+check "nor does it change the digest" is_same r
 for catch in "" "except BaseException: pass"; do
     cat >"$tmp/loop.py" <<END
 import weft
@@ -424,27 +387,20 @@ result $? "both have the same losses"
 # bad MODE PATTERN STATEMENT ARGUMENT...: of trial 3; one line says it, and the others go on.
 bad()
 {
-    mode=$1 pattern=$2 statement=$3
-    shift 3
-    as "$mode" tune 2 n run.teams=2 "$@"
+    as "$1" tune 2 n run.teams=2 "${@:4}"
     [ $? = 0 ] && [ "$(grep -c 'warning: job\|^weft:' "$tmp/log")" = 1 ] &&
-        grep -Eq "warning: job 3, trial 3 failed: ($pattern)" "$tmp/log"
-    result $? "$statement"
-    [ "$(grep -c 'score inf' "$tmp/log")" = 1 ]
-    result $? "no other trial fails"
-    none_left
-    result $? "no program is left"
+        grep -Eq "warning: job 3, trial 3 failed: ($2)" "$tmp/log"
+    result $? "$3"
+    check "no other trial fails" [ "$(grep -c 'score inf' "$tmp/log")" = 1 ]
+    check "no program is left" none_left
 }
 bad nan 'its loss is not finite; see .*n.failed/3-3.log' "a loss that is NaN"
-grep -qx 3 "$tmp/drops"
-result $? "whose state the program is told to forget"
+check "whose state the program is told to forget" grep -qx 3 "$tmp/drops"
 bad raises "KeyError: 'no such rate' \(<string>:[0-9]*\); see .*n.failed/3-3.log|KeyError: 'no such rate' \(train.py:[0-9]*\); see .*n.failed/3-3.log" "an exception"
 grep -q '^Traceback' "$tmp/n.failed/3-3.log" && grep -q "no such rate" "$tmp/n.failed/3-3.log"
 result $? "whose traceback is kept"
-resume 1 n --retry-failed
-result $? "once the program is mended, the failed trial is done again"
-is_same n
-result $? "to the same digest"
+check "once the program is mended, the failed trial is done again" resume 1 n --retry-failed
+check "to the same digest" is_same n
 bad word "ValueError: could not convert string to float: 'small' \(train.py:[0-9]*\)" "a loss that is a text is told with the line that reported it"
 bad names "ValueError: 'my loss' is no name of a metric: a letter or _, .* \(train.py:[0-9]*\)" "so is a name that is none"
 bad thread 'weft.report\(\) is for the thread in which train was called' "a report from another thread"
@@ -461,13 +417,9 @@ bad forks 'the program of rank [01], .*, ended with status 0' "a program that fo
 # refused PROGRAM PATTERN STATEMENT ARGUMENT...: before the first job.
 refused()
 {
-    program=$1 pattern=$2 statement=$3
-    shift 3
     rm -rf "$tmp"/n.*
-    timeout "$net" mpirun -n 2 "$weft" tune inputs/serve.ini "command.run=$program" -o "$tmp/n.h5" "$@" >"$tmp/out" 2>"$tmp/log"
-    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log" &&
-        ! grep -q ' job [0-9]* of ' "$tmp/log"
-    result $? "$statement"
+    on 2 tune inputs/serve.ini "command.run=$1" -o "$tmp/n.h5" "${@:4}"
+    refusal $? 2 "$2" "$3"
 }
 refused nosuchprogram 'ended with status 127, as of a program that is not found; its last lines: .*nosuchprogram' "no program"
 refused true 'the program of rank 0, .true., ended with status 0; it printed nothing' "a program that serves nothing"
@@ -478,7 +430,7 @@ if [ -z "$python" ]; then
 else
     refused "$python inputs/clients.py" 'RuntimeError: this program serves clients, but weft asks for programs' "a worker of a federation"
     rm -rf "$tmp"/n.*
-    "$weft" tune inputs/worker.ini "worker.run=$python inputs/train.py" worker.retries=0 -o "$tmp/n.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune inputs/worker.ini "worker.run=$python inputs/train.py" worker.retries=0 -o "$tmp/n.h5"
     [ $? = 4 ] && grep -q '^weft: .*this program serves programs, but weft asks for clients' "$tmp/log"
     result $? "and the other way round"
 fi
@@ -506,17 +458,14 @@ done
 mkdir "$tmp/place"
 doctor() # RANKS ARGUMENT...
 {
-    ranks=$1
-    shift
     rm -f "$tmp/starts"
-    TMPDIR=$tmp/place timeout "$net" mpirun -n "$ranks" "$weft" doctor "$tmp/in.ini" "$@" >"$tmp/out" 2>"$tmp/log"
+    TMPDIR=$tmp/place on "$1" doctor "$tmp/in.ini" "${@:2}"
 }
 doctor 2 && grep -q '^programs  a job of 1, done 3 times, by 2 programs: the same loss, 0[.][0-9]*$' "$tmp/out" &&
     grep -q '^times     a job takes [0-9.e-]* s, the first one of a program [0-9.e-]* s with its start$' "$tmp/out" &&
     lines starts 2
 result $? "weft doctor finds that a program repeats its loss"
-none_left
-result $? "it leaves no program"
+check "it leaves no program" none_left
 ! ls -A "$tmp/place" | grep -v '^ompi'
 result $? "it leaves no file"
 cat >"$tmp/count.py" <<END

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Task sgd: the same bits on any number of ranks; every network learns; gradients of pieces
 # of a batch add up; the best epoch is kept and patience ends a training; folds; search over
 # sizes; resume; what is refused. Prints TAP.
@@ -7,10 +7,7 @@
 
 tune() # NAME RANKS [key=value ...]
 {
-    name=$1 ranks=$2
-    shift 2
-    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/run.h5" --force \
-        >"$tmp/out" 2>"$tmp/log" </dev/null # mpirun would take the rest of the cases below
+    on "$2" tune "$tmp/$1.ini" "${@:3}" -o "$tmp/run.h5" --force
 }
 value() # LINE WORD: the word after WORD in the line of the report that begins with LINE
 {
@@ -22,13 +19,8 @@ below() # NUMBER BOUND
 }
 refused() # PATTERN STATEMENT NAME [key=value ...]: one line, on two ranks
 {
-    pattern=$1 statement=$2 name=$3
-    shift 3
-    tune "$name" 2 "$@"
-    st=$?
-    [ $st != 0 ] && [ $st -lt 100 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq "^weft: .*($pattern)" "$tmp/log"
-    result $? "refused: $statement"
+    tune "$3" 2 "${@:4}"
+    refusal $? "[1-9]" "$1" "refused: $2"
 }
 
 "$weft" pack synthetic images rows=400 -o "$tmp/images.h5" 2>"$tmp/log" &&
@@ -153,12 +145,9 @@ result $? "parts=3 on 3 ranks: no such warning"
 
 learns() # ERROR NAME [key=value ...]: percent of the training part that stay wrong, at most
 {
-    most=$1 name=$2
-    shift 2
-    tune "$name" 1 sgd.keep=last "$@" &&
-        "$weft" eval "$tmp/run.h5" "$tmp/$name.h5" >"$tmp/out" 2>>"$tmp/log" &&
-        below "$(awk '$1 == "train" { print $4 }' "$tmp/out")" "$most"
-    result $? "$name $*: learns its training part"
+    tune "$2" 1 sgd.keep=last "${@:3}" && call eval "$tmp/run.h5" "$tmp/$2.h5" &&
+        below "$(awk '$1 == "train" { print $4 }' "$tmp/out")" "$1"
+    result $? "${*:2}: learns its training part"
 }
 learns 75 images random.resource=20
 learns 45 images sgd.model=mlp random.resource=20
@@ -212,12 +201,10 @@ result $? "trainings that stop cost the epochs that they trained: $(cat "$tmp/sa
 proposals="run.sampler=forest forest.design=3 forest.trees=5 forest.generations=5"
 stops() # STATEMENT RANKS [key=value ...]
 {
-    statement=$1 ranks=$2
-    shift 2
     # shellcheck disable=SC2086
-    tune patient "$ranks" run.workers=3 $proposals "$@"
+    tune patient "$2" run.workers=3 $proposals "${@:3}"
     [ -n "$first" ] && [ "$first" = "$(digest) $(grep -o 'for [0-9.]* virtual seconds' "$tmp/out")" ]
-    result $? "a search with patience on $statement: $first"
+    result $? "a search with patience on $1: $first"
 }
 # shellcheck disable=SC2086
 tune patient 1 run.workers=3 $proposals
@@ -235,7 +222,7 @@ rm -f "$tmp/run.h5"
 tune patient 1 run.workers=3 $proposals sgd.folds=2 random.resource=5 space.configs=5 run.time_limit=1e-9
 while [ $st = 75 ] && [ $starts -lt 1000 ]; do
     starts=$((starts + 1))
-    timeout "$net" "$weft" resume "$tmp/run.h5" run.time_limit=1e-9 >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/run.h5" run.time_limit=1e-9
     st=$?
 done
 [ $starts -gt 20 ] && [ $st = 0 ]
@@ -262,7 +249,7 @@ tune documents 1 sgd.folds=3 && grep -aq fold_error "$tmp/run.h5"
 result $? "what folds hold out is in the run file"
 [ "$(value valid error)" = "$(sed -n 's/.*held out \([0-9.]*\) %.*/\1/p' "$tmp/log" | tail -1)" ]
 result $? "and is the error of the winner where all folds were trained on the valid part"
-"$weft" eval "$tmp/run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log" &&
+call eval "$tmp/run.h5" "$tmp/documents.h5" &&
     grep -q 'warning: with sgd.folds the winner was trained on the valid part' "$tmp/log"
 result $? "weft eval warns of that"
 
@@ -271,13 +258,10 @@ s/^lr.*/lr = log 0.001 .. 0.1/; s/^configs.*/configs = 9/; s/^tuner.*/tuner = as
     "$tmp/documents.ini" >"$tmp/space.ini"
 tune space 2 asha.max_resource=4 asha.reduction=2 run.workers=3
 first=$(digest)
-[ -n "$first" ]
-result $? "asha searches over sizes of networks"
+check "asha searches over sizes of networks" [ -n "$first" ]
 tune space 1 asha.max_resource=4 asha.reduction=2 run.workers=3
-[ "$first" = "$(digest)" ]
-result $? "with the same bits on one rank"
-"$weft" eval "$tmp/run.h5" "$tmp/documents.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "its winner is scored again"
+check "with the same bits on one rank" [ "$first" = "$(digest)" ]
+check "its winner is scored again" call eval "$tmp/run.h5" "$tmp/documents.h5"
 tune space 2 run.tuner=random random.resource=1 train.l2_4=0.001
 four=$(digest)
 tune space 2 run.tuner=random random.resource=1

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The program of tests/sim/forecast.sh is compiled, linked with what stands in for HDF5, ScaLAPACK and
 # data, and simulates a search whose results do not depend on the ranks. Prints TAP.
 . tests/tap.sh

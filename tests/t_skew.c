@@ -1,96 +1,7 @@
 /* Partitions of benchmarks: sizes of clients by a Dirichlet distribution, a number of
  * classes a client, pachinko allocation.
  * RUN: np=1 np=2 */
-#include "packing.h"
-
-enum { D = 2, MOST = 100 };
-
-/* A set whose rows are (row, part, 0, ...): row i of a part has class i % classes. */
-struct counted {
-    int64_t rows, valid, test;
-    int kinds, groups;
-};
-
-static const weft_opt options[] = {
-    WEFT_LONG_OPT("rows", struct counted, rows, "20000", 1, 1e9, "training rows"),
-    WEFT_LONG_OPT("valid", struct counted, valid, "500", 1, 1e9, "for validation"),
-    WEFT_LONG_OPT("test", struct counted, test, "700", 1, 1e9, "for the test"),
-    WEFT_INT_OPT("kinds", struct counted, kinds, "10", 1, MOST, "classes"),
-    WEFT_INT_OPT("groups", struct counted, groups, "0", 0, MOST,
-                 "class k is of group k mod so many; 0: no groups"),
-    {0},
-};
-
-static weft_status counted_read(const void *self, const char *source, weft_pack *pack)
-{
-    const struct counted *counted = self;
-    const int64_t rows[WEFT_NPART] = {counted->rows, counted->valid, counted->test};
-    (void)source;
-    weft_pack_numbered(pack, counted->kinds);
-    int *group = WEFT_NEW(pack->mem, int, MOST);
-    for (int k = 0; k < MOST && counted->groups > 0; k++) group[k] = k % counted->groups;
-    if (counted->groups > 0) weft_pack_class_groups(pack, counted->groups, group);
-    weft_pack_split(pack, "as counted");
-    TRY(weft_pack_matrix(pack, WEFT_REALS, D, rows));
-    for (int part = 0; part < WEFT_NPART; part++)
-        for (int64_t i = 0; i < rows[part]; i++) {
-            double x[D] = {(double)i, part};
-            int32_t label = (int32_t)(i % counted->kinds);
-            TRY(weft_pack_rows(pack, 1, x, &label));
-        }
-    return WEFT_OK;
-}
-
-static const weft_reader reader = {.kind = {.name = "counted",
-                                            .about = "rows that know their number",
-                                            .size = sizeof(struct counted),
-                                            .opts = options},
-                                   .read = counted_read};
-
-/* Which must succeed. */
-static void make(const char *words)
-{
-    weft_check(packed(&reader, "nowhere", words), "%s", weft_error());
-}
-
-/* ---- what clients have ---- */
-
-/* Rows of each class that the clients have in a part, count[clients][MOST], and those that
- * are lost, doubled or of another part. */
-struct found {
-    int64_t (*count)[MOST], *size, wrong; /* [clients] */
-};
-
-static struct found look(weft_part part)
-{
-    weft_clients *clients = data.clients;
-    int64_t rows = clients->size[part].total;
-    uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
-    struct found found = {.size = WEFT_NEW(mem, int64_t, clients->n)};
-    found.count = weft_arena_alloc(mem, (size_t)clients->n, sizeof *found.count);
-    for (int64_t c = 0; c < clients->n; c++) {
-        weft_samples own = samples(c, part);
-        found.size[c] = own.n;
-        for (int64_t i = 0; i < own.n; i++) {
-            const float *x = own.x + i * D;
-            int64_t row = (int64_t)x[0];
-            int good = row >= 0 && row < rows && !seen[row] && x[1] == (float)part &&
-                       own.label[i] == (int)(row % data.classes);
-            found.wrong += !good;
-            if (good) seen[row] = 1;
-            found.count[c][own.label[i]]++;
-        }
-    }
-    for (int64_t i = 0; i < rows; i++) found.wrong += !seen[i];
-    return found;
-}
-
-static int classes_of(const struct found *found, int64_t c)
-{
-    int n = 0;
-    for (int k = 0; k < MOST; k++) n += found->count[c][k] > 0;
-    return n;
-}
+#include "counted.h"
 
 /* ---- quantity: sizes by Dirichlet(alpha, ..., alpha) ---- */
 
@@ -171,7 +82,7 @@ static void test_labels_exact(int n, int k, const char *more)
     struct found part[WEFT_NPART] = {look(WEFT_TRAIN), look(WEFT_VALID), look(WEFT_TEST)};
     int64_t wrong = part[0].wrong + part[1].wrong + part[2].wrong, uneven = 0, apart = 0;
     for (int64_t c = 0; c < n; c++) {
-        other += classes_of(&part[0], c) != k;
+        other += classes_of(part[0].count[c]) != k;
         for (int i = (int)c % classes; i < classes; i += n)
             missing += part[0].count[c][i] == 0;
         for (int i = 0; i < classes; i++)
@@ -350,22 +261,11 @@ static void test_pachinko_parts(void)
 
 /* ---- the whole ---- */
 
-static const char *digest_of(const char *words)
-{
-    make(words);
-    return data.digest;
-}
-
 static void test_same_again(void)
 {
-    static const char *const rule[] = {"quantity", "labels", "pachinko"};
-    for (size_t i = 0; i < LEN(rule); i++) {
-        const char *words = printed("clients=17 groups=5 partition=%s", rule[i]);
-        const char *a = digest_of(words), *b = digest_of(words),
-                   *c = digest_of(printed("%s seed=1", words));
-        ok(strcmp(a, b) == 0, "%s: the same at every packing", rule[i]);
-        ok(strcmp(a, c) != 0, "%s: another by another seed", rule[i]);
-    }
+    same_again("quantity");
+    same_again("labels");
+    same_again("pachinko");
 }
 
 static void test_refused(void)

@@ -20,13 +20,12 @@ lambda = 0.01 | 0.1 | 1
 END
 tune() # RUN ARGUMENT...
 {
-    timeout "$net" "$weft" tune "$tmp/in.ini" -o "$tmp/$1.h5" "${@:2}" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" -o "$tmp/$1.h5" "${@:2}"
 }
 refused() # PATTERN STATEMENT ARGUMENT...
 {
     tune bad "${@:3}"
-    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($1)" "$tmp/log"
-    result $? "$2"
+    refusal $? 2 "$1" "$2"
     [ ! -e "$tmp/bad.d" ] && [ ! -e "$tmp/bad.h5" ]
     result $? "before anything is made"
 }
@@ -40,7 +39,7 @@ result $? "whose input has weft's own"
 not='space.forbid=flow.method = flow and flow.lambda = 0.01 | 0.1 or flow.step = 0.5 .. 1.9'
 allowed() # RUN: none of its trials is forbidden
 {
-    "$weft" report "$tmp/$1.h5" --trials --csv >"$tmp/out" 2>"$tmp/log" &&
+    call report "$tmp/$1.h5" --trials --csv &&
         awk -F, 'NR > 1 { n++; out += $(NF - 1) >= 0.5 || $(NF - 2) == "\"flow\"" && $NF < 0.5 } END { exit n != 20 || out > 0 }' "$tmp/out"
 }
 for sampler in space tpe kde forest; do
@@ -48,13 +47,12 @@ for sampler in space tpe kde forest; do
     result $? "$sampler: a search with forbidden combinations"
     grep -Eq 'space.forbid excludes [0-9.]+ % of random configurations' "$tmp/log"
     result $? "the log says their share"
-    allowed $sampler
-    result $? "none of which is tried"
-    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" -o "$tmp/two.h5" run.sampler=$sampler "$not" run.teams=2 run.time_limit=1e-9 --force >"$tmp/out" 2>"$tmp/log"
+    check "none of which is tried" allowed $sampler
+    on 2 tune "$tmp/in.ini" -o "$tmp/two.h5" run.sampler=$sampler "$not" run.teams=2 run.time_limit=1e-9 --force
     for _ in $(seq 200); do
         [ -e "$tmp/two.d" ] || break
-        timeout "$net" "$weft" resume "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log"
-        timeout "$net" "$weft" resume "$tmp/two.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+        call resume "$tmp/two.h5"
+        call resume "$tmp/two.h5" run.time_limit=0
     done
     [ "$(digest "$tmp/two.h5")" = "$(digest "$tmp/$sampler.h5")" ]
     result $? "on two ranks, stopped and resumed, it is the same"
@@ -72,8 +70,7 @@ words=w0
 for i in $(seq 299); do words="$words | w$i"; done
 for sampler in tpe kde forest; do
     printf '[run]\ntask = command\ntuner = random\nsampler = %s\n[space]\nconfigs = 20\n[parameters]\nword = %s\n[command]\nrun = printf "loss=0.%%s\\n" "${PARAM_word#w}"\n' "$sampler" "$words" >"$tmp/words.ini"
-    timeout "$net" "$weft" tune "$tmp/words.ini" -o "$tmp/words.h5" --force >"$tmp/out" 2>"$tmp/log"
-    result $? "$sampler: an axis of 300 words"
+    check "$sampler: an axis of 300 words" call tune "$tmp/words.ini" -o "$tmp/words.h5" --force
     [ "$("$weft" report "$tmp/words.h5" --trials --csv 2>>"$tmp/log" | grep -c '"w[0-9]*"')" = 20 ]
     result $? "which a report names"
 done

@@ -1,10 +1,10 @@
-#!/bin/sh
+#!/bin/bash
 # Trials begin with the weights of another run. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5" >"$tmp/log" 2>&1 &&
-    "$weft" pack synthetic images rows=600 -o "$tmp/rows.h5" >"$tmp/log" 2>&1 &&
-    "$weft" pack synthetic federated=stored clients=12 classes=5 -o "$tmp/few.h5" >"$tmp/log" 2>&1
+call pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5" &&
+    call pack synthetic images rows=600 -o "$tmp/rows.h5" &&
+    call pack synthetic federated=stored clients=12 classes=5 -o "$tmp/few.h5"
 result $? "clients are packed"
 cat >"$tmp/in.ini" <<END
 [run]
@@ -22,19 +22,14 @@ END
 
 tunes() # NAME ARGUMENT...
 {
-    name=$1
-    shift
-    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/$name.h5" --force >"$tmp/out" 2>"$tmp/log"
+    on 2 tune "$tmp/in.ini" "${@:2}" -o "$tmp/$1.h5" --force
 }
 refused() # STATUS PATTERN STATEMENT COMMAND ARGUMENT...
 {
-    status=$1 pattern=$2 statement=$3
-    shift 3
-    timeout "$net" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
-    [ $? = "$status" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log"
-    result $? "$statement"
+    call "${@:4}"
+    refusal $? "$1" "$2" "$3"
 }
-tunes first && "$weft" export "$tmp/first.h5" -o "$tmp/exported.h5" >"$tmp/out" 2>"$tmp/log"
+tunes first && call export "$tmp/first.h5" -o "$tmp/exported.h5"
 result $? "a run has weights"
 tunes still run.start="$tmp/exported.h5" client.lr=0 && [ "$(grep '^test' "$tmp/out")" = "$("$weft" report "$tmp/first.h5" | grep '^test')" ]
 result $? "with which another begins: without steps its scores are the same"
@@ -43,14 +38,13 @@ result $? "others begin with the run file, the exported winner, none"
 one=$(digest "$tmp/other.h5")
 [ -n "$one" ] && [ "$(digest "$tmp/same.h5")" = "$one" ]
 result $? "the run file or the exported winner have one digest"
-[ "$(digest "$tmp/none.h5")" != "$one" ]
-result $? "none has another"
-tunes own fed.algorithm=ditto fed.cohort=4 && "$weft" export "$tmp/own.h5" -o "$tmp/own-exported.h5" >"$tmp/out" 2>"$tmp/log" &&
+check "none has another" [ "$(digest "$tmp/none.h5")" != "$one" ]
+tunes own fed.algorithm=ditto fed.cohort=4 && call export "$tmp/own.h5" -o "$tmp/own-exported.h5" &&
     tunes still fed.algorithm=ditto fed.cohort=4 run.start="$tmp/own-exported.h5" client.lr=0 &&
     [ "$(grep '^test' "$tmp/out")" = "$("$weft" report "$tmp/own.h5" | grep '^test')" ]
 result $? "so do clients, with what they kept"
 ! tunes still fed.algorithm=ditto fed.cohort=4 run.start="$tmp/own.h5" run.time_limit=1e-9 random.resource=9 &&
-    "$weft" resume "$tmp/still.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    call resume "$tmp/still.h5" run.time_limit=0
 result $? "also after a stop"
 one=$(digest)
 tunes still fed.algorithm=ditto fed.cohort=4 run.start="$tmp/own.h5" random.resource=9
@@ -58,18 +52,17 @@ result $? "and without one"
 [ -n "$one" ] && [ "$(digest)" = "$one" ]
 result $? "to one digest"
 one=$(digest "$tmp/other.h5")
-timeout "$net" "$weft" tune "$tmp/in.ini" run.start="$tmp/exported.h5" run.seed=2 --plan >"$tmp/out" 2>"$tmp/log"
-result $? "a plan is made"
+check "a plan is made" call tune "$tmp/in.ini" run.start="$tmp/exported.h5" run.seed=2 --plan
 rm -f "$tmp/stopped.h5"
 tunes longer run.start="$tmp/exported.h5" client.lr="0.01 .. 1" space.configs=2 && ! tunes stopped run.start="$tmp/exported.h5" run.seed=2 run.time_limit=1e-9 &&
-    "$weft" report "$tmp/stopped.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^data .*img.h5 ([0-9a-f]*)$' "$tmp/out" &&
-    cp "$tmp/exported.h5" "$tmp/kept.h5" && "$weft" export "$tmp/none.h5" -o "$tmp/exported.h5" --force >"$tmp/out" 2>"$tmp/log"
+    call report "$tmp/stopped.h5" && grep -q '^data .*img.h5 ([0-9a-f]*)$' "$tmp/out" &&
+    cp "$tmp/exported.h5" "$tmp/kept.h5" && call export "$tmp/none.h5" -o "$tmp/exported.h5" --force
 result $? "a run that was stopped"
 refused 4 'run.start = .*is not the file that .*stopped.h5 was begun with' "needs these weights" \
     resume "$tmp/stopped.h5" run.time_limit=0
 refused 4 'run.start = .*is not the file that .*longer.h5 was begun with' "so does one that is made longer" \
     resume "$tmp/longer.h5" space.configs=3
-cp "$tmp/kept.h5" "$tmp/exported.h5" && "$weft" resume "$tmp/stopped.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
+cp "$tmp/kept.h5" "$tmp/exported.h5" && call resume "$tmp/stopped.h5" run.time_limit=0 &&
     [ "$(digest "$tmp/stopped.h5")" = "$one" ]
 result $? "and ends as one that was not"
 tunes search run.start="$tmp/exported.h5" run.tuner=sha run.mixing=fedex client.lr="log 0.01 .. 1" space.configs=4 \

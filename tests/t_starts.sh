@@ -14,8 +14,7 @@ start() # STATUS STATEMENT RANKS ARGUMENT...: adds its seconds to $spent
     "${launch[@]}" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
     local found=$?
     spent=$(awk "BEGIN { print ${spent:-0} + $EPOCHREALTIME - $began }")
-    [ $found = "$status" ]
-    result $? "$statement"
+    check "$statement" [ $found = "$status" ]
 }
 number() # NAME: of the report in $tmp/json
 {
@@ -41,7 +40,7 @@ shares()
 }
 # ---- a job that takes several starts ---------------------------------------------------------
 
-"$weft" pack synthetic federated=stored clients=50 samples=40 spread=0 d=200 -o "$tmp/c.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=stored clients=50 samples=40 spread=0 d=200 -o "$tmp/c.h5"
 result $? "clients are packed"
 cat >"$tmp/fed.ini" <<END
 [run]
@@ -65,15 +64,12 @@ spent=0
 start 75 "two jobs of four rounds, of which a start does one" 1 tune "$tmp/fed.ini" -o "$tmp/f.h5"
 start 75 "the next another" 1 resume "$tmp/f.h5"
 start 75 "and one more" 1 resume "$tmp/f.h5"
-grep -q 'after 0 jobs and 3 of 4 rounds' "$tmp/log"
-result $? "these are three of the first job"
+check "these are three of the first job" grep -q 'after 0 jobs and 3 of 4 rounds' "$tmp/log"
 start 75 "one ends it" 1 resume "$tmp/f.h5"
-grep -q 'after 1 jobs; go on' "$tmp/log"
-result $? "and is stopped before the second"
+check "and is stopped before the second" grep -q 'after 1 jobs; go on' "$tmp/log"
 cp "$tmp/log" "$tmp/first"
 start 75 "the second is begun" 1 resume "$tmp/f.h5"
-grep -q 'after 1 jobs and 1 of 4 rounds' "$tmp/log"
-result $? "and stopped"
+check "and stopped" grep -q 'after 1 jobs and 1 of 4 rounds' "$tmp/log"
 shares "$tmp/f.h5" "" "the share of all starts that the team was busy, of an unfinished run"
 rate=$(sed -n 's/.* \([0-9.e+-]*\) jobs\/s, .*/\1/p' "$tmp/first")
 # A start that did the share of a job that is its share of the seconds ends one in all its seconds.
@@ -119,8 +115,7 @@ shares "$tmp/t.h5" "$all" "their shares, of an unfinished run"
 result $? "which says what teams there were"
 echo none >"$tmp/last"
 start 0 "two teams do the rest" 2 resume "$tmp/t.h5" run.teams=2
-grep -q '; 2 teams of ranks, 4 at most, [0-9.]* % busy$' "$tmp/out"
-result $? "it says so, too"
+check "it says so, too" grep -q '; 2 teams of ranks, 4 at most, [0-9.]* % busy$' "$tmp/out"
 team_seconds 2
 shares "$tmp/t.h5" "$all" "of a finished run"
 

@@ -19,10 +19,8 @@ rows()
 }
 packs() # FILE [key=value ...]
 {
-    file=$1
-    shift
     rm -f "$tmp/t.h5"
-    "$weft" pack dense "$tmp/$file" -o "$tmp/t.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    call pack dense "$tmp/$1" -o "$tmp/t.h5" "${@:2}"
 }
 reads() # STATEMENT FILE TEXT [key=value ...]: packed, and weft info has the text
 {
@@ -33,16 +31,12 @@ reads() # STATEMENT FILE TEXT [key=value ...]: packed, and weft info has the tex
 }
 told() # STATEMENT PATTERN: by the last pack
 {
-    grep -Eq -e "$2" "$tmp/log"
-    result $? "$1"
+    check "$1" grep -Eq -e "$2" "$tmp/log"
 }
 refused() # STATEMENT FILE PATTERN [key=value ...]: by one line
 {
-    statement=$1 pattern=$3
-    set -- "$2" "${@:4}"
-    packs "$@"
-    [ $? = 4 ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log"
-    result $? "$statement"
+    packs "$2" "${@:4}"
+    refusal $? 4 "$3" "$1"
 }
 
 # ---- the first line -----------------------------------------------------------------------
@@ -218,8 +212,7 @@ told "which is told, too" "texts among numbers stand for missing values: 'missin
 awk 'BEGIN { print "id,a,y"; for (i = 0; i < 160; i++) print 100 + int(i / 4) (i < 8 ? substr("ab", i / 4 + 1, 1) : "") "," i % 9 / 2 "," i % 2 }' >"$tmp/t.csv"
 reads "numbers that have letters where they tell many apart are left out" t.csv "sample 1 numbers .* id dropped 40 "
 told "which is told" "numbers, and some with letters, tell many apart, so left out: 'id'; categories = NAME makes levels"
-[ "$(grep -c warning "$tmp/log")" = 0 ]
-result $? "letters of theirs are no units"
+check "letters of theirs are no units" [ "$(grep -c warning "$tmp/log")" = 0 ]
 reads "and overruled" t.csv "id category 40 .* 40 levels" categories=id
 sed '2s/^100a/1x0/' "$tmp/t.csv" >"$tmp/u.csv"
 refused "letters among the digits may be a mistake" u.csv "line 2, column 1, 'id', is '1x0'.*categories = id makes a level.*drop = id"
@@ -306,10 +299,8 @@ reads "and left out if asked for" t.csv "sample 12 numbers" drop=nr1
 reads "several are, by number too" t.csv "sample 7 numbers" drop=1,site
 refused_option() # STATEMENT PATTERN [key=value ...]
 {
-    statement=$1 pattern=$2
     packs t.csv "${@:3}"
-    [ $? = 2 ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log"
-    result $? "$statement"
+    refusal $? 2 "$2" "$1"
 }
 refused_option "a column that is not there is told" "drop = NR1,age: .*t.csv has no column 'NR1'; it has 6 with names, of which 'nr1' is the nearest" drop=NR1,age
 refused_option "a label that is not there, too" "label = sich, where .*t.csv has 6 columns; .* a name in the first line, of which 'sick' is the nearest" \
@@ -440,8 +431,7 @@ refused "so is one of names alone" t.csv "head.csv has no rows; name another" va
 packs t.csv test_file="$tmp/pipe"
 [ $? = 3 ] && grep -q "^weft: .*pipe is a pipe, which is read but once; name a file, or - for" "$tmp/log"
 result $? "and a pipe"
-packs t.csv test_file="$tmp/t.csv"
-result $? "a file is packed as two parts"
+check "a file is packed as two parts" packs t.csv test_file="$tmp/t.csv"
 told "which is warned of" "t.csv has the same bytes as .*t.csv; is one of them meant"
 awk 'NR == 1 || NR % 2' "$tmp/t.csv" >"$tmp/tested.csv"
 reads "rows of a file for the test stay with their clients" t.csv "clients 5 .* all 55 5 30 " client=site drop=nr1 \
@@ -559,8 +549,7 @@ done <<'END'
 %d %b %Y|31 Dec 2024|
 END
 dates %d.%m.%Y 80 >"$tmp/t.csv"
-packs t.csv
-result $? "days are packed"
+check "days are packed" packs t.csv
 says "weft info shows them, not seconds" day "day date 80 0 2020-01-01 .. 2021-03-10 seconds, year, month, weekday"
 sed '8s/^[^;]*/31.02.2021/' "$tmp/t.csv" >"$tmp/bad.csv"
 refused "a day that there is not is told" bad.csv "line 8, column 1, 'day', is '31.02.2021' where a date such as 31.12.2024 is expected"
@@ -648,7 +637,7 @@ told "which is told in one line" "column 'wait' has time spans such as 1 days 02
 
 dates %Y-%m-%dT%H:%M:%S 200 >"$tmp/t.csv"
 rm -f "$tmp/r.h5"
-packs t.csv && "$weft" tune --data "$tmp/t.h5" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -Eq "^test .* error 0.000 %" "$tmp/out"
+packs t.csv && call tune --data "$tmp/t.h5" -o "$tmp/r.h5" && grep -Eq "^test .* error 0.000 %" "$tmp/out"
 result $? "the winner of a plan tells weekdays from others"
 awk 'NR > 1 { sub(/T.*;/, ";"); split($1, day, "[-;]"); print (NR % 2 ? day[3] "." day[2] "." day[1] : $1) }' FS=';' OFS=';' "$tmp/t.csv" >"$tmp/both.csv"
 { echo "day;y" && paste -d ';' "$tmp/both.csv" <(sed 1d "$tmp/t.csv" | cut -d ';' -f 3); } >"$tmp/mixed.csv"
@@ -710,11 +699,11 @@ told "which is told, too" "column 'w' has numbers with different units, kg and n
 : >"$tmp/in.ini"
 for name in dollars euros; do
     awk -v unit="$([ $name = euros ] && echo EUR)" 'BEGIN { print "cost,y"; for (i = 0; i < 60; i++) print (unit ? unit " " : "$") i "," (i < 30) }' >"$tmp/$name.csv"
-    "$weft" pack dense "$tmp/$name.csv" -o "$tmp/$name.h5" --force >"$tmp/out" 2>"$tmp/log"
+    call pack dense "$tmp/$name.csv" -o "$tmp/$name.h5" --force
 done
 rm -f "$tmp/r.h5"
-"$weft" tune "$tmp/in.ini" run.data="$tmp/dollars.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-"$weft" eval "$tmp/r.h5" "$tmp/euros.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" run.data="$tmp/dollars.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5"
+call eval "$tmp/r.h5" "$tmp/euros.h5"
 [ $? = 4 ] && grep -q "euros.h5: column 'cost' has numbers with EUR, but the winner of .* was trained on some with \$; write them" "$tmp/log"
 result $? "other data of another unit are refused"
 awk 'BEGIN { print "x,price"; for (i = 0; i < 60; i++) print i ",$" i * i + 0.5 }' >"$tmp/t.csv"
@@ -737,7 +726,7 @@ lines "names of levels stay in their line of the table that pack prints" 1 '^lev
 "$weft" info "$tmp/t.h5" >"$tmp/out" 2>>"$tmp/log"
 lines "names of classes in weft info" 4 '^(one\?two|a\?\[2Jb|x\?y|\?n)  *[1-9][0-9]*  *[0-9]+  *[0-9]+$'
 rm -f "$tmp/r.h5"
-"$weft" tune "$tmp/in.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/in.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5"
 "$weft" report "$tmp/r.h5" >"$tmp/out" 2>>"$tmp/log"
 lines "and in the confusion matrix of a report" 4 '^(one\?two|a\?\[2Jb|x\?y|\?n)( +[0-9]+){4}$'
 awk 'BEGIN { print "a,level,y"; for (i = 0; i < 200; i++) print i % 9 / 2 "," (i % 2 ? "Yes" : "yes") "\t," i % 2 }' >"$tmp/t.csv"
@@ -756,7 +745,7 @@ learns()
 {
     rm -f "$tmp/t.h5" "$tmp/r.h5"
     printf '[run]\ndata = %s\n[rff]\nfeatures = 256\npreprocess = %s\ngamma = %s\n' "$tmp/t.h5" "$3" "$4" >"$tmp/in.ini"
-    packs "$2" numbers=2 && "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
+    packs "$2" numbers=2 && call tune "$tmp/in.ini" -o "$tmp/r.h5" &&
         "$weft" eval "$tmp/r.h5" "$tmp/t.h5" >"$tmp/out" 2>>"$tmp/log" &&
         awk '$1 == "train" { exit !($4 < 2) }' "$tmp/out"
     result $? "$1"
@@ -767,7 +756,7 @@ learns "nor standardised" t.csv standard 0.5
 awk 'BEGIN { for (i = 0; i < 200; i++) print ((i % 2) + i / 1000) / 1000 "," (i % 5) * 1e12 "," i % 2 }' >"$tmp/t.csv"
 learns "nor is a small column that has a large one beside it taken for a constant" t.csv standard 0.5
 packs t.csv && rm -f "$tmp/r.h5" &&
-    "$weft" tune "$tmp/in.ini" rff.preprocess=none -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    call tune "$tmp/in.ini" rff.preprocess=none -o "$tmp/r.h5"
 told "numbers too large for gamma are warned of" "inputs of rff reach 4e\+12, .*rff.preprocess = standard"
 
 # ---- files that are no libsvm --------------------------------------------------------------

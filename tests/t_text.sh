@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Labelled texts as people have them: what is read, what is told, and the one line that refuses
 # the rest. Prints TAP.
 . tests/tap.sh
@@ -6,11 +6,8 @@
 # packed STATEMENT ARGUMENT...: of weft pack, which ends well.
 packed()
 {
-    statement=$1
-    shift
-    "$weft" pack "$@" -o "$tmp/x.h5" --force >"$tmp/out" 2>"$tmp/log" &&
-        "$weft" info "$tmp/x.h5" >"$tmp/out" 2>>"$tmp/log"
-    result $? "$statement"
+    call pack "${@:2}" -o "$tmp/x.h5" --force && "$weft" info "$tmp/x.h5" >"$tmp/out" 2>>"$tmp/log"
+    result $? "$1"
 }
 
 # classes "A B ..." STATEMENT: those are the classes of what was packed last.
@@ -38,13 +35,8 @@ silent()
 # refused PATTERN STATEMENT ARGUMENT...: of weft pack, by one line.
 refused()
 {
-    pattern=$1 statement=$2
-    shift 2
-    "$weft" pack "$@" -o "$tmp/r.h5" --force >"$tmp/out" 2>"$tmp/log"
-    status=$?
-    [ $status -gt 0 ] && [ $status -lt 100 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq -e "^weft: .*($pattern)" "$tmp/log"
-    result $? "$statement"
+    call pack "${@:3}" -o "$tmp/r.h5" --force
+    refusal $? "[1-9]" "$1" "$2"
 }
 
 # lines A B N: 2 N lines of texts, of the classes A and B in turn.
@@ -136,20 +128,16 @@ packed "by header = no" text "$tmp/h.tsv" header=no
 classes "label neg pos" "it is one"
 packed "files of parts" text "$tmp/h.tsv" valid_file="$tmp/h.tsv" test_file="$tmp/h.tsv"
 classes "neg pos" "have headers of their own"
-[ "$(grep -c 'warning: .*is taken as a header' "$tmp/log")" = 3 ]
-result $? "each is told"
-grep -q '^all  *60  *60  *60$' "$tmp/out"
-result $? "each part has its own lines"
+check "each is told" [ "$(grep -c 'warning: .*is taken as a header' "$tmp/log")" = 3 ]
+check "each part has its own lines" grep -q '^all  *60  *60  *60$' "$tmp/out"
 packed "a file of the test" text "$tmp/h.tsv" test_file="$tmp/h.tsv"
-grep -q '^all  *54  *6  *60$' "$tmp/out"
-result $? "leaves validation its share of the other"
+check "leaves validation its share of the other" grep -q '^all  *54  *6  *60$' "$tmp/out"
 { printf 'odd\tgood film\n' && lines neg pos 9 && printf 'ill\tpoor film\nbare\tno film\n'; } >"$tmp/h.tsv"
 refused '3 of 5 labels stand in one line only' "a first line is no header where most labels are so" text "$tmp/h.tsv"
 lines neg pos 30 >"$tmp/h.tsv"
 sed '4s/^/\n/; 9s/^/\n/' "$tmp/h.tsv" >"$tmp/gaps.tsv"
 packed "blank lines" text "$tmp/gaps.tsv" valid=0.5 test=0
-grep -q '^all  *30  *30  *0$' "$tmp/out"
-result $? "are no texts"
+check "are no texts" grep -q '^all  *30  *30  *0$' "$tmp/out"
 { lines neg pos 30 && printf 'odd\tgood film\n'; } >"$tmp/h.tsv"
 packed "a class of one line" text "$tmp/h.tsv" valid=0.05 test=0
 classes "neg odd pos" "that is not the first stays"
@@ -197,8 +185,7 @@ sed '7s/^who[0-9]*//' "$tmp/who.tsv" >"$tmp/bad.tsv"
 refused 'bad.tsv: line 7 has no client' "one of nobody is refused" text "$tmp/bad.tsv" label=grade client=who
 { lines neg pos 30 && printf 'gr\374n\tsch\366n\n%.0s' 1 2 3; } >"$tmp/odd.tsv"
 packed "a label that is not UTF-8, beside a text" text "$tmp/odd.tsv" valid=0.5 test=0
-grep -q "^$(printf 'gr\303\274n')  *[123] " "$tmp/out"
-result $? "is taken as Windows-1252, too"
+check "is taken as Windows-1252, too" grep -q "^$(printf 'gr\303\274n')  *[123] " "$tmp/out"
 lines __label__neg __label__pos 30 | tr '\t' ' ' >"$tmp/ft.txt"
 refused 'ft.txt: line 1 has no TAB .*; files of fastText are read by separator = blank' \
     "a file of fastText is known" text "$tmp/ft.txt"
@@ -220,8 +207,7 @@ refused "news.csv: no column is left to learn from; nearly each row has texts of
     "so as numbers" dense "$tmp/news.csv" label=first
 packed "and read" text "$tmp/news.csv" separator=comma
 classes "1 2" "the label first"
-grep -q '^remove  *384  *48  *48 ' "$tmp/out"
-result $? "and all other columns as text"
+check "and all other columns as text" grep -q '^remove  *384  *48  *48 ' "$tmp/out"
 { echo 'review,sentiment' && lines neg pos 30 | awk -F'\t' '{ print "\"" $2 ", or not\"," $1 }'; } \
     >"$tmp/imdb.csv"
 packed "a label by its name" text "$tmp/imdb.csv" separator=comma label=sentiment
@@ -244,16 +230,14 @@ refused 'h.tsv: line 1 has 1 column where label = first and a text' "lines witho
 # tuned ARGUMENT...: of weft tune, with what it says in $tmp/log; the status in $status.
 tuned()
 {
-    timeout "$net" "$weft" tune "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
+    call tune "$@" -o "$tmp/run.h5" --force
     status=$?
 }
 
 # stopped PATTERN STATEMENT: that was one line, which matches.
 stopped()
 {
-    [ $status = 4 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq -e "^weft: .*($1)" "$tmp/log"
-    result $? "$2"
+    refusal $status 4 "$1" "$2"
 }
 
 cat >"$tmp/map.ini" <<END
@@ -311,13 +295,11 @@ for channels in static nonstatic multi; do
     packed "few documents with words" text "$tmp/few.tsv"
     # shellcheck disable=SC2086
     tuned "$tmp/net.ini" run.data="$tmp/x.h5" $sgd txtcnn.channels=$channels
-    [ $status = 0 ]
-    result $? "$channels: batches of documents without a word are trained on"
+    check "$channels: batches of documents without a word are trained on" [ $status = 0 ]
     packed "and so for clients" text "$tmp/few.tsv" clients=4
     # shellcheck disable=SC2086
     tuned "$tmp/net.ini" run.data="$tmp/x.h5" $fed txtcnn.channels=$channels
-    [ $status = 0 ]
-    result $? "$channels: and by clients"
+    check "$channels: and by clients" [ $status = 0 ]
 done
 
 echo "1..$count"

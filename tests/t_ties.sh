@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Of jobs of equal score, of which few validation samples make many, that of the lowest mean
 # validation loss wins, whatever its number, with any ranks and teams. Prints TAP.
 . tests/tap.sh
@@ -25,24 +25,20 @@ END
 
 decided() # STATEMENT ARGUMENT...: a search in which several jobs have the winner's score
 {
-    statement=$1
-    shift
     rm -rf "$tmp"/run.*
-    timeout "$net" "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
-        lowest "$tmp/run.h5"
-    result $? "$statement: the lowest loss wins among equal scores"
+    call tune "$tmp/in.ini" "${@:2}" -o "$tmp/run.h5" && lowest "$tmp/run.h5"
+    result $? "$1: the lowest loss wins among equal scores"
     whole=$(digest "$tmp/run.h5")
     for teams in 1 2; do
         rm -rf "$tmp"/run.*
-        timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" run.teams=$teams \
-            -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" </dev/null && lowest "$tmp/run.h5"
+        on 2 tune "$tmp/in.ini" "${@:2}" run.teams=$teams -o "$tmp/run.h5" && lowest "$tmp/run.h5"
         result $? "so it does with two ranks, $teams team"
         [ -n "$whole" ] && [ "$(digest "$tmp/run.h5")" = "$whole" ]
         result $? "with the same digest"
     done
 }
 
-"$weft" pack synthetic images rows=200 -o "$tmp/img.h5" >"$tmp/log" 2>&1 &&
+call pack synthetic images rows=200 -o "$tmp/img.h5" &&
     "$weft" pack synthetic federated=generated clients=12 -o "$tmp/fed.h5" >>"$tmp/log" 2>&1
 result $? "few images and few clients are packed"
 cat >"$tmp/in.ini" <<END

@@ -6,10 +6,8 @@ find_python h5py
 
 packs() # NAME SOURCE [key=value ...]
 {
-    name=$1 source=$2
-    shift 2
-    rm -f "$tmp/$name.h5"
-    "$weft" pack translations "$source" -o "$tmp/$name.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    rm -f "$tmp/$1.h5"
+    call pack translations "$2" -o "$tmp/$1.h5" "${@:3}"
 }
 same() # A B: digests
 {
@@ -35,38 +33,30 @@ for i, row in enumerate(zip(*columns)):
 END
 options="drop=program valid=0.2 test=0.2 vocabulary=300"
 # shellcheck disable=SC2086
-packs all "$tmp/all.tsv" $options
-result $? "five languages are packed"
+check "five languages are packed" packs all "$tmp/all.tsv" $options
 cp "$tmp/out" "$tmp/told"
 [ "$(grep -c '^..-.. ' "$tmp/told")" = 20 ] && grep -q '^language  *train ' "$tmp/told" &&
     grep -q 'all.h5: 5 languages, 20 directions, packed' "$tmp/log"
 result $? "what they have is printed: twenty directions"
-"$weft" info "$tmp/all.h5" >"$tmp/out" 2>"$tmp/log" && grep -Fxv -f "$tmp/told" "$tmp/out" >"$tmp/more"
+call info "$tmp/all.h5" && grep -Fxv -f "$tmp/told" "$tmp/out" >"$tmp/more"
 [ "$(grep -Fxc -f "$tmp/told" "$tmp/out")" = "$(wc -l <"$tmp/told")" ]
 result $? "info prints the same"
-grep -q '^reader  *translations' "$tmp/more"
-result $? "it says where that is from"
+check "it says where that is from" grep -q '^reader  *translations' "$tmp/more"
 
 # shellcheck disable=SC2086
-packs again "$tmp/all.tsv" $options
-result $? "they are packed again"
-same all again
-result $? "with the same digest"
+check "they are packed again" packs again "$tmp/all.tsv" $options
+check "with the same digest" same all again
 gzip -k "$tmp/all.tsv"
 # shellcheck disable=SC2086
-packs gz "$tmp/all.tsv.gz" $options
-result $? "they are packed from a file compressed by gzip"
-same all gz
-result $? "with the same digest, too"
+check "they are packed from a file compressed by gzip" packs gz "$tmp/all.tsv.gz" $options
+check "with the same digest, too" same all gz
 sed 's/\t*$//' "$tmp/all.tsv" >"$tmp/bare.tsv" && sed -i 's/$/\r/' "$tmp/bare.tsv"
 # shellcheck disable=SC2086
 packs bare "$tmp/bare.tsv" $options
 result $? "they are packed from lines of another system, without the TABs at their ends"
-same all bare
-result $? "with the same digest, too"
+check "with the same digest, too" same all bare
 # shellcheck disable=SC2086
-packs seed "$tmp/all.tsv" $options seed=1
-result $? "they are packed by another seed"
+check "they are packed by another seed" packs seed "$tmp/all.tsv" $options seed=1
 ! same all seed
 result $? "which makes other parts"
 # shellcheck disable=SC2086
@@ -83,8 +73,7 @@ result $? "long sentences that are left out are told"
 # shellcheck disable=SC2086
 packs unasked "$tmp/all.tsv" ${options#drop=program} "directions=de-*,*-de" languages=de,vi,th joint=yes longest=30
 result $? "a column that is no language, nor asked for, needs no drop"
-same few unasked
-result $? "with the digest of those without it"
+check "with the digest of those without it" same few unasked
 packs large "$tmp/all.tsv" drop=program valid=0.2 vocabulary=100000 &&
     grep -q 'vocabulary de has [0-9]* pieces, not 100000: no other pair occurs twice' "$tmp/log"
 result $? "a vocabulary that cannot be so large is told"
@@ -94,12 +83,12 @@ if [ -n "$python" ]; then
 fi
 
 printf '[run]\ndata = %s\ntask = sgd\ntuner = random\n[sgd]\nmodel = lstm\n' "$tmp/all.h5" >"$tmp/run.ini"
-timeout "$net" mpirun -n 2 "$weft" tune "$tmp/run.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
+on 2 tune "$tmp/run.ini" -o "$tmp/run.h5"
 [ $? = 2 ] && [ "$(grep -c 'all.h5: sgd.model = lstm reads text, .* several languages; use sgd.model = seq2seq' "$tmp/log")" = 1 ]
 result $? "a task refuses them by one line, on all ranks"
 ! packs none "$tmp/all.tsv" vocabulary=4k && grep -q 'vocabulary = 4k, but 5 to 1000000 pieces are expected, or a file' "$tmp/log"
 result $? "a vocabulary that is neither a number nor a file"
-"$weft" pack translations "$tmp/all.tsv" -o "$tmp/all.tsv" drop=program >"$tmp/out" 2>"$tmp/log"
+call pack translations "$tmp/all.tsv" -o "$tmp/all.tsv" drop=program
 [ $? = 3 ] && [ "$(wc -l <"$tmp/all.tsv")" = 501 ]
 result $? "the source is not replaced"
 

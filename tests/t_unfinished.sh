@@ -1,10 +1,9 @@
-#!/bin/sh
+#!/bin/bash
 # A stopped or running search is reported from its journals, without task and data, and
 # reports do not change its result. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic images rows=1500 -o "$tmp/img.h5" >"$tmp/log" 2>&1
-result $? "few images are packed"
+check "few images are packed" call pack synthetic images rows=1500 -o "$tmp/img.h5"
 cat >"$tmp/in.ini" <<END
 [run]
 data = $tmp/img.h5
@@ -91,12 +90,12 @@ kill -KILL $pid
 wait $pid 2>/dev/null
 exec 9>&-
 : >"$tmp/own/weft-report.tmp$left"
-TMPDIR=$tmp/own "$weft" report "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log"
+TMPDIR=$tmp/own call report "$tmp/k.h5"
 result $? "a report of an unfinished run needs a file for a while"
 [ "$left" ] && [ -z "$(ls "$tmp/own")" ]
 result $? "that of a report which was killed goes with it"
 # A job whose time is up while the winner is scored must end within the minute that it is told before.
-"$weft" pack synthetic federated=generated clients=2000 alpha=1 beta=1 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=2000 alpha=1 beta=1 -o "$tmp/fed.h5"
 result $? "clients are packed"
 scored="run.tuner=random run.mixing=none space.configs=1 random.resource=1 fed.eval_clients=-1 fed.select=pooled fed.test_clients=0 fed.score_weights=personal"
 # shellcheck disable=SC2086
@@ -105,10 +104,10 @@ held "$(rank 0)" && kill -USR1 "$(rank 0)" && kill -CONT "$(rank 0)"
 wait $run
 [ $? = 75 ] && grep -q "stopped by signal 10 after the search, while the winner was scored; go on with .weft resume $tmp/scored.h5." "$tmp/log"
 result $? "it stops between two clients, with status 75"
-"$weft" resume "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" && scores=$(grep '^test' "$tmp/out") && [ -n "$scores" ]
+call resume "$tmp/scored.h5" && scores=$(grep '^test' "$tmp/out") && [ -n "$scores" ]
 result $? "and is resumed"
 # shellcheck disable=SC2086
-"$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/at-once.h5" >"$tmp/out" 2>"$tmp/log" &&
+call tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/at-once.h5" &&
     [ "$(grep '^test' "$tmp/out")" = "$scores" ]
 result $? "to the scores of one that was not stopped"
 [ -n "$(digest "$tmp/at-once.h5")" ] && [ "$(digest "$tmp/at-once.h5")" = "$(digest "$tmp/scored.h5")" ]
@@ -117,9 +116,9 @@ result $? "to its digest"
 # Stopped in its only job: what there is of that is shown.
 one="run.data=$tmp/fed.h5 run.tuner=random space.configs=1 random.resource=5 run.test=no run.mixing=none fed.eval_clients=0 fed.eval_every=1"
 # shellcheck disable=SC2086
-"$weft" tune inputs/fedavg-logistic.ini $one -o "$tmp/whole.h5" --force >"$tmp/out" 2>"$tmp/log" &&
-    ! "$weft" tune inputs/fedavg-logistic.ini $one run.time_limit=1e-9 -o "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" &&
-    ! "$weft" resume "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" report "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" &&
+call tune inputs/fedavg-logistic.ini $one -o "$tmp/whole.h5" --force &&
+    ! call tune inputs/fedavg-logistic.ini $one run.time_limit=1e-9 -o "$tmp/one.h5" &&
+    ! call resume "$tmp/one.h5" && call report "$tmp/one.h5" &&
     grep -q '^unfinished: no job is done yet; job 0 is checkpointed after 2 of 5 rounds' "$tmp/out" &&
     grep -q '^last .*train_loss [0-9.]*, .*valid_error [0-9.]*$' "$tmp/out" && grep -q '^rounds  *2 in' "$tmp/out"
 result $? "a run that was stopped in its only job is reported, with its last round"
@@ -127,14 +126,14 @@ two=${one/configs=1 random.resource=5/configs=2 random.resource=4}
 until_after() # TEXT: goes on by single rounds, until that was done; reports
 {
     for _ in $(seq 10); do
-        "$weft" resume "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log"
+        call resume "$tmp/two.h5"
         grep -q "$1" "$tmp/log" && break
     done
     "$weft" report "$tmp/two.h5" >"$tmp/out" 2>>"$tmp/log" && grep -q '^last .*train_loss [0-9.]*' "$tmp/out"
 }
 # shellcheck disable=SC2086
-! "$weft" tune inputs/fedavg-logistic.ini ${two/every=1/every=2} client.lr="log 0.01 .. 0.1" \
-    run.time_limit=1e-9 -o "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" report "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log" &&
+! call tune inputs/fedavg-logistic.ini ${two/every=1/every=2} client.lr="log 0.01 .. 0.1" \
+    run.time_limit=1e-9 -o "$tmp/two.h5" && call report "$tmp/two.h5" &&
     grep -q 'job 0 is checkpointed after 1 of 4 rounds' "$tmp/out" && grep -q '^last .*train_loss [0-9.]*' "$tmp/out"
 result $? "a single round is the last one, too"
 until_after 'after 0 jobs and 3 of 4 rounds' && grep -q '^last .*valid_error' "$tmp/out"
@@ -157,8 +156,7 @@ if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then
 else
     echo "ok $((count += 1)) - and drawn # SKIP no Python with h5py and matplotlib"
 fi
-"$weft" resume "$tmp/one.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
-result $? "it ends"
+check "it ends" call resume "$tmp/one.h5" run.time_limit=0
 [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/one.h5")" = "$(digest "$tmp/whole.h5")" ]
 result $? "with the digest of the whole one"
 

@@ -1,9 +1,9 @@
-#!/bin/sh
+#!/bin/bash
 # A rank that hangs is named, with what the others wait for; a rank that dies ends the run
 # at once; a delayed run has the same result. Prints TAP.
 . tests/tap.sh
 
-"$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+call pack synthetic federated=generated clients=100 -o "$tmp/fed.h5"
 cat >"$tmp/fed.ini" <<INI
 [run]
 data = $tmp/fed.h5
@@ -32,7 +32,7 @@ warned() # TEXT: waits for the warning; fails if the run ends before
 # A machine that is busy may hold up all ranks for as long: once of three times it must not be.
 for _ in 1 2 3; do
     rm -f "$tmp/alone.h5"
-    mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/alone.h5" >"$tmp/log" 2>&1 || break
+    on 2 tune "$tmp/fed.ini" -o "$tmp/alone.h5" || break
     ! grep -q 'no progress' "$tmp/log" && break
 done
 result $? "a run that is left alone is not warned of"
@@ -41,8 +41,7 @@ expected=$(digest "$tmp/alone.h5")
 for rank in 2 0; do
     launch 3 $rank "job 1 of" "$weft" tune "$tmp/fed.ini" -o "$tmp/held.h5"
     stalled="rank $rank says nothing: it is stopped, or its node is lost"
-    warned "$stalled"
-    result $? "rank $rank, which is stopped, is named"
+    check "rank $rank, which is stopped, is named" warned "$stalled"
     warned "$stalled" && kill -CONT "$(rank $rank)"
     wait $run
     result $? "the run goes on when the rank does"
@@ -51,8 +50,7 @@ for rank in 2 0; do
     result $? "each warning waits twice as long as the one before"
     test -n "$expected" && test "$(digest "$tmp/held.h5")" = "$expected"
     result $? "to the same digest"
-    test ! -e "$tmp/held.d"
-    result $? "and leaves no files"
+    check "and leaves no files" test ! -e "$tmp/held.d"
     rm -f "$tmp/held.h5"
 done
 
@@ -82,12 +80,9 @@ for rank in 0 1; do
     status=$?
     test $status != 0 && test $status != 124
     result $? "rank $rank dies, which ends all"
-    died $rank
-    result $? "which one line tells"
+    check "which one line tells" died $rank
 done
-"$weft" resume "$tmp/dies.h5" >"$tmp/log" 2>&1
-result $? "the run is resumed"
-test "$(digest "$tmp/dies.h5")" = "$expected"
-result $? "to the same digest"
+check "the run is resumed" call resume "$tmp/dies.h5"
+check "to the same digest" test "$(digest "$tmp/dies.h5")" = "$expected"
 
 echo "1..$count"

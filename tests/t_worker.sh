@@ -11,22 +11,17 @@ if [ -z "$python" ]; then
     exit
 fi
 cp inputs/clients.py "$tmp/clients.py"
-"$weft" pack synthetic images rows=200 clients=4 -o "$tmp/x.h5" >"$tmp/out" 2>"$tmp/log"
+call pack synthetic images rows=200 clients=4 -o "$tmp/x.h5"
 
 # tune RANKS FILE ARGUMENT...: the input on so many ranks into FILE.h5, with the worker $command.
 command="$python $tmp/clients.py"
 tune()
 {
-    ranks=$1 file=$tmp/$2.h5
-    shift 2
-    timeout "$net" mpirun -n "$ranks" "$weft" tune inputs/worker.ini "worker.run=$command" -o "$file" --force "$@" \
-        >"$tmp/out" 2>"$tmp/log"
+    on "$1" tune inputs/worker.ini "worker.run=$command" -o "$tmp/$2.h5" --force "${@:3}"
 }
 resume() # RANKS FILE ARGUMENT...
 {
-    ranks=$1 file=$tmp/$2.h5
-    shift 2
-    timeout "$net" mpirun -n "$ranks" "$weft" resume "$file" "$@" >"$tmp/out" 2>"$tmp/log"
+    on "$1" resume "$tmp/$2.h5" "${@:3}"
 }
 is_same() # FILE: it has the digest of the first run
 {
@@ -36,20 +31,14 @@ is_same() # FILE: it has the digest of the first run
 # ---- the same bits --------------------------------------------------------------------------
 
 for np in ${NP:-1 2 3}; do
-    tune "$np" r
-    result $? "$np ranks: a federation of a worker is tuned"
+    check "$np ranks: a federation of a worker is tuned" tune "$np" r
     : "${one:=$(digest "$tmp/r.h5")}"
-    is_same r
-    result $? "$np ranks: with one digest"
-    [ ! -e "$tmp/r.d" ]
-    result $? "$np ranks: nothing is left beside the run file"
-    none_left
-    result $? "$np ranks: no worker is left"
+    check "$np ranks: with one digest" is_same r
+    check "$np ranks: nothing is left beside the run file" [ ! -e "$tmp/r.d" ]
+    check "$np ranks: no worker is left" none_left
 done
-tune 3 r run.teams=2
-result $? "two teams of three ranks end"
-is_same r
-result $? "with the same digest"
+check "two teams of three ranks end" tune 3 r run.teams=2
+check "with the same digest" is_same r
 few="run.tuner=random space.configs=2 random.resource=4"
 # shellcheck disable=SC2086
 tune 1 r $few && two=$(digest "$tmp/r.h5") && tune 2 r $few run.time_limit=1e-9
@@ -59,8 +48,7 @@ for _ in $(seq 20); do
     resume 2 r run.time_limit=1e-9
     status=$?
 done
-[ $status = 0 ]
-result $? "a run that is stopped after every unit ends"
+check "a run that is stopped after every unit ends" [ $status = 0 ]
 [ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
 result $? "with the digest of one that is not"
 
@@ -81,43 +69,33 @@ exec(open("$tmp/clients.py").read())
 END
 command="$python $tmp/dies.py" tune 2 r
 result $? "a run whose workers are killed ends"
-is_same r
-result $? "with the same digest"
-grep -q 'was ended by signal 9.*; the turn is repeated' "$tmp/log"
-result $? "their kills are told"
+check "with the same digest" is_same r
+check "their kills are told" grep -q 'was ended by signal 9.*; the turn is repeated' "$tmp/log"
 command="$python $tmp/dies.py" tune 1 r worker.retries=0
 [ $? = 75 ] && grep -q '^weft: .*was ended by signal 9' "$tmp/log"
 result $? "without retries it stops with status 75"
-[ -d "$tmp/r.d" ]
-result $? "it keeps what it has"
-none_left
-result $? "no worker is left"
+check "it keeps what it has" [ -d "$tmp/r.d" ]
+check "no worker is left" none_left
 for _ in $(seq 40); do
     resume 1 r && break
 done
 [ -e "$tmp/r.h5" ]
 result $? "resumed again and again with a worker that dies at each 30th turn it ends"
-is_same r
-result $? "with the same digest"
+check "with the same digest" is_same r
 ! grep -q 'is missing' "$tmp/log"
 result $? "without a job that is repeated"
 command="$python $tmp/dies.py" tune 1 r worker.retries=0
-resume 1 r worker.run="$command"
-result $? "resumed with a worker that lives it ends"
-is_same r
-result $? "with the same digest"
+check "resumed with a worker that lives it ends" resume 1 r worker.run="$command"
+check "with the same digest" is_same r
 
 # A rank is killed.
 launch 2 0 'job 3 of' "$weft" tune inputs/worker.ini "worker.run=$command" -o "$tmp/r.h5" --force
 held "$(rank 0)" && programs >/dev/null && kill -9 "$(rank 0)"
 result $? "a rank is killed"
 wait $run
-none_left
-result $? "its worker dies with it"
-resume 3 r
-result $? "the run is resumed"
-is_same r
-result $? "to the same digest"
+check "its worker dies with it" none_left
+check "the run is resumed" resume 3 r
+check "to the same digest" is_same r
 
 # Every turn prints 1 MB; the 31st is the last.
 cat >"$tmp/prints.py" <<END
@@ -148,12 +126,11 @@ rm -rf "$tmp/p.d"
 
 doctor() # on two ranks
 {
-    timeout "$net" mpirun -n 2 "$weft" doctor inputs/worker.ini "worker.run=$command" >"$tmp/out" 2>"$tmp/log"
+    on 2 doctor inputs/worker.ini "worker.run=$command"
 }
 doctor && grep -q '^workers   3 turns, each done twice on 2 ranks: the same bits$' "$tmp/out"
 result $? "weft doctor finds that turns are repeated to the same bits"
-none_left
-result $? "it leaves no worker"
+check "it leaves no worker" none_left
 cat >"$tmp/counts.py" <<END
 import weft
 import numpy as np
@@ -173,7 +150,7 @@ command="$python $tmp/counts.py" tune 1 n && grep -q 'warning: a turn that worke
 result $? "so that its run warns that the digest is its own"
 ! grep -q 'other bits' "$tmp/log" || tune 1 n && ! grep -q 'other bits' "$tmp/log"
 result $? "which others do not"
-timeout "$net" "$weft" doctor inputs/flow.ini >"$tmp/out" 2>"$tmp/log"
+call doctor inputs/flow.ini
 [ $? = 2 ] && grep -q '^weft: no programs but weft do this run' "$tmp/log"
 result $? "a run without workers has nothing to try"
 
@@ -191,8 +168,7 @@ sed 's/^import weft$/import weft; told = weft.Server.do_describe; weft.Server.do
 conforms 23 "$python $tmp/single.py" "and where it gets one turn at a time"
 command="$python $tmp/single.py" tune 2 r
 result $? "its run ends"
-is_same r
-result $? "with the same digest"
+check "with the same digest" is_same r
 ${CC:-cc} -std=c99 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -Iinclude -o "$tmp/clients" inputs/clients.c -lm \
     >"$tmp/out" 2>"$tmp/log"
 result $? "a worker in C needs only the header"
@@ -231,7 +207,7 @@ if [ -z "$python" ]; then
 else
     tune 2 w run.test=yes fed.new_clients=0.2 device.availability=0.9 fed.test_clients=10 && grep -q '^test ' "$tmp/out"
     result $? "a test part is scored, with clients that are new, and devices that are away"
-    "$weft" export "$tmp/w.h5" -o "$tmp/winner.h5" >"$tmp/out" 2>"$tmp/log" && "$python" -c "
+    call export "$tmp/w.h5" -o "$tmp/winner.h5" && "$python" -c "
 import h5py
 run, winner = h5py.File('$tmp/w.h5'), h5py.File('$tmp/winner.h5')
 state = winner['winner/state']
@@ -240,7 +216,7 @@ assert abs(state['weight'][:]).max() > 0
 assert run['clients/name'][0].startswith(b'phone '), run['clients/name'][0]
 " >"$tmp/out" 2>"$tmp/log"
     result $? "the winner's weights are exported under the tensors' names, scores of clients under theirs"
-    "$weft" eval "$tmp/w.h5" "$tmp/x.h5" >"$tmp/out" 2>"$tmp/log"
+    call eval "$tmp/w.h5" "$tmp/x.h5"
     [ $? = 2 ] && grep -q '^weft: fed.model = worker: workers have the data' "$tmp/log"
     result $? "a winner is not scored on data that workers do not have"
 fi
@@ -252,8 +228,7 @@ else
     own="$python $tmp/own.py"
     command=$own tune 1 n && command=$own tune 3 r run.teams=2
     result $? "a worker has metrics of its own"
-    is_same n
-    result $? "which leave the digest as it is"
+    check "which leave the digest as it is" is_same n
     "$python" -c "
 import h5py
 one, three = (h5py.File('$tmp/%s.h5' % name)['metrics'] for name in 'nr')
@@ -351,30 +326,25 @@ END
 # bad MODE STATUS PATTERN STATEMENT ARGUMENT...: on two ranks; ends with one clear line.
 bad()
 {
-    mode=$1 wanted=$2 pattern=$3 statement=$4
-    shift 4
-    command="$python $tmp/bad.py $mode" tune 2 r "${@:-worker.retries=1}"
-    [ $? = "$wanted" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq "^weft: the worker of rank [01], .*($pattern)" "$tmp/log"
-    result $? "$statement"
-    none_left
-    result $? "no worker is left"
+    [ $# -gt 4 ] || set -- "$@" worker.retries=1
+    command="$python $tmp/bad.py $1" tune 2 r "${@:5}"
+    [ $? = "$2" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
+        grep -Eq "^weft: the worker of rank [01], .*($3)" "$tmp/log"
+    result $? "$4"
+    check "no worker is left" none_left
 }
 command="$python $tmp/bad.py stdout" tune 2 r
 result $? "a worker may print"
-is_same r
-result $? "which does not change the digest"
+check "which does not change the digest" is_same r
 command="$python $tmp/bad.py parts" tune 2 r
 result $? "counts of wrong answers may have a fraction"
-is_same r
-result $? "of which the whole part counts"
+check "of which the whole part counts" is_same r
 command="$python $tmp/bad.py nanweights" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
 result $? "weights that are not finite are of a client that diverged"
 command="$python $tmp/bad.py nanloss" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
 result $? "so is a loss that is no number"
 bad quits 75 'ended with status 9; its last lines in [^ ]*r.d/worker-[01]: .*memory is short [|] so I leave' "a worker's last lines are told"
-[ -s "$tmp/r.d/worker-0" ]
-result $? "and kept"
+check "and kept" [ -s "$tmp/r.d/worker-0" ]
 bad nan 4 'not JSON: .*NaN' "NaN in a message"
 bad few 4 '35 weights where 36 are expected' "too few weights"
 bad shape 4 'ValueError: weights: bias has shape \(3,\), expected \(4,\)' "a wrong shape"
@@ -390,10 +360,8 @@ bad hangs 75 'did not answer within worker.time_limit = 15 s' "a worker that han
 bad forks 75 'ended with status 0' "a worker that forks"
 bad raises 4 "has a bug in the turn of client [0-9]*: KeyError: 'no such client' \(bad.py:" "an exception is the worker's bug"
 command="$python $tmp/clients.py"
-resume 2 r worker.run="$command"
-result $? "a run is resumed with a worker that was mended"
-is_same r
-result $? "to the same digest"
+check "a run is resumed with a worker that was mended" resume 2 r worker.run="$command"
+check "to the same digest" is_same r
 bad differs 4 'describes other clients or weights than that of rank 0' "workers of two ranks that differ"
 
 sed 's/\[40\] \* CLIENTS, valid/[39] * CLIENTS, valid/' "$tmp/clients.py" >"$tmp/changed.py"
@@ -405,12 +373,9 @@ result $? "but not with one that has other clients"
 # refused PATTERN STATEMENT COMMAND ARGUMENT...: before the first job.
 refused()
 {
-    pattern=$1 statement=$2 command=$3
-    shift 3
-    tune 2 n "$@"
-    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log" &&
-        ! grep -q ' job [0-9]* of ' "$tmp/log"
-    result $? "$statement"
+    command=$3
+    tune 2 n "${@:4}"
+    refusal $? 2 "$1" "$2"
     [ ! -e "$tmp/n.d" ] && none_left
     result $? "which leaves nothing"
 }
@@ -450,9 +415,8 @@ given '{t[2]["fixed"] for t in turns} == {"x y"}' "and texts"
 given 'len({t[3]["lr"] for t in turns}) > 1 and {t[3]["batch"] for t in turns} <= {5, 10, 20} and turns[0][3]["epochs"] == 2' "options are the client's, too"
 refused 'parameters.depth.*section|fed.model' "parameters of weft's own networks" "$command" fed.model=linear parameters.depth=3
 command="$python $tmp/clients.py"
-"$weft" tune inputs/worker.ini "worker.run=$command" --plan >"$tmp/out" 2>"$tmp/log" && grep -q '^rounds *28$' "$tmp/out"
+call tune inputs/worker.ini "worker.run=$command" --plan && grep -q '^rounds *28$' "$tmp/out"
 result $? "a plan needs no run"
-none_left
-result $? "it leaves no worker"
+check "it leaves no worker" none_left
 
 echo "1..$count"

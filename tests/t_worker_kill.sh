@@ -16,7 +16,7 @@ RANDOM=$seed
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 cp tests/cnn.py "$tmp/cnn.py"
 packed=${PACKED:-$tmp/images.h5}
-"$weft" pack synthetic images rows=600 clients=20 -o "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
+call pack synthetic images rows=600 clients=20 -o "$tmp/images.h5"
 set -- inputs/worker.ini worker.run="$python $tmp/cnn.py $packed" worker.retries=9 run.tuner=asha run.mixing=fedex \
     run.checkpoint=0.5 space.configs=6 asha.reduction=2 asha.min_resource=2 asha.max_resource=8 client.lr="log 1e-3 .. 0.5" \
     client.momentum="0 .. 0.9" client.max_samples=20 fed.max_valid=5 fed.eval_clients=8 fed.select=pooled run.test=no
@@ -27,7 +27,7 @@ one=
 for np in ${NP:-1 2 3}; do
     teams=$(((np + 1) / 2))
     begin=$(date +%s)
-    timeout "$net" mpirun -n "$np" "$weft" tune "$@" run.teams=$teams -o "$tmp/u.h5" --force >"$tmp/out" 2>"$tmp/log"
+    on "$np" tune "$@" run.teams=$teams -o "$tmp/u.h5" --force
     result $? "$np ranks, teams: $teams: the search ends"
     : "${one:=$(digest "$tmp/u.h5")}"
     [ -n "$one" ] && [ "$(digest "$tmp/u.h5")" = "$one" ]
@@ -110,13 +110,9 @@ if [ -d "$tmp/r.d" ]; then
     grep -q 'resumed: [1-9]' "$tmp/log" && resumed=$((resumed + 1))
     settled
 fi
-[ $killed -ge "$kills" ]
-result $? "it was killed $killed times"
-[ $runs -ge 1 ]
-result $? "$runs runs came to their end"
-[ $equal = $runs ]
-result $? "$equal of $runs digests are that of an undisturbed run"
-[ $left = 0 ]
-result $? "no process outlives its run"
+check "it was killed $killed times" [ $killed -ge "$kills" ]
+check "$runs runs came to their end" [ $runs -ge 1 ]
+check "$equal of $runs digests are that of an undisturbed run" [ $equal = $runs ]
+check "no process outlives its run" [ $left = 0 ]
 echo "# $starts starts, $resumed of them with jobs that were done"
 echo "1..$count"

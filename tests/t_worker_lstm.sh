@@ -14,16 +14,15 @@ if [ -z "$python" ]; then
 fi
 packed=${PACKED:-$tmp/plays.h5} hidden=${HIDDEN:-16}
 plays >"$tmp/plays.txt"
-"$weft" pack shakespeare "$tmp/plays.txt" stride=5 length=20 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log"
+call pack shakespeare "$tmp/plays.txt" stride=5 length=20 -o "$tmp/plays.h5"
 sed '/^\[worker\]/,/^\[client\]/{/^run/d;/^\[worker\]/d}' inputs/worker.ini >"$tmp/own.ini"
 set -- run.tuner=random run.mixing=none space.configs=1 random.resource=20 client.lr=2 client.momentum="${MOMENTUM:-0}" \
     client.batch=10 client.epochs=1 client.max_samples="${MOST:-200}" fed.cohort=3 fed.score_both=yes fed.max_valid=16 \
     fed.eval_clients=-1 fed.select=pooled fed.test_clients=1
-timeout "$net" "$weft" tune "$tmp/own.ini" run.data="$packed" fed.model=lstm lstm.hidden="$hidden" fed.target=all \
-    -o "$tmp/o.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+call tune "$tmp/own.ini" run.data="$packed" fed.model=lstm lstm.hidden="$hidden" fed.target=all \
+    -o "$tmp/o.h5" "$@"
 result $? "weft trains its LSTM"
-timeout "$net" "$weft" tune inputs/worker.ini worker.run="$python tests/lstm.py $packed $hidden" -o "$tmp/w.h5" "$@" \
-    >"$tmp/out" 2>"$tmp/log"
+call tune inputs/worker.ini worker.run="$python tests/lstm.py $packed $hidden" -o "$tmp/w.h5" "$@"
 result $? "PyTorch trains it"
 # Rounding may turn a prediction whose two largest probabilities are equal.
 "$python" -c "

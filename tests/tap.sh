@@ -13,6 +13,11 @@ result() # STATUS STATEMENT
         failed=$count
     fi
 }
+check() # STATEMENT COMMAND...: that this succeeds
+{
+    "${@:2}"
+    result $? "$1"
+}
 digest() # [RUN.h5]: of that run, or of the one that was last reported in $tmp/out
 {
     if [ $# -gt 0 ]; then "$weft" report "$1" 2>>"$tmp/log"; else cat "$tmp/out"; fi |
@@ -32,6 +37,11 @@ find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty
         "$python" -c "import $1" 2>/dev/null && return
     done
     python=
+}
+need_python() # MODULES: the same; without one the test is left out
+{
+    find_python "$1"
+    [ -n "$python" ] || { echo "1..0 # SKIP no Python with $1" && exit; }
 }
 fork_python() # MODULES: from now on $python has them already; its output goes to files of its own, or pipes
 {
@@ -62,6 +72,23 @@ none_left() # none of these outlives its run
 # A command that takes this many seconds hangs: far more than any needs on a machine that is busy
 # with ten times as much.
 net=1800
+call() # ARGUMENT...: weft with these, with what it prints in $tmp/out and $tmp/log
+{
+    timeout "$net" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+on() # RANKS ARGUMENT...: the same by so many ranks
+{
+    timeout "$net" mpirun -n "$1" "$weft" "${@:2}" >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+# refusal STATUS WANTED PATTERN STATEMENT: a check that a command which ended with that status was
+# refused before any job: the status is one wanted, [1-9], and one line of weft matches.
+refusal()
+{
+    # shellcheck disable=SC2053
+    [[ $1 = $2 ]] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($3)" "$tmp/log" &&
+        ! grep -q ' job [0-9]* of ' "$tmp/log"
+    result $? "$4"
+}
 # With WEFT_HOLD=TEXT a run stops itself at the line of its log with TEXT, until it gets SIGCONT.
 held() # PROCESS: waits until it has; fails if it ends before
 {

@@ -89,6 +89,13 @@ static inline struct toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
     return toy;
 }
 
+static inline struct toy *five_clients(void)
+{
+    int64_t count[5][WEFT_NPART] = {
+        {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
+    return toy_new(5, count);
+}
+
 /* Of unlike sizes; some lack samples of a part. */
 static inline struct toy *forty_clients(void)
 {

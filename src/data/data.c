@@ -224,16 +224,14 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     if (st == WEFT_OK) st = weft_h5_read_long(&data.file, "/", "classes", classes);
     int lines = st == WEFT_OK && weft_h5_has(&data.file, "/line");
     for (int p = 0; p < WEFT_NPART; p++) {
-        int nd;
-        int64_t dims[WEFT_H5_DIMS] = {0};
+        rows[p] = 0;
         const char *name = data_name(&data, p, "label");
         if (lines) name = weft_arena_text(mem, "/line/%s", weft_part_name[p]);
         if (st == WEFT_OK && !weft_h5_has(&data.file, name))
             name = data_name(&data, p, "target");
         if (st == WEFT_OK && !weft_h5_has(&data.file, "/client") &&
             !weft_h5_has(&data.file, "/@owners") && weft_h5_has(&data.file, name))
-            st = weft_h5_shape(&data.file, name, &nd, dims);
-        rows[p] = dims[0];
+            st = weft_h5_length(&data.file, name, &rows[p]);
     }
     weft_h5_close(&data.file);
     return st;
@@ -299,12 +297,11 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
     for (int64_t i = 0; i <= rows->n && rising; i++) offset[i] -= start;
     if (!rising) return data_fail(data, ": %s does not rise", name);
     name = weft_token_name(data, weft_part_name[part], tok, "token");
-    int nd;
-    int64_t dims[4], n = offset[rows->n];
-    TRY(weft_h5_shape(&data->file, name, &nd, dims));
-    if (n > dims[0] - start)
+    int64_t all, n = offset[rows->n];
+    TRY(weft_h5_length(&data->file, name, &all));
+    if (n > all - start)
         return data_fail(data, ": %s has %lld tokens where %lld are expected", name,
-                         (long long)dims[0], (long long)(start + n));
+                         (long long)all, (long long)(start + n));
     const void *tokens;
     TRY(data_hold_rows(&data->file, name, WEFT_H5_U32, 1, start, n, &tokens));
     const uint32_t *token = tokens;

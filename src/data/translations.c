@@ -29,16 +29,14 @@ static weft_status open_pieces(weft_h5 *file, const char *group, const char *nam
                *merge = weft_arena_text(file->mem, "%s/merge", path);
     weft_vocab vocab = {.n = 0};
     weft_bpe *own = WEFT_NEW(file->mem, weft_bpe, 1);
-    int nd;
-    int64_t dims[WEFT_H5_DIMS];
+    void *merges;
+    int64_t n;
     TRY(weft_vocab_words(&vocab, file, path));
-    TRY(weft_h5_shape(file, merge, &nd, dims));
-    uint32_t *merges = WEFT_NEW(file->mem, uint32_t, 3 * dims[0]);
-    TRY(weft_h5_read_rows(file, merge, WEFT_H5_U32, 3, 0, dims[0], merges));
+    TRY(weft_h5_read_all(file, merge, WEFT_H5_U32, 3, &merges, &n));
     *own = (weft_bpe){.n = vocab.n,
                       .text = vocab.text,
                       .offset = vocab.offset,
-                      .merges = dims[0],
+                      .merges = n,
                       .merge = merges};
     *bpe = own;
     return weft_bpe_open(own, weft_arena_text(file->mem, "%s: %s", file->path, path),
@@ -58,16 +56,15 @@ static weft_status read_directions(weft_h5 *file, const char *group,
                                    weft_translations *translations)
 {
     const char *path = weft_arena_text(file->mem, "%s/direction", group);
-    int nd;
-    int64_t dims[WEFT_H5_DIMS];
-    TRY(weft_h5_shape(file, path, &nd, dims));
-    weft_direction *direction = WEFT_NEW(file->mem, weft_direction, dims[0]);
-    TRY(weft_h5_read_rows(file, path, WEFT_H5_I32, 2, 0, dims[0], direction));
-    for (int64_t i = 0; i < dims[0]; i++)
+    void *rows;
+    int64_t n;
+    TRY(weft_h5_read_all(file, path, WEFT_H5_I32, 2, &rows, &n));
+    weft_direction *direction = rows;
+    for (int64_t i = 0; i < n; i++)
         if (direction[i].source < 0 || direction[i].source >= translations->n ||
             direction[i].target < 0 || direction[i].target >= translations->n)
             return broken(file->path, path, "make");
-    translations->directions = translations->known_directions = dims[0];
+    translations->directions = translations->known_directions = n;
     translations->direction = direction;
     return WEFT_OK;
 }
@@ -263,10 +260,7 @@ static weft_status hold(weft_h5 *file, const char *group, const char *name,
                         weft_h5type type, const void **rows, int64_t *n)
 {
     const char *path = weft_arena_text(file->mem, "%s/%s", group, name);
-    int nd;
-    int64_t dims[WEFT_H5_DIMS];
-    TRY(weft_h5_shape(file, path, &nd, dims));
-    *n = dims[0];
+    TRY(weft_h5_length(file, path, n));
     return data_hold_rows(file, path, type, 1, 0, *n, rows);
 }
 

@@ -52,17 +52,14 @@ weft_status weft_vocab_words(weft_vocab *vocab, weft_h5 *file, const char *group
 {
     const char *text_path = weft_arena_text(file->mem, "%s/text", group);
     const char *offset_path = weft_arena_text(file->mem, "%s/text_offset", group);
-    int64_t bytes[WEFT_H5_DIMS], n[WEFT_H5_DIMS];
-    int nd;
-    TRY(weft_h5_shape(file, text_path, &nd, bytes));
-    TRY(weft_h5_shape(file, offset_path, &nd, n));
-    char *text = WEFT_NEW(file->mem, char, bytes[0]);
-    int64_t *offset = WEFT_NEW(file->mem, int64_t, n[0]);
-    TRY(weft_h5_read_rows(file, text_path, WEFT_H5_U8, 1, 0, bytes[0], text));
-    TRY(weft_h5_read_rows(file, offset_path, WEFT_H5_I64, 1, 0, n[0], offset));
-    int64_t words = n[0] - 1;
+    int64_t bytes, n;
+    void *text, *ends;
+    TRY(weft_h5_read_all(file, text_path, WEFT_H5_U8, 1, &text, &bytes));
+    TRY(weft_h5_read_all(file, offset_path, WEFT_H5_I64, 1, &ends, &n));
+    const int64_t *offset = ends;
+    int64_t words = n - 1;
     int sound = words >= 0 && (vocab->n == 0 || vocab->n == words) && offset[0] == 0 &&
-                offset[words] == bytes[0];
+                offset[words] == bytes;
     for (int64_t i = 0; i < words && sound; i++) sound = offset[i] <= offset[i + 1];
     if (!sound)
         return weft_fail(
@@ -92,14 +89,11 @@ const char *weft_token_name(weft_data *data, const char *group, int tok, const c
 weft_status weft_data_vocab(weft_data *data, weft_tokenizer tok)
 {
     const char *name = weft_token_name(data, "vocab", tok, "hash");
-    int nd;
-    int64_t dims[4];
-    TRY(weft_h5_shape(&data->file, name, &nd, dims));
-    int64_t n = dims[0];
-    uint64_t *hash = WEFT_NEW(data->mem, uint64_t, n),
-             *lower = WEFT_NEW(data->mem, uint64_t, n);
+    void *hash;
+    int64_t n;
+    TRY(weft_h5_read_all(&data->file, name, WEFT_H5_U64, 1, &hash, &n));
+    uint64_t *lower = WEFT_NEW(data->mem, uint64_t, n);
     uint8_t *stop = WEFT_NEW(data->mem, uint8_t, n);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_U64, 1, 0, n, hash));
     TRY(weft_h5_read_rows(&data->file, weft_token_name(data, "vocab", tok, "lower"),
                           WEFT_H5_U64, 1, 0, n, lower));
     TRY(weft_h5_read_rows(&data->file, weft_token_name(data, "vocab", tok, "stop"),

@@ -213,16 +213,14 @@ static weft_status print_tokens(weft_h5 *file)
     for (int p = 0; p < WEFT_NPART; p++) printf(" %10s", weft_part_name[p]);
     printf(" %10s\n", "distinct");
     for (int t = 0; t < WEFT_NTOK; t++) {
-        int64_t dims[WEFT_H5_DIMS], n[WEFT_NPART + 1];
-        int nd;
+        int64_t n[WEFT_NPART + 1];
         for (int p = 0; p <= WEFT_NPART; p++) {
             const char *set =
                 p < WEFT_NPART
                     ? weft_arena_text(file->mem, "/%s/%s/token", weft_part_name[p],
                                       weft_tok_name[t])
                     : weft_arena_text(file->mem, "/vocab/%s/hash", weft_tok_name[t]);
-            TRY(weft_h5_shape(file, set, &nd, dims));
-            n[p] = dims[0];
+            TRY(weft_h5_length(file, set, &n[p]));
         }
         printf("%-16s", weft_tok_name[t]);
         for (int p = 0; p <= WEFT_NPART; p++) printf(" %10lld", (long long)n[p]);
@@ -281,8 +279,7 @@ static weft_status print_targets(weft_h5 *file)
 {
     const char **name;
     const double *shift, *scale;
-    int64_t n, dims[WEFT_H5_DIMS];
-    int nd;
+    int64_t n;
     TRY(weft_h5_read_texts(file, "/class", &name, &n));
     TRY(weft_shifts_read(file, "/target", n, &shift, &scale));
     for (int64_t k = 0; shift && k < n; k++)
@@ -291,8 +288,8 @@ static weft_status print_targets(weft_h5 *file)
     printf("%-9s", "rows");
     for (int p = 0; p < WEFT_NPART; p++) {
         const char *set = weft_arena_text(file->mem, "/%s/target", weft_part_name[p]);
-        TRY(weft_h5_shape(file, set, &nd, dims));
-        printf("%s %lld %s", p > 0 ? "," : "", (long long)dims[0], weft_part_name[p]);
+        TRY(weft_h5_length(file, set, &n));
+        printf("%s %lld %s", p > 0 ? "," : "", (long long)n, weft_part_name[p]);
     }
     printf("\n");
     return WEFT_OK;

@@ -120,11 +120,8 @@ struct columns {
 static struct columns columns_open(weft_h5 *file, const char *group, const char *first)
 {
     struct columns columns = {.file = file, .group = group};
-    int nd;
-    int64_t dims[4] = {0};
-    columns.st =
-        weft_h5_shape(file, weft_arena_text(file->mem, "/%s/%s", group, first), &nd, dims);
-    columns.n = dims[0];
+    const char *path = weft_arena_text(file->mem, "/%s/%s", group, first);
+    columns.st = weft_h5_length(file, path, &columns.n);
     return columns;
 }
 
@@ -202,9 +199,7 @@ static weft_status read_objectives(weft_h5 *file, weft_jobs *jobs)
     jobs->excess = number(&columns, "excess");
     if (jobs->goals.objectives > 0) jobs->front = whole(&columns, "front");
     for (int i = 0; i < jobs->goals.n; i++) {
-        char *name = weft_arena_text(file->mem, "%s", jobs->goals.goal[i].name);
-        for (char *c = name; *c; c++)
-            if (*c == '/') *c = '.';
+        const char *name = weft_dataset_name("", jobs->goals.goal[i].name, file->mem);
         jobs->goal[i] = number(&columns, name);
     }
     return columns.st;

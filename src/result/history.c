@@ -322,13 +322,12 @@ static double *column_of(struct metrics *metrics, const char *name, int64_t jobs
     return value;
 }
 
-/* Name of the dataset, with slashes replaced, which HDF5 takes as separators of groups. */
-static const char *dataset_name(const char *text, size_t n, weft_arena *mem)
+const char *weft_dataset_name(const char *group, const char *name, weft_arena *mem)
 {
-    char *name = weft_arena_text(mem, "%.*s", (int)n, text);
-    for (char *c = name; *c; c++)
+    char *path = weft_arena_text(mem, "%s%s", group, name);
+    for (char *c = path + strlen(group); *c; c++)
         if (*c == '/') *c = '.';
-    return name;
+    return path;
 }
 
 /* Writes /metrics, one dataset for each name in the notes of results, if there are notes.
@@ -340,8 +339,9 @@ static weft_status put_metrics(weft_h5 *file, const weft_history *history)
     for (int64_t i = 0; i < history->n; i++)
         for (const char *at = history->record[i].res.note; at && *at;) {
             size_t name = strcspn(at, "="), word = strcspn(at, " ");
-            double *to = column_of(metrics, dataset_name(at, name, file->mem), history->n,
-                                   file->mem);
+            const char *text = weft_arena_text(file->mem, "%.*s", (int)name, at);
+            double *to = column_of(metrics, weft_dataset_name("", text, file->mem),
+                                   history->n, file->mem);
             if (to && name < word) to[i] = strtod(at + name + 1, NULL);
             at += word + strspn(at + word, " ");
         }
@@ -463,14 +463,12 @@ static weft_status put_objectives(weft_h5 *file, const weft_history *history)
     double *x = WEFT_NEW(file->mem, double, n);
     int64_t *front = WEFT_NEW(file->mem, int64_t, n);
     for (int g = 0; g < goals->n; g++) {
-        const char *name = goals->goal[g].name;
         for (int64_t i = 0; i < n; i++) {
             const weft_aims *aims = &history->record[i].res.aims;
             x[i] = g < aims->n ? goals->goal[g].sign * aims->x[g] : NAN;
         }
         TRY(weft_h5_put(file,
-                        weft_arena_text(file->mem, "/objectives/%s",
-                                        dataset_name(name, strlen(name), file->mem)),
+                        weft_dataset_name("/objectives/", goals->goal[g].name, file->mem),
                         WEFT_H5_F64, 1, &n, x, 0,
                         "of the trial after the job, in the rows of /events", "its own"));
     }

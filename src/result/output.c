@@ -279,15 +279,6 @@ weft_status weft_run_write(const char *path, const weft_outcome *outcome)
 
 /* ---- reading what a run may be given more with ---- */
 
-static weft_status length_of(weft_h5 *file, const char *path, int64_t *n)
-{
-    int nd;
-    int64_t dims[4] = {0};
-    TRY(weft_h5_shape(file, path, &nd, dims));
-    *n = dims[0];
-    return WEFT_OK;
-}
-
 static weft_status other_version(const weft_h5 *file)
 {
     return weft_fail(WEFT_EFILE,
@@ -298,9 +289,8 @@ static weft_status other_version(const weft_h5 *file)
 static weft_status read_record(weft_more *more, weft_h5 *file)
 {
     int64_t n, job;
-    TRY(length_of(file, record_path, &n));
-    char *packed = WEFT_NEW(file->mem, char, n);
-    TRY(weft_h5_read_rows(file, record_path, WEFT_H5_U8, 1, 0, n, packed));
+    void *packed;
+    TRY(weft_h5_read_all(file, record_path, WEFT_H5_U8, 1, &packed, &n));
     if (weft_job_record_is(packed, (size_t)n, &job) &&
         weft_job_record_read(&more->record, packed, file->mem))
         return WEFT_OK;
@@ -316,13 +306,12 @@ static weft_status read_jobs(weft_more *more, int64_t won, weft_h5 *file)
     more->best = strtoull(best, NULL, 16);
     TRY(weft_h5_read_long(file, "/more", "format", &format));
     if (format != WEFT_RECORD_FORMAT) return other_version(file);
-    TRY(length_of(file, bytes_path, &more->n));
-    TRY(length_of(file, jobs_path, &all));
-    char *jobs = WEFT_NEW(file->mem, char, all);
-    more->bytes = WEFT_NEW(file->mem, int64_t, more->n);
+    void *packed, *bytes;
+    TRY(weft_h5_read_all(file, jobs_path, WEFT_H5_U8, 1, &packed, &all));
+    TRY(weft_h5_read_all(file, bytes_path, WEFT_H5_I64, 1, &bytes, &more->n));
+    const char *jobs = packed;
+    more->bytes = bytes;
     more->packed = WEFT_NEW(file->mem, const void *, more->n);
-    TRY(weft_h5_read_rows(file, jobs_path, WEFT_H5_U8, 1, 0, all, jobs));
-    TRY(weft_h5_read_rows(file, bytes_path, WEFT_H5_I64, 1, 0, more->n, more->bytes));
     for (int64_t i = 0; i < more->n; at += more->bytes[i++]) {
         int64_t job, n = more->bytes[i];
         int whole = n > 0 && n <= all - at &&
@@ -340,8 +329,8 @@ static weft_status read_state(weft_more *more, const weft_winner *winner, weft_h
 {
     int64_t known = weft_tensors_size(winner->ntensor, winner->tensor), rest, naux;
     if (!weft_h5_has(file, x_path)) return WEFT_OK; /* the winner was trained once more */
-    TRY(length_of(file, x_path, &rest));
-    TRY(length_of(file, aux_path, &naux));
+    TRY(weft_h5_length(file, x_path, &rest));
+    TRY(weft_h5_length(file, aux_path, &naux));
     more->state = (weft_state){.nx = known + rest, .naux = naux};
     more->state.x = WEFT_NEW(file->mem, real, known + rest);
     more->state.aux = WEFT_NEW(file->mem, double, naux);

@@ -65,6 +65,9 @@ typedef struct weft_history {
 
 /* Writes the tables of the jobs. */
 WEFT_CHECKED weft_status weft_history_put(weft_h5 *file, const weft_history *history);
+/* The dataset of a group, "" or "/metrics/", that has numbers under a name of their own:
+ * HDF5 takes slashes as separators, and dots stand in their place. */
+const char *weft_dataset_name(const char *group, const char *name, weft_arena *mem);
 
 /* Sums up the starts among the times time[n], in their order; history->starts is not read.
  */

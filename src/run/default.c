@@ -174,12 +174,11 @@ static void plan_table(struct plan *plan)
 
 static weft_status plan_texts(struct plan *plan, weft_data *data)
 {
-    int64_t dims[WEFT_H5_DIMS];
-    int nd;
+    int64_t n;
     const char *set = weft_arena_text(plan->mem, "/%s/%s/token", weft_part_name[WEFT_TRAIN],
                                       weft_tok_name[WEFT_TOK_SPLIT]);
-    TRY(weft_h5_shape(&data->file, set, &nd, dims));
-    double words = (double)dims[0]; /* of the training documents */
+    TRY(weft_h5_length(&data->file, set, &n));
+    double words = (double)n; /* of the training documents */
     note(plan, "words", words, weft_arena_text(plan->mem, "%.3g", words));
     note_count(plan, "bins", words > SHORT ? 24 : 22);
     write_plan(plan, "texts");

@@ -304,23 +304,13 @@ static weft_status find_configs(struct older *older, const int64_t *k, int64_t *
     return WEFT_OK;
 }
 
-static weft_status count_rows(struct older *older, const char *name, int64_t *n)
-{
-    int64_t dims[WEFT_H5_DIMS];
-    int nd;
-    TRY(weft_h5_shape(&older->file, name, &nd, dims));
-    *n = nd > 0 ? dims[0] : 0;
-    return WEFT_OK;
-}
-
 /* What of this run's objectives and limits the older one measured. */
 static weft_status read_goals(const struct prior *prior, struct older *older)
 {
     const weft_goals *goals = &prior->run->goals;
     for (int g = 0; g < goals->n; g++) {
-        char *name = weft_arena_text(prior->mem, "/objectives/%s", goals->goal[g].name);
-        for (char *c = name + strlen("/objectives/"); *c; c++)
-            if (*c == '/') *c = '.';
+        const char *name =
+            weft_dataset_name("/objectives/", goals->goal[g].name, prior->mem);
         if (weft_h5_has(&older->file, name))
             TRY(read_real(older, name, older->n, &older->goal[g]));
         else if (goals->objectives > 0 && g > 0)
@@ -495,9 +485,9 @@ static weft_status read_open(struct prior *prior, struct older *older)
     TRY(weft_conf_text(&older->conf, prior->path, config));
     TRY(check_losses(prior, older));
     TRY(compare_data(prior, older));
-    TRY(count_rows(older, "/events/job", &older->n));
-    TRY(count_rows(older, "/arms/job", &older->narm));
-    TRY(count_rows(older, "/configs/id", &older->nconf));
+    TRY(weft_h5_length(&older->file, "/events/job", &older->n));
+    TRY(weft_h5_length(&older->file, "/arms/job", &older->narm));
+    TRY(weft_h5_length(&older->file, "/configs/id", &older->nconf));
     TRY(read_configs(prior, older));
     TRY(read_jobs(prior, older));
     return put_all(prior, older);

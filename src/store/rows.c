@@ -391,6 +391,23 @@ weft_status weft_h5_shape(weft_h5 *file, const char *name, int *nd, int64_t *dim
     return WEFT_OK;
 }
 
+weft_status weft_h5_length(weft_h5 *file, const char *name, int64_t *n)
+{
+    int nd;
+    int64_t dims[WEFT_H5_DIMS];
+    TRY(weft_h5_shape(file, name, &nd, dims));
+    *n = dims[0];
+    return WEFT_OK;
+}
+
+weft_status weft_h5_read_all(weft_h5 *file, const char *name, weft_h5type type,
+                             int64_t width, void **rows, int64_t *n)
+{
+    TRY(weft_h5_length(file, name, n));
+    *rows = weft_arena_alloc(file->mem, (size_t)(*n * width), weft_h5_size(type));
+    return weft_h5_read_rows(file, name, type, width, 0, *n, *rows);
+}
+
 /* ---- texts ---- */
 
 weft_status weft_h5_set_text(const weft_h5set *set, int64_t row, const char **text,

@@ -94,6 +94,8 @@ WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *file, const char *name,
  * EFILE. */
 WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *file, const char *name, int *nd,
                                        int64_t *dims);
+/* Writes the number of its rows, 1 of a dataset without dimensions, to *n. EFILE. */
+WEFT_CHECKED weft_status weft_h5_length(weft_h5 *file, const char *name, int64_t *n);
 /* 1 if there is such a dataset, group or attribute "/group@attr", or if a soft or external
  * link is on the way to it, which all functions that read refuse. */
 int weft_h5_has(weft_h5 *file, const char *name);
@@ -102,6 +104,9 @@ int weft_h5_has(weft_h5 *file, const char *name);
 WEFT_CHECKED weft_status weft_h5_read_rows(weft_h5 *file, const char *name,
                                            weft_h5type type, int64_t width, int64_t first,
                                            int64_t count, void *data);
+/* All its rows, *n of them, owned by file->mem. */
+WEFT_CHECKED weft_status weft_h5_read_all(weft_h5 *file, const char *name, weft_h5type type,
+                                          int64_t width, void **rows, int64_t *n);
 /* Reads a list of texts, owned by file->mem; *n of them. */
 WEFT_CHECKED weft_status weft_h5_read_texts(weft_h5 *file, const char *name,
                                             const char ***text, int64_t *n);
