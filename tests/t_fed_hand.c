@@ -7,7 +7,7 @@
 enum { N = 5, K = 2, BEFORE = 0, AFTER = 1 };
 
 /* Validation parts are powers of two: a sum of predictions tells whose they are. */
-static struct toy *five_clients(int64_t first)
+static struct toy *five_from(int64_t first)
 {
     int64_t count[N][WEFT_NPART] = {
         {first, 1, 3}, {3, 2, 1}, {11, 4, 4}, {30, 8, 8}, {8, 16, 8}};
@@ -78,7 +78,7 @@ static struct stand *pooling(struct toy *toy, const char *score, const char *wei
 static void test_pooled(const char *score, const char *weights)
 {
     enum { ROUNDS = 7, POOL = 3 };
-    struct toy *toy = five_clients(20);
+    struct toy *toy = five_from(20);
     struct stand *stand = pooling(toy, score, weights);
     struct sums pooled[2] = {0}, all = {0};
     for (int r = 0; r < ROUNDS; r++) {
@@ -234,7 +234,7 @@ static void test_pieces(double dropout)
 
 static void test_plain(void)
 {
-    struct toy *toy = five_clients(0);
+    struct toy *toy = five_from(0);
     const struct stand *stand = trained(
         toy, "[fed]\ncohort = 5\naverage = plain\n[client]\nlr = 0.5\nbatch = 50\n", 1, 1);
     double mean[W] = {0};
@@ -315,7 +315,7 @@ static void move(const struct toy *toy, const weft_mix_update *rule, int by_loss
 static void test_mixture(const char *score, int diff)
 {
     enum { ROUNDS = 4 };
-    struct toy *toy = five_clients(20);
+    struct toy *toy = five_from(20);
     struct stand *stand = standing(toy,
                                    printed("[fed]\ncohort = 5\nscore = %s\n"
                                            "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
@@ -351,7 +351,7 @@ static void test_mixture(const char *score, int diff)
 
 static void test_columns(void)
 {
-    struct toy *toy = five_clients(20);
+    struct toy *toy = five_from(20);
     struct stand *stand =
         standing(toy,
                  "[fed]\ncohort = 5\neval_clients = 0\neval_every = 2\n"
@@ -387,7 +387,7 @@ static void test_cost(void)
     enum { ROUNDS = 7, COHORT = 3 };
     static const double epochs[K] = {1, 3};
     double mean = (20 + 3 + 11 + 30 + 8) / 5.0, valid = 31 / 5.0, each = 4 * C * D;
-    struct toy *toy = five_clients(20);
+    struct toy *toy = five_from(20);
     for (int both = 0; both < 2; both++) {
         struct stand *stand = standing(toy,
                                        printed("[fed]\ncohort = 3\nscore_both = %s\n"
