@@ -97,29 +97,35 @@ check "its worker dies with it" none_left
 check "the run is resumed" resume 3 r
 check "to the same digest" is_same r
 
-# Every turn prints 1 MB; the 31st is the last.
+# Every turn prints 1 MB, and the 31st, the last, 5 and, after a while, 5 more.
 cat >"$tmp/prints.py" <<END
-import sys
+import os, sys, time
 turns = 0
 import weft
 first = weft.Turn.answer
 def answer(self, **more):
     global turns
     turns += 1
-    for i in range(10 ** 4): print("line %5d of turn %2d " % (i, turns) + 78 * "x")
-    if turns == 31: sys.stdout.flush(); sys.exit(3)
+    for i in range(10 ** 5 if turns == 31 else 10 ** 4):
+        print("line %5d of turn %2d " % (i, turns) + 78 * "x")
+        if i == 5 * 10 ** 4: sys.stdout.flush(); time.sleep(1)
+    if turns == 31:
+        sys.stdout.flush()
+        open("$tmp/size", "w").write(str(os.fstat(1).st_size))
+        sys.exit(3)
     return first(self, **more)
 weft.Turn.answer = answer
 exec(open("$tmp/clients.py").read())
 END
 command="$python $tmp/prints.py" tune 1 p worker.retries=0
-[ $? = 75 ] && grep -q 'ended with status 3.*line  9999 of turn 31' "$tmp/log"
-result $? "a worker prints 31 MB, and ends"
+[ $? = 75 ] && grep -q 'ended with status 3.*line 99999 of turn 31' "$tmp/log"
+result $? "a worker prints 40 MB, and ends"
 size=$(stat -c %s "$tmp/p.d/worker-0") && [ "$size" -gt 2000000 ] && [ "$size" -le 4194304 ] &&
-    tail -n 1 "$tmp/p.d/worker-0" | grep -q '^line  9999 of turn 31 '
+    tail -n 1 "$tmp/p.d/worker-0" | grep -q '^line 99999 of turn 31 '
 result $? "of which the last 2 to 4 MB are kept"
-! grep -vq '^line [0-9 ]* of turn [0-9 ]* x*$' "$tmp/p.d/worker-0"
+! grep -vq '^line [0-9 ]* of turn [0-9 ]* x\{78\}$' "$tmp/p.d/worker-0"
 result $? "in whole lines"
+check "none is cut while it prints" [ "$(cat "$tmp/size")" -gt 10000000 ]
 rm -rf "$tmp/p.d"
 
 # ---- functions of the turn ------------------------------------------------------------------

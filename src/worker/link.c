@@ -27,6 +27,7 @@
 #define LAST_LINES    4
 #define SHOWN         400              /* characters of them */
 #define MOST_LOG      ((off_t)1 << 22) /* bytes of a log; of a longer one half as many stay */
+#define MOST_PRINTED  ((off_t)1 << 26) /* the same while a worker is waited for */
 
 struct weft_link {
     weft_link_plan plan;
@@ -187,12 +188,12 @@ int weft_link_keeps_pace(const weft_link *link)
     return lseek(link->log, 0, SEEK_END) <= MOST_LOG;
 }
 
-/* Leaves the last lines of a log that is too long. What is printed meanwhile may be lost.
- */
-static void bound_log(weft_link *link)
+/* Leaves the last lines of a log that is longer than this. What is printed meanwhile may be
+ * lost or stand before them. */
+static void bound_log(weft_link *link, off_t most)
 {
     off_t end = lseek(link->log, 0, SEEK_END), stay = MOST_LOG / 2;
-    if (end <= MOST_LOG) return;
+    if (end <= most) return;
     WEFT_SCRATCH(tmp);
     char *text = WEFT_NEW(tmp, char, stay);
     ssize_t n = pread(link->log, text, (size_t)stay, end - stay);
@@ -313,7 +314,7 @@ static weft_status ended(weft_link *link)
     const char *half = link->have > link->taken ? " in the middle of a message" : "";
     if (!link->process.ended)
         return weft_link_fail(link, WEFT_EWORKER, "closed its socket%s", half);
-    bound_log(link);
+    bound_log(link, MOST_LOG);
     int code = WEXITSTATUS(status), added = 128; /* by a shell to the number of a signal */
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : code > added ? code - added : 0;
     if (number > 0)
@@ -346,7 +347,7 @@ static weft_status await(weft_link *link, short events, double begun)
         struct pollfd watched[] = {{.fd = link->socket, .events = events},
                                    {.fd = link->process.link, .events = POLLIN}};
         int n = poll(watched, 2, (int)ceil(1e3 * wait));
-        if (n == 0) bound_log(link);
+        if (n == 0) bound_log(link, MOST_PRINTED);
         if (n > 0 && watched[0].revents) return WEFT_OK;
         if (n > 0 && watched[1].revents) return ended(link);
         if (link->plan.leaves && link->plan.leaves(link->plan.of)) {
@@ -385,7 +386,7 @@ weft_status weft_link_send(weft_link *link, const char *text, size_t n)
 {
     if (link->asked == 0 && link->have > link->taken)
         return weft_link_fail(link, WEFT_EDATA, "sent a line that nobody asked for");
-    if (link->asked++ == 0) bound_log(link);
+    if (link->asked++ == 0) bound_log(link, MOST_LOG);
     return put(link, text, n, weft_now());
 }
 
