@@ -56,7 +56,7 @@ for ini in inputs/*.ini; do
             -o "$tmp/run.h5" >"$tmp/log" 2>&1 </dev/null
         result $? "$ini runs on ${kind:-no data}: $small"
         check "and is reported" call report "$tmp/run.h5"
-        line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(sed -n "s/^digest *//p" "$tmp/log")")
+        line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(digest)")
         [ -z "${RECORD:-}" ] || echo "$line" >>"$RECORD"
         grep -qxF "$line" tests/gold/arithmetic.tsv
         result $? "with the arithmetic that is recorded: $line"
