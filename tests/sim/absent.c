@@ -115,9 +115,12 @@ ABSENT(weft_h5_sound, UNUSED const weft_h5 *f)
 ABSENT(weft_h5_verify, UNUSED weft_h5 *f)
 ABSENT(weft_h5_shape, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED int *nd,
        UNUSED int64_t *dims)
+ABSENT(weft_h5_length, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED int64_t *n)
 ABSENT(weft_h5_read_rows, UNUSED weft_h5 *f, UNUSED const char *name,
        UNUSED weft_h5type type, UNUSED int64_t width, UNUSED int64_t first,
        UNUSED int64_t count, UNUSED void *data)
+ABSENT(weft_h5_read_all, UNUSED weft_h5 *f, UNUSED const char *name,
+       UNUSED weft_h5type type, UNUSED int64_t width, UNUSED void **rows, UNUSED int64_t *n)
 ABSENT(weft_h5_map_part, UNUSED weft_h5 *f, UNUSED const char *name,
        UNUSED weft_h5type type, UNUSED int64_t first, UNUSED int64_t n,
        UNUSED const void **rows)
