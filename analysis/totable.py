@@ -3,10 +3,10 @@
 
 usage: analysis/totable.py FILE [--seconds] | weft pack dense - label=NAME -o F.h5
 
-An index is the first columns, unless it only numbers the rows. Categories are written as their texts, gaps as empty cells, times as ISO texts or, by --seconds,
-as seconds since 1970; columns of bool as 0 and 1. What was done is said on standard error.
-A table of numbers alone is read faster as HDF5, which analysis/toh5.py writes. A pickle runs what
-is in it: open only your own.
+An index is the first columns, unless it only numbers the rows. Categories are written as their
+texts, gaps as empty cells, times as ISO texts or, by --seconds, as seconds since 1970; columns of
+bool as 0 and 1. What was done is said on standard error. A table of numbers alone is read faster
+as HDF5, which analysis/toh5.py writes. A pickle runs what is in it: open only your own.
 """
 import argparse
 import os

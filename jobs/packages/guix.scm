@@ -76,7 +76,7 @@ Cflags: -I~a/include\nLibs: -L~a/lib -lhdf5\n" hdf5 hdf5)))
    (local-file "../../build/weft-0.1.0.tar.gz"))
   (build-system gnu-build-system)
   (arguments
-   (list #:tests? #f                    ;`make check` takes half an hour
+   (list #:tests? #f                    ;`make check` takes twenty minutes
          #:make-flags
          #~(list (string-append "CC=" #$(cc-for-target))
                  (string-append "PREFIX=" #$output))

@@ -250,12 +250,11 @@ static const char *date_text(const weft_column *column, weft_arena *tmp)
 const char *weft_column_show(const weft_column *column, double x, weft_arena *mem)
 {
     char *text = WEFT_NEW(mem, char, WEFT_CSV_NUMBER);
+    if (column->kind != WEFT_COLUMN_DATE) return weft_csv_number(x, text);
     weft_date_order order = strncmp(column->written, "time", 4) == 0   ? WEFT_DATE_TIME
                             : strncmp(column->written, "span", 4) == 0 ? WEFT_DATE_SPAN
                                                                        : WEFT_DATE_YMD;
-    if (column->kind == WEFT_COLUMN_DATE)
-        return weft_date_text(x, weft_column_zone(column), order, text, WEFT_CSV_NUMBER);
-    return weft_csv_number(x, text);
+    return weft_date_text(x, weft_column_zone(column), order, text, WEFT_CSV_NUMBER);
 }
 
 static void print_column(const weft_column *column, weft_arena *tmp)

@@ -364,6 +364,8 @@ WEFT_CHECKED weft_status weft_dense_arrays_open(const weft_dense_named *named,
                                                 const char *const path[WEFT_NPART],
                                                 int scored, weft_dense_rows *rows,
                                                 weft_pack *pack);
+/* The file of the training rows. */
+const char *weft_dense_arrays_path(const weft_dense_arrays *arrays);
 void weft_dense_arrays_close(weft_dense_arrays *arrays);
 /* Reads the labels, and all cells of a table, of the arrays that are open. EDATA naming
  * array, row and column. */

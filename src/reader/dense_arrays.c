@@ -75,9 +75,11 @@ static const char *find_array(const struct contents *file, const char *const *na
 static weft_status not_found(const struct contents *file, const char *option,
                              const char *what)
 {
+    static const char frame[] =
+        "; of a frame of pandas, read_hdf(F).to_csv() makes a table";
     static const char *const known[][2] = {
-        {"block0_values", "; of a frame of pandas, read_hdf(F).to_csv() makes a table"},
-        {"_i_table/", "; of a frame of pandas, read_hdf(F).to_csv() makes a table"},
+        {"block0_values", frame},
+        {"_i_table/", frame},
         {"/indptr", "; of a sparse matrix, write X.toarray()"}};
     const char *all = "", *remedy = "";
     enum { MOST = 8, KNOWN = sizeof known / sizeof *known };
@@ -308,6 +310,11 @@ weft_status weft_dense_arrays_open(const weft_dense_named *named,
     rows->room = arrays->first[arrays->n];
     tell_arrays(rows);
     return WEFT_OK;
+}
+
+const char *weft_dense_arrays_path(const weft_dense_arrays *arrays)
+{
+    return arrays->x[0].path;
 }
 
 void weft_dense_arrays_close(weft_dense_arrays *arrays)

@@ -57,8 +57,7 @@ static void note_number(struct seen *seen, double x, weft_arena *tmp)
 /* The file, also where the labels are an array of it. */
 static const char *source_of(const weft_dense_rows *rows)
 {
-    const char *of = rows->arrays ? strstr(rows->labels.path, " of ") : NULL;
-    return of ? of + strlen(" of ") : rows->labels.path;
+    return rows->arrays ? weft_dense_arrays_path(rows->arrays) : rows->labels.path;
 }
 
 static void tell_rising(const weft_dense_rows *rows, const weft_column *column)
