@@ -54,6 +54,7 @@ for seed in ${SEEDS:-1 2 3}; do
         method pbt "$seed" "$@" $population "${wide[@]}" $last
         method fedex-sha "$seed" "$@" $halving run.mixing=fedex fedex.k=9 "${wide[@]}" $last
         method fedex-pbt "$seed" "$@" $population run.mixing=fedex fedex.k=9 "${wide[@]}" $last
+        method fedpop "$seed" "$@" $population run.mixing=fedpop "${wide[@]}" $last
         method fedex "$seed" "$@" run.tuner=random space.configs=1 random.resource="$all" \
             run.mixing=fedex fedex.k=9 "${wide[@]}" $last
         method one-last "$seed" "$@" $one server.average=none

@@ -80,7 +80,7 @@ static inline uint64_t job_hash(const weft_job *job)
     return weft_job_hash(&own);
 }
 
-enum { MAX_IDS = 100000 };
+enum { MAX_IDS = 1 << 17 };
 
 typedef struct trial_log {
     double own[MAX_DIM]; /* its configuration, where it has one */
@@ -90,9 +90,10 @@ typedef struct trial_log {
 /* What the search has said so far. */
 struct past {
     struct checker checked;
-    trial_log *trial; /* [trials] */
-    int *eliminated;  /* [id] */
-    uint64_t *conf;   /* [id] hash of the configuration it stands for; 0: not seen */
+    trial_log *trial;             /* [trials] */
+    int64_t *id;                  /* [MAX_IDS] at its place: a number + 1; 0: none */
+    int *eliminated;              /* [MAX_IDS] */
+    uint64_t *conf;               /* [MAX_IDS] hash of what it stands for; 0: not seen */
     weft_eligibility eligibility; /* of the first job */
 };
 
@@ -101,20 +102,30 @@ static inline struct past past_new(const test_search *search, int64_t max_jobs)
     const weft_search *s = &search->search;
     struct past past = {.checked = checker_new(s->tuner->shared, max_jobs, mem),
                         .trial = WEFT_NEW(mem, trial_log, max_jobs),
+                        .id = WEFT_NEW(mem, int64_t, MAX_IDS),
                         .eliminated = WEFT_NEW(mem, int, MAX_IDS),
                         .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
     if (s->tuner->extent) s->tuner->extent(s->tuner_self, &past.checked.extent);
     return past;
 }
 
+/* The place of the number of a configuration; numbers may have gaps. */
+static inline int place_of(struct past *past, int64_t id)
+{
+    int at = (int)((uint64_t)id * 2654435761u % MAX_IDS);
+    while (past->id[at] && past->id[at] != id + 1) at = (at + 1) % MAX_IDS;
+    past->id[at] = id + 1;
+    return at;
+}
+
 /* Inside the space; an id is one configuration all along. */
-static inline int conf_is_sound(const double *conf, int64_t id, const weft_space *space,
+static inline int conf_is_sound(const double *conf, int place, const weft_space *space,
                                 struct past *past)
 {
     size_t bytes = (size_t)space->dim * sizeof *conf;
     uint64_t mark = weft_hash(conf, bytes, 1);
-    int good = past->conf[id] == 0 || past->conf[id] == mark;
-    past->conf[id] = mark;
+    int good = past->conf[place] == 0 || past->conf[place] == mark;
+    past->conf[place] = mark;
     for (int a = 0; a < space->dim; a++)
         good &= conf[a] >= space->axis[a].lo &&
                 (space->axis[a].nvalue || conf[a] <= space->axis[a].hi);
@@ -161,7 +172,7 @@ static inline int conf_is_own(const weft_job *job, int i, const test_search *sea
         memcpy(own, past->trial[job->trial].own, sizeof own);
     else
         weft_space_config(space, job->mix.id[i], own);
-    int good = !around || job->mix.id[i] == job->trial * job->mix.k + i;
+    int good = !around || job->mix.id[i] % job->mix.k == i;
     for (int a = 0; a < space->dim; a++)
         if (!around || space->axis[a].opt->role != WEFT_PER_SAMPLE)
             good &= conf[a] == own[a];
@@ -201,16 +212,15 @@ static inline int mix_is_sound(const weft_job *job, const test_search *search,
     int moves = search->search.mixing->moves;
     int good = mix->dim == search->space->dim && moves == (job->update.schedule != 0);
     for (int i = 0; i < mix->k; i++) {
-        int64_t id = mix->id[i];
-        good &= id >= 0 && id < MAX_IDS;
-        if (!good) return 0;
-        good &= conf_is_sound(mix->conf + (size_t)i * (size_t)mix->dim, id, search->space,
+        if (mix->id[i] < 0) return 0;
+        int at = place_of(past, mix->id[i]);
+        good &= conf_is_sound(mix->conf + (size_t)i * (size_t)mix->dim, at, search->space,
                               past);
         good &= conf_is_own(job, i, search, past);
         if (!(mix->logp[i] > -INFINITY))
-            past->eliminated[id] = 1;
+            past->eliminated[at] = 1;
         else
-            good &= !past->eliminated[id];
+            good &= !past->eliminated[at];
     }
     return good && mix_goes_on(job, &past->trial[job->trial]) && blocks_sum_to_one(mix);
 }

@@ -218,6 +218,99 @@ static void test_told(const weft_mixing *m)
        "whose place another one takes");
 }
 
+/* ---- configurations that evolve ---- */
+
+enum { POPULATION = 8, SCORED = 6 };
+
+/* A job in which the first SCORED configurations were scored, the first as the best; one of
+ * them may have diverged. */
+static void tell_scores(void *self, int64_t trial, int diverged)
+{
+    weft_result res = weft_result_new(POPULATION, 0, mem);
+    res.trial = trial;
+    res.by_error = 1;
+    for (int i = 0; i < SCORED; i++) {
+        res.arm_count[i] = 10;
+        res.arm_wrong[i] = i;
+        res.arm_loss[i] = i == diverged ? INFINITY : 1;
+        if (i == diverged) res.arm_wrong[i] = 10;
+    }
+    weft_mixing_fedpop.told(self, &res);
+}
+
+static const double *entry(const weft_job *job, int i)
+{
+    return job->mix.conf + (size_t)i * NAXIS;
+}
+
+/* 1: they differ, in what clients draw alone, by at most eps of each axis. */
+static int are_neighbours(const double *one, const double *other, double eps)
+{
+    double far = 0;
+    for (int a = 0; a < NAXIS; a++)
+        far = fmax(far, fabs(weft_axis_unit(&space.axis[a], one[a]) -
+                             weft_axis_unit(&space.axis[a], other[a])));
+    return far > 0 && far <= eps + 1e-12 && !(fabs(one[DECAY] - other[DECAY]) > 0);
+}
+
+/* A job with a mixture of its own. */
+static weft_job made(void *self, int64_t trial, int64_t from, const double *conf)
+{
+    weft_job job = weft_job_new(trial, 1, NULL);
+    job.from = from;
+    weft_mixing_fedpop.make(self, 0, conf, &job);
+    weft_mix mix = weft_mix_new(job.mix.k, NAXIS, mem);
+    weft_mix_copy(&mix, &job.mix);
+    job.mix = mix;
+    return job;
+}
+
+static int differs(const weft_job *one, const weft_job *other, int i)
+{
+    return memcmp(entry(one, i), entry(other, i), NAXIS * sizeof(double)) != 0 ||
+           one->mix.id[i] != other->mix.id[i];
+}
+
+static void test_evolution(int diverged)
+{
+    void *self = mixing(&weft_mixing_fedpop, "eps=0.1", usual);
+    int worst = diverged >= 0 ? diverged : SCORED - 1, others = 0;
+    weft_job first = made(self, 0, -1, centre), again = made(self, 0, -1, centre);
+    for (int i = 0; i < POPULATION; i++) others += differs(&first, &again, i);
+    ok(first.mix.k == POPULATION && others == 0,
+       "fedpop: a trial keeps its configurations");
+    tell_scores(self, 0, diverged);
+    weft_job next = made(self, 0, -1, centre);
+    for (int i = 0; i < POPULATION; i++) others += i != worst && differs(&first, &next, i);
+    ok(others == 0, "after a job those stay that were not scored, or not among the worst");
+    ok(are_neighbours(entry(&next, worst), entry(&first, 0), 0.1),
+       "the worst quarter becomes neighbours of the best");
+    ok(next.mix.id[worst] >= POPULATION, "with a new number");
+    ok(is_uniform(&next.mix) && next.update.schedule == WEFT_UPDATE_SCORED,
+       "clients draw all alike, and their scores are asked for");
+}
+
+static void test_copies(void)
+{
+    static const double own[NAXIS] = {0.01, 0.1, 0.75};
+    void *self = mixing(&weft_mixing_fedpop, "eps=0.1", usual);
+    made(self, 0, -1, centre);
+    tell_scores(self, 0, -1);
+    weft_job source = made(self, 0, -1, centre), copy = made(self, 1, 0, own);
+    int same = 1, rest = 1, ids = 1;
+    for (int i = 0; i < POPULATION; i++) {
+        same &= memcmp(entry(&copy, i), entry(&source, i), DECAY * sizeof(double)) == 0;
+        rest &= !(fabs(entry(&copy, i)[DECAY] - own[DECAY]) > 0);
+        for (int j = 0; j < POPULATION; j++) ids &= copy.mix.id[i] != source.mix.id[j];
+    }
+    ok(same, "fedpop: a copy goes on with what clients drew in its source");
+    ok(rest, "the rest is of its own configuration");
+    ok(ids, "and so are its numbers");
+    weft_mixing_fedpop.forget(self, 0);
+    weft_job anew = made(self, 0, -1, own);
+    ok(memcmp(entry(&anew, 0), own, sizeof own) == 0, "a forgotten trial begins anew");
+}
+
 /* ---- refusals ---- */
 
 static void refused(const weft_mixing *m, const char *options, weft_mixing_env env,
@@ -239,6 +332,7 @@ static void test_refusals(void)
     refused(&weft_mixing_mw, "levels=1", usual, "levels = 1");
     refused(&weft_mixing_fedex, "k=0", uncounted, "fedex.k");
     refused(&weft_mixing_fedex, "k=3", shared, "fedex.k");
+    refused(&weft_mixing_fedpop, "", shared, "run.tuner");
     void *open = mixing(&weft_mixing_mw, "k=3", endless);
     ok(open && !(job_of(&weft_mixing_mw, open, 1).update.horizon > 0),
        "without a known end there are steps by the rounds so far");
@@ -259,6 +353,9 @@ int main(int argc, char **argv)
         test_whole(both[i]);
         test_told(both[i]);
     }
+    test_evolution(-1);
+    test_evolution(3);
+    test_copies();
     weft_job one = job_of(&weft_mixing_none, mixing(&weft_mixing_none, "", usual), 9);
     ok(one.mix.k == 1 && one.mix.id[0] == 9 &&
            memcmp(one.mix.conf, centre, sizeof centre) == 0,

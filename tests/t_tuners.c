@@ -160,7 +160,8 @@ static void with_samplers(const struct schedule *schedule)
     }
 }
 
-/* With the mixings of a list, and those of the registry that are not in it. */
+/* With the mixings of a list, and those of the registry that are not in it; fedpop is
+ * around a trial alone. */
 static void with_mixings(const struct schedule *schedule, const struct mixed *list,
                          size_t n)
 {
@@ -169,7 +170,8 @@ static void with_mixings(const struct schedule *schedule, const struct mixed *li
         const char *name = weft_mixings[i]->kind.name;
         size_t m = 0;
         while (m < n && strcmp(list[m].name, name) != 0) m++;
-        if (m == n && weft_mixings[i]->moves)
+        int alone = weft_mixings[i] == &weft_mixing_fedpop;
+        if (m == n && weft_mixings[i]->moves && !(alone && list == whole))
             keep_contract(schedule, &(struct mixed){name, "", NULL}, NSMALL);
     }
 }

@@ -24,7 +24,7 @@
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt) X(one)
 #define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde) X(forest) X(gp) X(mobster)
-#define WEFT_MIXINGS(X)  X(none) X(fedex) X(mw)
+#define WEFT_MIXINGS(X)  X(none) X(fedex) X(mw) X(fedpop)
 
 typedef struct weft_reader weft_reader;
 typedef struct weft_feature weft_feature;

@@ -280,7 +280,8 @@ static double step_size(const weft_mix_update *rule, weft_mix_update_state *stat
     double eta = rule->eta > 0 ? rule->eta : theory;
     double rounds = rule->horizon > 0 ? rule->horizon : state->steps;
     switch (rule->schedule) {
-    case WEFT_UPDATE_NONE: return 0;
+    case WEFT_UPDATE_NONE:
+    case WEFT_UPDATE_SCORED: return 0;
     case WEFT_UPDATE_CONSTANT: return eta;
     case WEFT_UPDATE_ROOT: return eta / sqrt(state->steps);
     case WEFT_UPDATE_ADAPTIVE:
@@ -318,7 +319,7 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
                           weft_mix *mix, int n, const int *pick, const double *before,
                           const double *after, const double *weight)
 {
-    if (rule->schedule == WEFT_UPDATE_NONE) return;
+    if (rule->schedule == WEFT_UPDATE_NONE || rule->schedule == WEFT_UPDATE_SCORED) return;
     WEFT_SCRATCH(tmp);
     double *score = WEFT_NEW(tmp, double, n), *grad = WEFT_NEW(tmp, double, mix->k);
     if (read_scores(rule, n, before, after, score) > 0) {

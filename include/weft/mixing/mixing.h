@@ -30,11 +30,13 @@ typedef struct weft_mixing {
     /* Fills job->mix and job->update of a job whose other members are set. conf[dim] is the
      * configuration of its trial, `id` the number of that configuration; NULL and -1 if
      * env->whole is given. A new trial, also a copy (job->from >= 0), starts with the
-     * probabilities of a new mixture around its own configuration; a trial that continues
-     * starts with the log-probabilities at the end of its last job. The mixture is borrowed
-     * from the mixing until the next call of make. */
+     * probabilities of a new mixture around its own configuration, or if the mixing says so
+     * with the entries of its source; a trial that continues starts with the
+     * log-probabilities at the end of its last job. The mixture is borrowed from the mixing
+     * until the next call of make. */
     void (*make)(void *self, int64_t id, const double *conf, weft_job *job);
-    /* Stores the log-probabilities after a job. NULL: they do not change. */
+    /* Stores the log-probabilities after a job, or changes the entries by their scores.
+     * NULL: nothing changes. */
     void (*told)(void *self, const weft_result *res);
     /* Frees what is stored for a trial that no later job continues. NULL: nothing is
      * stored. */

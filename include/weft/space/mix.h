@@ -89,7 +89,8 @@ typedef enum weft_update_schedule {
     WEFT_UPDATE_HORIZON,      /* eta / sqrt(horizon): multiplicative weights, n known */
     WEFT_UPDATE_AS_PUBLISHED, /* exactly as in SysML 2019: p_i *= exp(-s_j /
                                  sqrt(horizon)) */
-    WEFT_UPDATE_RACING        /* no steps: entries are eliminated, by weft_mix_race_step */
+    WEFT_UPDATE_RACING,       /* no steps: entries are eliminated, by weft_mix_race_step */
+    WEFT_UPDATE_SCORED        /* no steps, but entries are scored as if there were */
 } weft_update_schedule;
 
 /* How the scores of a round's clients change a mixture. k is the number of entries of a
