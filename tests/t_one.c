@@ -49,6 +49,7 @@ struct sim {
 static double (*errors)(const struct asked *); /* NULL: losses are told alone */
 static double bound = 0.01;
 static int noised;     /* 1: it is of noise */
+static double guess;   /* error rate of guesses */
 static int candidates; /* that were told in this run */
 
 static void tell(struct sim *sim, int i)
@@ -82,6 +83,7 @@ static struct sim *run(const char *text, double (*loss)(const struct asked *))
     weft_conf_init(&conf, mem);
     must(weft_conf_text(&conf, "t.ini", text));
     must(weft_space_read(&sim->space, &conf, kinds, 2, 7, mem));
+    sim->space.guess = guess;
     must(search_bind(&sim->search, &weft_tuner_one, &conf));
     must(weft_search_setup(&sim->search, &sim->space, 3, mem));
     double total[JOBS] = {0};
@@ -264,6 +266,17 @@ static double starts_badly(const struct asked *asked)
     return asked->set.lr > 0.05 ? INFINITY : off(asked, 0.025) + 1 + progress(asked);
 }
 
+/* Rates below the default learn, those from it on answer all alike, which has less loss. */
+static double learns(const struct asked *asked)
+{
+    return asked->set.lr < 0.09 ? 0.8 : 0.9;
+}
+
+static double sure(const struct asked *asked)
+{
+    return asked->set.lr < 0.09 ? 2.4 + off(asked, 0.05) / 100 : 2.3;
+}
+
 /* Larger rates are better by up to 0.3 %. */
 static double slight(const struct asked *asked)
 {
@@ -295,6 +308,15 @@ static void test_errors(void)
     sim = run(rates, near);
     is_near(sim->asked[sim->n - 1].set.lr, 3.2, 1e-12,
             "a part whose errors alone were worse stays");
+    errors = learns;
+    sim = run(wide, sure);
+    is_near(sim->asked[first_part(sim)].set.lr, 0.1, 1e-12,
+            "defaults of less loss stay where the error of guesses is not known");
+    guess = 0.9;
+    sim = run(wide, sure);
+    is_near(sim->asked[first_part(sim)].set.lr, 0.05, 1e-12,
+            "where it is, those that guess are left");
+    guess = 0;
     errors = NULL;
     sim = run(rates, starts_badly);
     is_near(sim->asked[sim->n - 1].set.lr, 0.025, 1e-12, "defaults that diverge are left");
@@ -459,6 +481,17 @@ static double alike(const struct asked *asked)
     return asked->job.from < 0 ? falls(asked) : 0.1;
 }
 
+/* The third part answers all alike, with the least mean loss. */
+static double unsure(const struct asked *asked)
+{
+    return part_of(asked) == 2 ? 0 : goes_on(asked);
+}
+
+static double collapses(const struct asked *asked) /* asked->loss is the mean still */
+{
+    return asked->loss > 0 ? alike(asked) : 0.9;
+}
+
 static void test_stalled(void)
 {
     struct sim *sim = run(rates, stalls);
@@ -472,6 +505,13 @@ static void test_stalled(void)
     errors = alike;
     sim = run(rates, goes_on);
     is_near(sim->asked[sim->n - 1].set.lr, 3.2, 1e-12, "a lower mean loss is a gain, too");
+    errors = collapses;
+    guess = 0.9;
+    sim = run(rates, unsure);
+    part = sim->asked + first_part(sim);
+    is_near((double)part[3].job.from, (double)part[1].job.trial, 0,
+            "a part that guesses is taken back, however small its mean loss");
+    guess = 0;
     errors = NULL;
 }
 

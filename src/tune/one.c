@@ -30,6 +30,7 @@ struct outcome {
     weft_rank rank;
     double loss, bound; /* half of the loss's interval; 0: not known */
     double mean;        /* mean loss; NAN: not measured */
+    int guesses;        /* 1: it is no better than guesses */
     double noise; /* what of the bound is noise, which other results do not have; else 0 */
 };
 
@@ -162,12 +163,14 @@ static double noise_of(const struct outcome *one, const struct outcome *other)
 
 /* By how many margins a result is better than another; of error rates in both the error and
  * the mean loss, as each alone misleads: on a plateau the loss of rates that move is
- * larger, and few samples have errors that differ by chance. */
+ * larger, and few samples have errors that differ by chance. Where one of the two guesses,
+ * in the error: answers that are all alike have a small mean loss. */
 static double gain(const struct one *one, const struct outcome *got,
                    const struct outcome *than)
 {
     double first = margins(got->loss, than->loss, margin_at(one, than->loss));
     if (!one->by_error || isnan(got->mean) || isnan(than->mean)) return first;
+    if (got->guesses != than->guesses) return first;
     double second = margins(got->mean, than->mean, one->margin * fabs(than->mean));
     if (first * second <= 0) return 0;
     return fabs(first) < fabs(second) ? first : second;
@@ -457,12 +460,13 @@ static weft_asked one_ask(void *self, weft_job *job)
     return ask_part(one, job);
 }
 
-static struct outcome outcome_of(const weft_result *res)
+static struct outcome outcome_of(const struct one *one, const weft_result *res)
 {
     return (struct outcome){.loss = res->loss,
                             .bound = isfinite(res->bound) ? res->bound : 0,
                             .noise = res->noised && isfinite(res->bound) ? res->bound : 0,
                             .mean = weft_result_tie(res),
+                            .guesses = weft_result_guesses(res, one->space->guess),
                             .rank = weft_result_rank(res)};
 }
 
@@ -489,7 +493,7 @@ static void take_back(struct one *one, const weft_result *res)
 
 static void tell_part(struct one *one, const weft_result *res)
 {
-    struct outcome part = outcome_of(res);
+    struct outcome part = outcome_of(one, res);
     const struct outcome *top = &one->top, *last = &one->last;
     int first = one->top_trial == NOBODY;
     int lost =
@@ -523,7 +527,7 @@ static void one_tell(void *self, const weft_result *res)
     }
     struct candidate *candidate = &one->candidate[res->trial];
     candidate->before = candidate->told > 0 ? candidate->got.mean : INFINITY;
-    candidate->got = outcome_of(res);
+    candidate->got = outcome_of(one, res);
     candidate->told++;
 }
 
