@@ -18,7 +18,8 @@ DATES = {  # as weft_date_read of src/data/date.c
     "named": [rf"(?P<day>\d\d?)[ ,-]*{MONTH}[ ,-]*(?P<year>\d{{4}})" + BEHIND,
               rf"{MONTH}[ ,-]*(?P<day>\d\d?)[ ,-]+(?P<year>\d{{4}})" + BEHIND, FIRST],
     "time": [TIME],
-    "span": [rf"(?P<days>-?\d{{1,6}}) days?(,? \+?{TIME})?"],
+    "span": [rf"(?P<days>-?\d{{1,6}}) days?(,? \+?{TIME})?",
+             r"(?P<minus>-?)(?P<hours>\d{1,6}):(?P<minute>\d\d):(?P<second>\d\d)(?P<part>[.,]\d+)?"],
 }
 CURRENCY = r"[A-Z]{0,2}\$|[£¥\u20a0-\u20cf]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN)(?= )"
 UNITED = re.compile(rf"([-+]?) *({CURRENCY}|) *(-?)(\d(?:[\d]|[.,' ](?=\d))*(?:[eE][-+]?\d+)?) *(.*)")
@@ -29,7 +30,7 @@ def seconds(cell, order, clock):
     found = next(filter(None, (re.fullmatch(one, cell) for one in DATES[order])), None)
     if not found:
         return math.nan
-    part = {key: value for key, value in found.groupdict().items() if value and key not in ("mark", "part")}
+    part = {key: value for key, value in found.groupdict().items() if value and key not in ("mark", "part", "minus")}
     name, zone, half = (part.pop(key, "") for key in ("name", "zone", "half"))
     if name:
         part["month"] = sum(i for i, month in enumerate(MONTHS, 1) if name.lower() in (month, month[:3]))
@@ -48,7 +49,9 @@ def seconds(cell, order, clock):
     if zone:
         sign, digits = -1 if zone[0] == "-" else 1, re.sub(r"\D", "", zone).ljust(4, "0")
         clock = sign * (60 * int(digits[:2]) + int(digits[2:]))
-    return 86400 * days + 3600 * hour + 60 * minute + second + float("0." + (found.groupdict().get("part") or ".0")[1:]) - 60 * clock
+    hour += number.get("hours", 0)
+    moment = 86400 * days + 3600 * hour + 60 * minute + second + float("0." + (found.groupdict().get("part") or ".0")[1:]) - 60 * clock
+    return -moment if found.groupdict().get("minus") else moment
 
 
 def part(name, moment, form):

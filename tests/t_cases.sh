@@ -163,6 +163,9 @@ knows text header.tsv header=yes
 knows text first.tsv label=last
 knows text fast.txt separator=blank
 knows text news.csv separator=comma
+{ printf 'sep=,\r\n' && cat "$tmp/news.csv"; } >"$tmp/excel.csv"
+knows text excel.csv separator=comma
+refuses text excel.csv "by its first line ',' is between columns, by separator = ... a semicolon" separator=semicolon
 warns text header.tsv "first line .*header"
 warns text codes.tsv "'01'"
 refuses text first.tsv "label = last"

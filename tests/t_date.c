@@ -171,11 +171,21 @@ static void test_times(void)
     static const struct {
         const char *text;
         double seconds; /* NAN: it is none */
-    } spans[] = {{"1 days 02:03:04", 93784},  {"0 days 00:00:30", 30},
-                 {"-1 days +23:59:30", -30},  {"1 day, 2:03:04.5", 93784.5},
-                 {"-1 day, 23:59:59", -1},    {"106 days", 9158400},
-                 {"1 days 24:00:00", NAN},    {"1 days 02:03:04 UTC", NAN},
-                 {"1 hours 02:03:04", NAN},   {"02:03:04", NAN},
+    } spans[] = {{"1 days 02:03:04", 93784},
+                 {"0 days 00:00:30", 30},
+                 {"-1 days +23:59:30", -30},
+                 {"1 day, 2:03:04.5", 93784.5},
+                 {"-1 day, 23:59:59", -1},
+                 {"106 days", 9158400},
+                 {"1 days 24:00:00", NAN},
+                 {"1 days 02:03:04 UTC", NAN},
+                 {"1 hours 02:03:04", NAN},
+                 {"02:03:04", 7384},
+                 {"26:30:00", 95400},
+                 {"-126:30:09.5", -455409.5},
+                 {"26:30", NAN},
+                 {"26:60:00", NAN},
+                 {"13:00:00 pm", NAN},
                  {"12345678 days 02:03", NAN}};
     for (int i = 0; i < (int)(sizeof spans / sizeof *spans); i++) {
         int is = weft_date_read(spans[i].text, WEFT_DATE_SPAN, &date);

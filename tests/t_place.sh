@@ -138,6 +138,11 @@ mkfifo "$tmp/fifo"
 ln -s nowhere "$tmp/dangling"
 [ "$(id -u)" != 0 ] || mknod "$tmp/null" c 1 3
 before=$(ls -l "$tmp" | grep -v '^total\| \(out\|log\)$')
+call export "$tmp/i.h5" -o "$tmp/held.h5" && ln -s held.h5 "$tmp/led.h5"
+place=$(stat -c %i "$tmp/held.h5")
+call export "$tmp/i.h5" -o "$tmp/led.h5" --force && [ -L "$tmp/led.h5" ] && [ "$place" != "$(stat -c %i "$tmp/held.h5")" ] && call info "$tmp/led.h5"
+result $? "the file that a symbolic link leads to is replaced, not the link"
+rm "$tmp"/held.h5 "$tmp"/led.h5
 replaces() # MESSAGE FILE COMMAND ...
 {
     call "${@:3}" -o "$tmp/$2" --force

@@ -66,6 +66,8 @@ def report(loss, step=None, state=None, **more):
         if name == "json": raw(b"loss=0.5\n"); time.sleep(1e6)
         if name == "other": raw(b'{"report":9999,"step":2,"loss":1}\n'); time.sleep(1e6)
         if name == "text": raw(b'{"report":3,"step":2,"loss":"small"}\n'); time.sleep(1e6)
+        if name == "label": raw(b'{"report":3,"step":2,"loss":1,"metrics":{"f1 score":1}}\n'); time.sleep(1e6)
+        if name == "true": raw(b'{"report":3,"step":2,"loss":1,"metrics":{"f1":true}}\n'); time.sleep(1e6)
         if name == "forks": os._exit(0) if os.fork() else time.sleep(1e6)
     if name == "stateless": state = None
     if name == "typed": step = fractions.Fraction(step)
@@ -412,6 +414,8 @@ bad hangs 'the program of rank [01], .*, did not answer within command.time_limi
 bad json 'the program of rank [01], .*, sent a line that is no object of JSON: loss=0.5' "a line that is not JSON"
 bad other 'the program of rank [01], .*, sent a line that is no answer to what it was asked: ..report.:9999' "the report of another job"
 bad text 'the program of rank [01], .*, sent a line that is no answer' "a loss that is a text"
+bad label 'the program of rank [01], .*, sent a metric "f1 score", which is no name: a letter or _, ' "a line of JSON with a metric whose name is none"
+bad true 'the program of rank [01], .*, sent a metric f1 that is no number' "or with one that is no number"
 bad forks 'the program of rank [01], .*, ended with status 0' "a program that forks"
 
 # refused PROGRAM PATTERN STATEMENT ARGUMENT...: before the first job.

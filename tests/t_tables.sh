@@ -354,6 +354,21 @@ with h5py.File(sys.argv[1] + "/far.h5", "w") as file:
     file["y"] = [i % 2 for i in range(60)]
 END
 packs far.h5
+cp "$tmp/far.h5" "$tmp/scaled.h5"
+"$python" - "$tmp" <<'END'
+import sys, h5py
+with h5py.File(sys.argv[1] + "/far.h5", "a") as file: file["x"].attrs["_FillValue"] = float("nan"); file["x"].attrs["scale_factor"] = [1.0]; file["y"].attrs["missing_value"] = -1
+with h5py.File(sys.argv[1] + "/scaled.h5", "a") as file: file["x"].attrs["scale_factor"] = [0.01]
+END
+packs scaled.h5
+refusal $? 4 "x of .*scaled.h5 has scale_factor = 0.01, so that its numbers mean others; write them as" "numbers that an attribute changes are refused"
+"$python" - "$tmp" <<'END'
+import sys, h5py
+with h5py.File(sys.argv[1] + "/scaled.h5", "a") as file: del file["x"].attrs["scale_factor"]; file["x"].attrs["_FillValue"] = [-999.0]
+END
+packs scaled.h5
+refusal $? 4 "x of .*scaled.h5, row 5, has -999, its _FillValue, which stands for a missing value; write NaN" "and numbers that are gaps"
+packs far.h5
 told "in arrays, too" "far.h5: column '1' has -999 7 times and else 0 .. 5; .* write NaN in its place"
 # a first line of more than 64 KiB, and zeros of two signs in one column
 awk 'BEGIN { for (j = 0; j < 9000; j++) printf "number%d,", j; print "y"
@@ -634,6 +649,13 @@ with h5py.File(sys.argv[1]) as f:
 END
 result $? "days and a time that pass are seconds, negative ones too"
 told "which is told in one line" "column 'wait' has time spans such as 1 days 02:03:04, which become seconds"
+
+awk 'BEGIN { print "wait,x,y"; for (i = 0; i < 60; i++) printf "%d:%02d:30,%d,%d\n", i, i % 7, i, i % 2 }' >"$tmp/t.csv"
+packs t.csv
+told "hours beyond a day are time spans" "column 'wait' has time spans such as .*, which become seconds"
+sed '26,$d' "$tmp/t.csv" >"$tmp/u.csv"
+packs u.csv
+told "and within it times of a day" "column 'wait' has dates such as 23:59"
 
 dates %Y-%m-%dT%H:%M:%S 200 >"$tmp/t.csv"
 rm -f "$tmp/r.h5"

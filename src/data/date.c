@@ -187,13 +187,28 @@ static int read_day(int year, int month, int day, double *seconds)
     return tm.tm_mday == day;
 }
 
-/* 1 days 02:03:04, -1 days +23:59:30, 1 day, 2:03:04, 3 days. */
+/* The rest of 26:30:00, behind its hours. */
+static const char *take_hours(const char *at, int hours, double *seconds)
+{
+    double time = 0; /* from the last digit of the hours on */
+    if (at[strspn(at, ":.,0123456789")] != '\0' || !strchr(at + 1, ':')) return NULL;
+    at = take_time(at - 1, 0, &time);
+    *seconds = (hours - hours % 10) * (double)HOUR + time;
+    return at;
+}
+
+/* 1 days 02:03:04, -1 days +23:59:30, 1 day, 2:03:04, 3 days, 26:30:00. */
 static const char *take_span(const char *at, double *seconds)
 {
     enum { DAY = 24 * HOUR, DIGITS = 6 };
     int days, minus = *at == '-';
     double time = 0;
     at = take(at + minus, 1, DIGITS, &days);
+    if (at && *at == ':') {
+        at = take_hours(at, days, &time);
+        *seconds = minus ? -time : time;
+        return at;
+    }
     if (!at || strncmp(at, " day", strlen(" day")) != 0) return NULL;
     at += strlen(" day");
     at += *at == 's';

@@ -250,6 +250,49 @@ static weft_status take_h5(const weft_h5set *set, weft_array *array, weft_pack *
                        : place_array(kind.at, array, pack->mem);
 }
 
+/* EDATA where an element is the number that stands for a gap. */
+static weft_status check_gaps(const weft_array *array, const char *key, double gap,
+                              weft_arena *mem)
+{
+    int64_t d = weft_array_width(array);
+    double *x = WEFT_NEW(mem, double, d);
+    for (int64_t i = 0; i < array->dims[0]; i++) {
+        weft_array_numbers(array, i * d, 1, d, x);
+        for (int64_t j = 0; j < d; j++)
+            if (x[j] <= gap && x[j] >= gap)
+                return weft_fail(WEFT_EDATA,
+                                 "%s, row %lld, has %.9g, its %s, which stands for a "
+                                 "missing value; write NaN in its place",
+                                 weft_array_where(array, mem), (long long)i + 1, gap, key);
+    }
+    return WEFT_OK;
+}
+
+/* EDATA where numbers mean others by the attributes that netCDF's programs apply. */
+static weft_status check_meaning(weft_h5 *file, const weft_array *array, weft_arena *mem)
+{
+    static const struct {
+        const char *key;
+        double none; /* the value that changes nothing; NAN: it is a gap */
+    } meaning[] = {{"scale_factor", 1},
+                   {"add_offset", 0},
+                   {"_FillValue", (double)NAN},
+                   {"missing_value", (double)NAN}};
+    for (size_t i = 0; i < sizeof meaning / sizeof *meaning; i++) {
+        const char *key = meaning[i].key;
+        double x, none = meaning[i].none;
+        if (!weft_h5_has(file, weft_arena_text(mem, "%s@%s", array->name, key))) continue;
+        TRY(weft_h5_read_num(file, array->name, key, &x));
+        if (isnan(none)) TRY(check_gaps(array, key, x, mem));
+        if (fabs(x - none) > 0)
+            return weft_fail(WEFT_EDATA,
+                             "%s has %s = %.9g, so that its numbers mean others; write "
+                             "them as xarray or netCDF4 read them, without it",
+                             weft_array_where(array, mem), key, x);
+    }
+    return WEFT_OK;
+}
+
 static weft_status open_h5(weft_array *array, weft_pack *pack)
 {
     weft_h5 file;
@@ -258,6 +301,8 @@ static weft_status open_h5(weft_array *array, weft_pack *pack)
     weft_status st = weft_h5_set_open(&set, &file, array->name);
     if (st == WEFT_OK) {
         st = take_h5(&set, array, pack);
+        if (st == WEFT_OK && array->type != WEFT_EL_TEXT)
+            st = check_meaning(&file, array, pack->mem);
         weft_h5_set_close(&set);
     }
     weft_h5_close(&file);

@@ -114,23 +114,6 @@ static weft_status check_void(const struct dense *dense, const char *const *name
     return WEFT_OK;
 }
 
-/* Excel's first line, sep=; or "sep=;", names the separator. */
-static char take_sep_line(char **text, size_t *n, int64_t *line)
-{
-    static const char key[] = "\"sep=";
-    int quoted = **text == '"';
-    size_t length = strlen(key) - !quoted, end = length + 1;
-    if (*n < length + 2 || strncmp(*text, key + !quoted, length) != 0) return 0;
-    char separator = (*text)[length];
-    if (quoted && (*text)[end++] != '"') return 0;
-    end += (*text)[end] == '\r';
-    if (end >= *n || (*text)[end] != '\n') return 0;
-    *text += end + 1;
-    *n -= end + 1;
-    ++*line;
-    return separator;
-}
-
 /* Fills lines that begin with a comment, but for those within quotation marks. */
 static void fill_comments(const char *comment, char *text, size_t n)
 {
@@ -245,7 +228,8 @@ static weft_status open_file(const struct dense *dense, const char *path,
     TRY(weft_read_text(path, rows->mem, &file->text, &file->n));
     TRY(check_table(path, file->text));
     decode_lines(file, rows->mem);
-    char named = take_sep_line(&file->text, &file->n, &file->line);
+    char named = weft_separator_skip(&file->text, &file->n);
+    file->line = named != 0;
     fill_comments(dense->comment, file->text, file->n);
     file->separator = separator_of(dense, named, file->text, file->n, rows->mem);
     if (file->separator == ' ' && is_single(like, file->text)) file->separator = ';';

@@ -180,6 +180,21 @@ void weft_mark_skip(char **text, size_t *n)
     *n -= sizeof mark;
 }
 
+char weft_separator_skip(char **text, size_t *n)
+{
+    static const char key[] = "\"sep=";
+    int quoted = **text == '"';
+    size_t length = strlen(key) - !quoted, end = length + 1;
+    if (*n < length + 2 || strncmp(*text, key + !quoted, length) != 0) return 0;
+    char separator = (*text)[length];
+    if (quoted && (*text)[end++] != '"') return 0;
+    end += (*text)[end] == '\r';
+    if (end >= *n || (*text)[end] != '\n') return 0;
+    *text += end + 1;
+    *n -= end + 1;
+    return separator;
+}
+
 const char *weft_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');

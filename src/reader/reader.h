@@ -20,6 +20,9 @@ WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char 
 char *weft_line(char **at, char *end, size_t *n);
 /* Removes a byte order mark of UTF-8 from the beginning of text[n]. */
 void weft_mark_skip(char **text, size_t *n);
+/* Removes Excel's first line, sep=; or "sep=;"; what separates columns by it, 0: there is
+ * none. */
+char weft_separator_skip(char **text, size_t *n);
 /* The part of a path after the last slash. */
 const char *weft_basename(const char *path);
 

@@ -263,6 +263,7 @@ struct reading {
     const char *path;
     struct text_columns columns;
     int64_t width; /* columns of the first line; 0: not seen yet */
+    int skipped;   /* 1: a first line that names the separator was */
     weft_documents *docs;
     int64_t recoded, first; /* rows that were not UTF-8, and the line of the first */
     int64_t blank;          /* blank lines that are rows */
@@ -486,7 +487,8 @@ static weft_status read_lines(struct reading *reading, char *text, size_t n)
 {
     char *line, *at = text, *end = text + n;
     int all = is_unlabelled(reading->how); /* each line has its prediction */
-    for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++)
+    for (int64_t number = 1 + reading->skipped; (line = weft_line(&at, end, &n)) != NULL;
+         number++)
         if (n > 0 || all || reading->width == 1) TRY(add_line(reading, number, line, n));
     return WEFT_OK;
 }
@@ -512,6 +514,7 @@ static weft_status look_at(void *ctx, const char *at, size_t n, weft_csv_line *w
 static weft_status read_csv(struct reading *reading, const char *text, size_t n)
 {
     reading->source = (weft_csv_source){.path = reading->path,
+                                        .line = reading->skipped,
                                         .separator = separators[reading->how->separator],
                                         .unclosed = "double one that is part of a text",
                                         .row = weft_arena_new(),
@@ -548,6 +551,20 @@ static weft_status check_lines(const struct labelled *labelled, const char *path
         path);
 }
 
+/* Takes out a first line that names the separator. EDATA: it is another. */
+static weft_status skip_separator(struct reading *reading, char **text, size_t *n)
+{
+    const struct labelled *labelled = reading->how;
+    if (is_unlabelled(labelled) && !has_columns(labelled)) return WEFT_OK;
+    char named = weft_separator_skip(text, n);
+    reading->skipped = named != 0;
+    if (!named || named == separators[labelled->separator]) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: by its first line '%c' is between columns, by separator = ... "
+                     "a %s; let both name one",
+                     reading->path, named, names[labelled->separator]);
+}
+
 /* Adds the texts of a file. */
 static weft_status read_file(const struct labelled *labelled, const char *path,
                              weft_documents *documents, weft_pack *pack)
@@ -558,6 +575,7 @@ static weft_status read_file(const struct labelled *labelled, const char *path,
     size_t n;
     TRY(check_lines(labelled, path));
     TRY(weft_read_text(path, pack->mem, &text, &n));
+    TRY(skip_separator(&reading, &text, &n));
     documents->labels.path = path;
     TRY(is_csv(labelled) ? read_csv(&reading, text, n) : read_lines(&reading, text, n));
     if (reading.recoded > 0)

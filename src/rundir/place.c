@@ -248,7 +248,9 @@ void weft_place_unkeep(const char *path, int64_t trial, int64_t job)
 {
     WEFT_SCRATCH(tmp);
     const char *to = weft_place_files(weft_place_dir(path, tmp), trial, job, tmp);
-    rename(best_of(path, tmp), to); /* where it fails the job is repeated */
+    const char *best = best_of(path, tmp);
+    if (rename(best, to) != 0 && errno != ENOENT) /* then the job is repeated */
+        weft_log(WEFT_WARN, "cannot rename %s back to %s: %s", best, to, strerror(errno));
 }
 
 /* ---- run files ---- */

@@ -34,9 +34,20 @@ unsigned weft_file_host(void)
     return (unsigned)weft_hash(name, n + (size_t)(more > 0 ? more : 0), 0);
 }
 
+/* The file that a symbolic link leads to; the path, where it is none or leads nowhere. */
+static const char *target_of(const char *path, weft_arena *mem)
+{
+    struct stat info;
+    int is_link = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+    char *target = is_link ? realpath(path, NULL) : NULL;
+    if (target) path = weft_arena_text(mem, "%s", target);
+    free(target);
+    return path;
+}
+
 char *weft_file_temp(const char *path, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s" WEFT_TEMP_NAME, path, weft_file_host(),
+    return weft_arena_text(mem, "%s" WEFT_TEMP_NAME, target_of(path, mem), weft_file_host(),
                            (long long)getpid());
 }
 
@@ -67,6 +78,7 @@ static int is_left(const char *ending, int locked)
 void weft_file_sweep(const char *path, int locked)
 {
     WEFT_SCRATCH(tmp);
+    path = target_of(path, tmp);
     const char *dir = weft_file_dir(path, tmp), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     DIR *listing = opendir(dir);
@@ -136,6 +148,8 @@ static int sync_file(const char *path)
 
 weft_status weft_file_publish(const char *temp, const char *path)
 {
+    WEFT_SCRATCH(tmp);
+    path = target_of(path, tmp);
     int err = sync_file(temp);
     if (err == 0 && rename(temp, path) != 0) err = errno;
     if (err != 0) {
@@ -178,6 +192,7 @@ static weft_status put(const char *path, int n, const void *const *at, const siz
                        int lazy)
 {
     WEFT_SCRATCH(tmp);
+    path = target_of(path, tmp);
     const char *temp = weft_file_temp(path, tmp);
     weft_status st = write_parts(temp, path, n, at, bytes);
     if (st == WEFT_OK && !lazy) st = weft_file_publish(temp, path);

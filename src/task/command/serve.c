@@ -98,34 +98,51 @@ static weft_status check_object(weft_link *link, const char *line, yajl_val json
 
 /* ---- metrics ---- */
 
-static void take_metric(const char *name, double x, struct reply *reply, int64_t *left,
-                        weft_arena *tmp)
+static void take_metric(const char *name, double x, struct reply *reply, weft_arena *tmp)
 {
     if (strcmp(name, "error") == 0)
         reply->error = x;
     else if (strcmp(name, "train_loss") == 0)
         reply->train_loss = x;
-    else if (isfinite(x) && weft_is_number_name(name) && (*left)-- > 0)
+    else if (isfinite(x))
         reply->note = weft_note_add(reply->note, name, x, tmp);
 }
 
-/* Numbers by name, of which those that are not finite are left out. Returns 0 if they are
- * something else. */
-static int take_metrics(yajl_val in, struct reply *reply, weft_arena *mem)
+static weft_status check_metric(weft_link *link, const char *name, const yajl_val value,
+                                double *x)
+{
+    if (!weft_is_number_name(name))
+        return weft_link_fail(link, WEFT_EDATA,
+                              "sent a metric \"%.80s\", which is no name: a letter or _, "
+                              "then letters, digits, _ . - /",
+                              name);
+    if (!weft_yajl_number(value, x))
+        return weft_link_fail(link, WEFT_EDATA, "sent a metric %.80s that is no number",
+                              name);
+    return WEFT_OK;
+}
+
+/* Numbers by name, of which those that are not finite are left out. */
+static weft_status take_metrics(weft_link *link, yajl_val in, struct reply *reply,
+                                weft_arena *mem)
 {
     yajl_val metrics = weft_yajl_find(in, "metrics");
-    if (!metrics) return 1;
-    if (!YAJL_IS_OBJECT(metrics)) return 0;
+    if (!metrics) return WEFT_OK;
+    if (!YAJL_IS_OBJECT(metrics) || metrics->u.object.len > WEFT_MAX_PRINTED)
+        return weft_link_fail(link, WEFT_EDATA,
+                              "sent metrics that are no object of at most %d names and "
+                              "numbers",
+                              WEFT_MAX_PRINTED);
     WEFT_SCRATCH(tmp);
-    int64_t left = WEFT_MAX_PRINTED;
-    int good = 1;
-    for (size_t i = 0; i < metrics->u.object.len && good; i++) {
+    weft_status st = WEFT_OK;
+    for (size_t i = 0; i < metrics->u.object.len && st == WEFT_OK; i++) {
+        const char *name = metrics->u.object.keys[i];
         double x;
-        good = weft_yajl_number(metrics->u.object.values[i], &x);
-        if (good) take_metric(metrics->u.object.keys[i], x, reply, &left, tmp);
+        st = check_metric(link, name, metrics->u.object.values[i], &x);
+        if (st == WEFT_OK) take_metric(name, x, reply, tmp);
     }
     if (reply->note) reply->note = weft_arena_text(mem, "%s", reply->note);
-    return good;
+    return st;
 }
 
 static weft_status is_wrong(weft_link *link, const char *line)
@@ -156,7 +173,8 @@ static weft_status read_reply(weft_link *link, const char *line, int64_t job,
             isfinite(reply->step);
     good &= weft_yajl_find(json, "loss") &&
             weft_yajl_number(weft_yajl_find(json, "loss"), &reply->loss);
-    if (!good || !take_metrics(json, reply, mem)) return is_wrong(link, line);
+    if (!good) return is_wrong(link, line);
+    TRY(take_metrics(link, json, reply, mem));
     reply->held = is_true(json, "held");
     reply->saves = is_true(json, "saves");
     return WEFT_OK;
