@@ -465,9 +465,5 @@ static void test_time(void)
        "at 100,000 results ask and tell take less than 0.1 ms: %.3g ms", 1e3 * each);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_traces, test_winner, test_plain, test_ended, test_guesses,
-                 test_highest, test_budget, test_refused, test_time);
-}
+MAIN(alone, test_traces, test_winner, test_plain, test_ended, test_guesses, test_highest,
+     test_budget, test_refused, test_time)

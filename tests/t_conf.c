@@ -306,9 +306,5 @@ static void test_echo(void)
        "and gives the same echo");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_options, test_words, test_reading, test_marks, test_binding,
-                 test_mistakes, test_unreadable, test_arguments, test_echo);
-}
+MAIN(ranks, test_options, test_words, test_reading, test_marks, test_binding, test_mistakes,
+     test_unreadable, test_arguments, test_echo)

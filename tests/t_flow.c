@@ -214,9 +214,5 @@ static void test_noise(void)
        "by default the loss is exact and a unit takes a second");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_table, test_bound, test_optimum, test_split, test_copy, test_diverged,
-                 test_noise);
-}
+MAIN(ranks, test_table, test_bound, test_optimum, test_split, test_copy, test_diverged,
+     test_noise)

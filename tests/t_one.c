@@ -575,9 +575,5 @@ static void test_small(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_rates, test_finals, test_errors, test_others, test_stalled,
-                 test_worse, test_noise, test_taken_back, test_small);
-}
+MAIN(alone, test_rates, test_finals, test_errors, test_others, test_stalled, test_worse,
+     test_noise, test_taken_back, test_small)

@@ -329,10 +329,5 @@ static void test_edges(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    scratch_new();
-    return TESTS(test_draws, test_order, test_grid, test_near, test_settle, test_list,
-                 test_put, test_fixed, test_mistakes, test_edges);
-}
+MAIN(files, test_draws, test_order, test_grid, test_near, test_settle, test_list, test_put,
+     test_fixed, test_mistakes, test_edges)
