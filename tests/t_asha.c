@@ -237,10 +237,8 @@ static int64_t plain_jobs(const void *self)
     return 0;
 }
 
-static const weft_tuner plain_tuner = {.kind = {.name = "plain",
-                                                .about = "",
-                                                .size = sizeof(struct plain),
-                                                .opts = plain_opts},
+static const weft_tuner plain_tuner = {.kind =
+                                           WEFT_KIND("plain", struct plain, plain_opts, ""),
                                        .setup = plain_setup,
                                        .ask = plain_ask,
                                        .tell = plain_tell,

@@ -20,8 +20,8 @@ static const weft_opt plugin_opts[] = {
     WEFT_TEXT_OPT("file", struct plugin, file, "", ""),
     {0},
 };
-static const weft_kind plugin_kind = {"rff", "for the test", sizeof(struct plugin),
-                                      plugin_opts, NULL};
+static const weft_kind plugin_kind =
+    WEFT_KIND("rff", struct plugin, plugin_opts, "for the test");
 
 static const weft_opt *option(const char *name)
 {

@@ -86,12 +86,9 @@ static const weft_opt options[] = {
     {0},
 };
 
-const weft_kind weft_partition_kind = {
-    .name = "partition",
-    .about = "rows or documents of any reader, split over clients when packed",
-    .size = sizeof(weft_partition),
-    .opts = options,
-};
+const weft_kind weft_partition_kind =
+    WEFT_KIND("partition", weft_partition, options,
+              "rows or documents of any reader, split over clients when packed");
 
 /* The labels of a part, and its rows in random order and by class: places first[k] ..
  * first[k+1] of `sorted` hold the rows of class k, as numbers into `shuffled`. */
