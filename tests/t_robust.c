@@ -4,7 +4,6 @@
 #include "task/fed/attack.h"
 #include "task/fed/rule.h"
 #include "toy.h"
-#include "weft/math/linear.h"
 
 enum { MOST_N = 101, HELD = 9 << 20 };
 

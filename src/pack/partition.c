@@ -98,25 +98,17 @@ struct deck {
     int64_t *first;             /* [classes + 1] */
 };
 
-static weft_status deal_iid(const weft_partition *, const struct deck *, int64_t *,
-                            weft_arena *);
-static weft_status deal_shards(const weft_partition *, const struct deck *, int64_t *,
-                               weft_arena *);
-static weft_status deal_dirichlet(const weft_partition *, const struct deck *, int64_t *,
-                                  weft_arena *);
-static weft_status deal_labels(const weft_partition *, const struct deck *, int64_t *,
-                               weft_arena *);
-static weft_status deal_pachinko(const weft_partition *, const struct deck *, int64_t *,
-                                 weft_arena *);
+/* owner[i] of row shuffled[i]. ECONF where the classes do not suit it. */
+typedef weft_status dealing(const weft_partition *partition, const struct deck *deck,
+                            int64_t *owner, weft_arena *tmp);
+static dealing deal_iid, deal_shards, deal_dirichlet, deal_labels, deal_pachinko;
 
 /* A way to deal, in the order of the option's words. */
 static const struct rule {
     const char *name;
     int alpha; /* 1: it reads alpha */
     int sizes; /* 1: clients may have sizes by a law */
-    /* owner[i] of row shuffled[i]. ECONF where the classes do not suit it. */
-    weft_status (*deal)(const weft_partition *partition, const struct deck *deck,
-                        int64_t *owner, weft_arena *tmp);
+    dealing *deal;
 } rules[] = {
     {"iid", 0, 1, deal_iid},
     {"iid", 0, 1, deal_iid},
