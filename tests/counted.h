@@ -53,11 +53,9 @@ static weft_status counted_read(const void *self, const char *source, weft_pack 
     return WEFT_OK;
 }
 
-static const weft_reader reader = {.kind = {.name = "counted",
-                                            .about = "rows that know their number",
-                                            .size = sizeof(struct counted),
-                                            .opts = options},
-                                   .read = counted_read};
+static const weft_reader reader = {
+    .kind = WEFT_KIND("counted", struct counted, options, "rows that know their number"),
+    .read = counted_read};
 
 static inline int made(const char *words)
 {

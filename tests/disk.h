@@ -43,10 +43,9 @@ static inline size_t size_of(const char *path)
     return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
 }
 
-static inline void disk_begin(void)
+static inline void disk_begin(int *argc, char ***argv)
 {
-    tap_begin();
-    scratch_new();
+    files_begin(argc, argv);
     signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -2,8 +2,6 @@
 #ifndef WEFT_TEST_FMAP_STAND_H
 #define WEFT_TEST_FMAP_STAND_H
 
-#include <float.h>
-
 #include "in_memory.h"
 #include "measured.h"
 

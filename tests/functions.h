@@ -57,8 +57,8 @@ static const weft_opt argument_opts[] = {
     CHOICE_ARGUMENT(l, "a|b|c|d"),
     CHOICE_ARGUMENT(m, "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p"),
     {0}};
-static const weft_kind argument_kind = {"f", "arguments", sizeof(struct arguments),
-                                        argument_opts, NULL};
+static const weft_kind argument_kind =
+    WEFT_KIND("f", struct arguments, argument_opts, "arguments");
 
 /* Values in the order of the options above, of those that the axes name. */
 struct function {

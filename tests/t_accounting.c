@@ -100,8 +100,4 @@ static void test_together(void)
     ok(weft_epsilon(0, NULL, 1e-6, mem) == 0, "nothing costs nothing");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_gold, test_gaussian, test_together);
-}
+MAIN(alone, test_gold, test_gaussian, test_together)

@@ -237,10 +237,8 @@ static int64_t plain_jobs(const void *self)
     return 0;
 }
 
-static const weft_tuner plain_tuner = {.kind = {.name = "plain",
-                                                .about = "",
-                                                .size = sizeof(struct plain),
-                                                .opts = plain_opts},
+static const weft_tuner plain_tuner = {.kind =
+                                           WEFT_KIND("plain", struct plain, plain_opts, ""),
                                        .setup = plain_setup,
                                        .ask = plain_ask,
                                        .tell = plain_tell,
@@ -465,9 +463,5 @@ static void test_time(void)
        "at 100,000 results ask and tell take less than 0.1 ms: %.3g ms", 1e3 * each);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_traces, test_winner, test_plain, test_ended, test_guesses,
-                 test_highest, test_budget, test_refused, test_time);
-}
+MAIN(alone, test_traces, test_winner, test_plain, test_ended, test_guesses, test_highest,
+     test_budget, test_refused, test_time)

@@ -86,8 +86,7 @@ check "which gives another one" [ "$(digest "$tmp/wall.h5")" != "$(digest "$tmp/
 sed 's/workers = 5/workers = 2/' "$tmp/wall.ini" >"$tmp/wall-two.ini"
 printf '%s\n' '{"ask":true}' '{"ask":true}' '{"tell":1,"loss":0.5}' '{"ask":true}' |
     call serve "$tmp/wall-two.ini" -o "$tmp/wall-two.h5"
-grep -q '^{"told":1,"best":{"job":1,' "$tmp/out"
-result $? "clock = wall: a result counts at once, whatever is in flight"
+check "clock = wall: a result counts at once, whatever is in flight" grep -q '^{"told":1,"best":{"job":1,' "$tmp/out"
 tail -n 1 "$tmp/out" | grep -q '^{"job":2,'
 result $? "another job takes its place"
 
@@ -104,17 +103,14 @@ done
 check "a choice may be any object of Python" ask objects objects
 check "the same call goes on with a search that was stopped" ask again again
 check "short trials are told together, those before an exception too" ask together together
-ask kept kept
-result $? "members of enums, dicts within dicts, functions and arrays are the same after a kill"
+check "members of enums, dicts within dicts, functions and arrays are the same after a kill" ask kept kept
 ln -sf random.ini "$tmp/random-left.ini"
 check "the directory of a search that was killed goes with the next search" ask left random-left
 ask names names && "$weft" report "$tmp/names.h5" --trials --csv | head -n 1 | grep -q 'parameters.the choice.*parameters.größe'
 result $? "names are as they are given"
 check "mistakes are one line of weft's each, and the search goes on" ask errors errors
-ask failures failures
-result $? "a search goes on after what fails, and after what raises was mended"
-[ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ]
-result $? "what fails is a trial"
+check "a search goes on after what fails, and after what raises was mended" ask failures failures
+check "what fails is a trial" [ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ]
 "$weft" report "$tmp/failures.h5" | grep -q '^winner'
 result $? "the search has a winner"
 "$weft" serve "$tmp/random.ini" -o "$tmp/left.h5" </dev/null >"$tmp/out" 2>"$tmp/log"

@@ -114,8 +114,4 @@ static void test_all_wide(void)
        "steps on a list as wide go to the next");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_units, test_axis_steps, test_all_wide);
-}
+MAIN(alone, test_units, test_axis_steps, test_all_wide)

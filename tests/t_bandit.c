@@ -98,8 +98,4 @@ static void test_difference(void)
     ok(p[0] < .9, "scores after training alone do not: %.4f", p[0]);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_bandit, test_literal, test_difference);
-}
+MAIN(alone, test_bandit, test_literal, test_difference)

@@ -277,9 +277,5 @@ static void test_sorting(void)
     weft_sort_rising(0, NULL);
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_errors, test_arena, test_regrow, test_rng, test_normal, test_heap,
-                 test_scopes, test_sorting);
-}
+MAIN(ranks, test_errors, test_arena, test_regrow, test_rng, test_normal, test_heap,
+     test_scopes, test_sorting)

@@ -38,8 +38,7 @@ max_resource = 9
 END
 weft=$(realpath "$weft")
 
-call tune "$tmp/in.ini" -o "$tmp/whole.h5"
-result $? "a search in which programs fail comes to its end"
+check "a search in which programs fail comes to its end" call tune "$tmp/in.ini" -o "$tmp/whole.h5"
 whole=$(digest "$tmp/whole.h5")
 jobs=$(grep -c ' job [0-9]* of ' "$tmp/log")
 check "four or more of its jobs fail" [ "$(grep -c ' failed: ' "$tmp/log")" -ge 4 ]
@@ -125,8 +124,7 @@ same "with the same digest"
 # shellcheck disable=SC2012
 [ "$(grep -c 'team 1 on .*: warning: job .* failed: .*last line: no module' "$tmp/log")" -le 12 ]
 result $? "its team fails at a few jobs"
-grep -q 'team 1 on .*: warning: this team is set aside: job ' "$tmp/log"
-result $? "it is set aside by a line"
+check "it is set aside by a line" grep -q 'team 1 on .*: warning: this team is set aside: job ' "$tmp/log"
 ! grep -q 'team [02] on .* set aside' "$tmp/log"
 result $? "and no other team is"
 part 5
@@ -135,8 +133,7 @@ same "so it does when it is resumed"
 rm -rf "$tmp"/r.*
 nodes tune "$tmp/in.ini" -o "$tmp/r.h5" command.run="[ \"\$BAD\" ] && exec nowhere/module; sh $tmp/program $tmp"
 same "a node where the program is not there has the same digest"
-grep -q 'the shell cannot run it.*no job has succeeded yet' "$tmp/log"
-result $? "and its log says so"
+check "and its log says so" grep -q 'the shell cannot run it.*no job has succeeded yet' "$tmp/log"
 
 # ---- retries --------------------------------------------------------------------------------
 

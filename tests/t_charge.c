@@ -280,9 +280,5 @@ static void test_winner(void)
             "and so are its clients' own");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_deadline, test_nobody, test_uncharged, test_mixture, test_global,
-                 test_train_loss, test_bound, test_winner);
-}
+MAIN(scratch, test_deadline, test_nobody, test_uncharged, test_mixture, test_global,
+     test_train_loss, test_bound, test_winner)

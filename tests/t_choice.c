@@ -109,8 +109,4 @@ static void test_arms(void)
     ok(clear, "a job begins without scores of another");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_ranks, test_jobs, test_arms);
-}
+MAIN(alone, test_ranks, test_jobs, test_arms)

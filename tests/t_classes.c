@@ -194,8 +194,4 @@ static void test_bound(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_many, test_alike, test_bound);
-}
+MAIN(ranks, test_many, test_alike, test_bound)

@@ -44,11 +44,8 @@ static weft_status drawn_read(const void *self, const char *source, weft_pack *p
     return WEFT_OK;
 }
 
-static const weft_reader reader = {.kind = {.name = "drawn",
-                                            .about = "images",
-                                            .size = sizeof(struct drawn),
-                                            .opts = options},
-                                   .read = drawn_read};
+static const weft_reader reader = {
+    .kind = WEFT_KIND("drawn", struct drawn, options, "images"), .read = drawn_read};
 
 /* Which must succeed. */
 static void make(const char *words)

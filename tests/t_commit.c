@@ -6,7 +6,6 @@
 #include "weft/base/files.h"
 #include "weft/store/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 

@@ -20,8 +20,8 @@ static const weft_opt plugin_opts[] = {
     WEFT_TEXT_OPT("file", struct plugin, file, "", ""),
     {0},
 };
-static const weft_kind plugin_kind = {"rff", "for the test", sizeof(struct plugin),
-                                      plugin_opts, NULL};
+static const weft_kind plugin_kind =
+    WEFT_KIND("rff", struct plugin, plugin_opts, "for the test");
 
 static const weft_opt *option(const char *name)
 {
@@ -306,9 +306,5 @@ static void test_echo(void)
        "and gives the same echo");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_options, test_words, test_reading, test_marks, test_binding,
-                 test_mistakes, test_unreadable, test_arguments, test_echo);
-}
+MAIN(ranks, test_options, test_words, test_reading, test_marks, test_binding, test_mistakes,
+     test_unreadable, test_arguments, test_echo)

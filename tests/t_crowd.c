@@ -174,8 +174,4 @@ static void test_proposals(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_turns, test_operations, test_proposals);
-}
+MAIN(alone, test_turns, test_operations, test_proposals)

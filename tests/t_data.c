@@ -407,9 +407,5 @@ static void test_memory(void)
     ok(weft_h5_mapped() < 1, "both are closed together");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_bytes, test_memory, test_reals, test_documents, test_contradictions,
-                 test_one_tokenizer, test_counts, test_output);
-}
+MAIN(scratch, test_bytes, test_memory, test_reals, test_documents, test_contradictions,
+     test_one_tokenizer, test_counts, test_output)

@@ -210,8 +210,4 @@ static void test_times(void)
        "a time is shown as such");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_days, test_spellings, test_times);
-}
+MAIN(ranks, test_days, test_spellings, test_times)

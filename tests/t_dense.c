@@ -194,8 +194,4 @@ static void test_no_memory(void)
        "a field without memory is not one with a quotation mark: %s", weft_error());
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_spellings, test_random, test_lines, test_no_memory, test_speed);
-}
+MAIN(scratch, test_spellings, test_random, test_lines, test_no_memory, test_speed)

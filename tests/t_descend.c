@@ -218,8 +218,4 @@ static void test_idle_time(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_pytorch, test_long, test_idle, test_long_idle, test_idle_time);
-}
+MAIN(alone, test_pytorch, test_long, test_idle, test_long_idle, test_idle_time)

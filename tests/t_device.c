@@ -298,9 +298,5 @@ static void test_bad_traces(void)
        "what cannot be read is named");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_default, test_seconds, test_speeds, test_chances, test_closing,
-                 test_round_times, test_trace, test_bad_traces);
-}
+MAIN(scratch, test_default, test_seconds, test_speeds, test_chances, test_closing,
+     test_round_times, test_trace, test_bad_traces)

@@ -143,8 +143,4 @@ static void test_match(void)
     weft_data_close(&train);
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_tables, test_users, test_still, test_match);
-}
+MAIN(scratch, test_tables, test_users, test_still, test_match)

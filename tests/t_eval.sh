@@ -92,8 +92,7 @@ times() # FILE TIME ...
     call pack dense "$tmp/$file.csv" -o "$tmp/$file.h5"
 }
 times stamps $(seq 1700000000 1700000299)
-grep -q "column 't' is stored as (x - 17000001" "$tmp/log"
-result $? "a column of times is stored shifted, and told"
+check "a column of times is stored shifted, and told" grep -q "column 't' is stored as (x - 17000001" "$tmp/log"
 "$weft" info "$tmp/stamps.h5" >"$tmp/out" 2>>"$tmp/log" && grep -q "column t is 17000001[0-9.]* + 256 x" "$tmp/out"
 result $? "by weft info, too"
 printf '[run]\ndata = %s\n[rff]\nfeatures = 128\ngamma = 0.3 .. 3\npreprocess = none\n[space]\nconfigs = 4\n' \

@@ -379,10 +379,5 @@ static void test_caps(void)
     is_near(in_row(fed, row, "valid_loss"), all / 22, 1e-6, "and scores them");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_one_client, test_averages, test_scores, test_selection, test_cohorts,
-                 test_options, test_divergence, test_devices, test_seconds, test_server,
-                 test_caps);
-}
+MAIN(scratch, test_one_client, test_averages, test_scores, test_selection, test_cohorts,
+     test_options, test_divergence, test_devices, test_seconds, test_server, test_caps)

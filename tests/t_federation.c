@@ -108,11 +108,8 @@ static weft_status make_read(const void *self, const char *source, weft_pack *pa
     return WEFT_OK;
 }
 
-static const weft_reader maker = {.kind = {.name = "made",
-                                           .about = "made",
-                                           .size = sizeof(struct made),
-                                           .opts = no_options},
-                                  .read = make_read};
+static const weft_reader maker = {
+    .kind = WEFT_KIND("made", struct made, no_options, "made"), .read = make_read};
 
 static weft_status make(const char *out, const struct made *made)
 {

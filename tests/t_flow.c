@@ -107,8 +107,8 @@ static void test_optimum(void)
     static const char *const space[] = {
         "[flow]\nmethod = descent\nstep = log 0.01 .. 1.9\n",
         "[flow]\nmethod = flow | descent\nstep = log 0.01 .. 1.9\nlambda = 0 .. 2\n",
-        "[flow]\nmethod = descent\nstep = log 0.01 .. 1.9\nfeatures = 3 .. 40\n"
-        "loss = prediction\nsignal_decay = 1\n"};
+        ("[flow]\nmethod = descent\nstep = log 0.01 .. 1.9\nfeatures = 3 .. 40\n"
+         "loss = prediction\nsignal_decay = 1\n")};
     for (int k = 0; k < 3; k++) {
         struct stand *stand = stand_up(space[k], NULL);
         double best = task->winner.optimum(stand->self, 12);
@@ -214,9 +214,5 @@ static void test_noise(void)
        "by default the loss is exact and a unit takes a second");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_table, test_bound, test_optimum, test_split, test_copy, test_diverged,
-                 test_noise);
-}
+MAIN(ranks, test_table, test_bound, test_optimum, test_split, test_copy, test_diverged,
+     test_noise)

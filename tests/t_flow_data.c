@@ -224,8 +224,4 @@ static void test_refusals(void)
     ok(strstr(task->plan.single(stand->self), "flow") != NULL, "mixtures are refused");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_data, test_refusals);
-}
+MAIN(ranks, test_data, test_refusals)

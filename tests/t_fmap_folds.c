@@ -371,9 +371,5 @@ static void test_refused(void)
               "with 162 samples", bad[i]);
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_fits, test_messages, test_leave_one_out, test_statistics, test_winner,
-                 test_pieces, test_refused);
-}
+MAIN(scratch, test_fits, test_messages, test_leave_one_out, test_statistics, test_winner,
+     test_pieces, test_refused)

@@ -131,9 +131,4 @@ static void test_pieces(void)
     refuses(PIECES "ridge.solver=cholesky", "ridge.solver = cg");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    test_pieces();
-    return tap_end();
-}
+MAIN(ranks, test_pieces)

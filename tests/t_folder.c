@@ -361,9 +361,5 @@ static void test_real(void)
        "MR is 5,331 sentences of each class");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_layouts, test_splits, test_some_classes, test_files, test_directories,
-                 test_encodings, test_articles, test_lines, test_real);
-}
+MAIN(scratch, test_layouts, test_splits, test_some_classes, test_files, test_directories,
+     test_encodings, test_articles, test_lines, test_real)

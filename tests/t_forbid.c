@@ -277,10 +277,5 @@ static void test_levels(void)
     refuses(st, "use fedex.k", "a mixture of independent options is refused");
 }
 
-int main(void)
-{
-    tap_begin();
-    scratch_new();
-    return TESTS(test_draws, test_grids, test_lists, test_near, test_mistakes,
-                 test_searches, test_levels);
-}
+MAIN(files, test_draws, test_grids, test_lists, test_near, test_mistakes, test_searches,
+     test_levels)

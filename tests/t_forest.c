@@ -320,9 +320,5 @@ static void test_cost(void)
        seconds);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_gain, test_spread, test_steps, test_mies, test_rates, test_regrets,
-                 test_design, test_scale, test_in_flight, test_tree, test_cost);
-}
+MAIN(alone, test_gain, test_spread, test_steps, test_mies, test_rates, test_regrets,
+     test_design, test_scale, test_in_flight, test_tree, test_cost)

@@ -343,8 +343,4 @@ static void test_goals(void)
     weft_arena_free(arena);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_order, volumes, test_goals);
-}
+MAIN(alone, test_order, volumes, test_goals)

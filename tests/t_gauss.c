@@ -431,10 +431,5 @@ static void test_starts(void)
     ok(no_worse, "40 fits are no worse than from the means of the priors");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_gold, test_curves, test_evidence_slopes, test_slopes,
-                 test_curve_slopes, test_points, test_curve_points, test_box, test_fit,
-                 test_corners, test_starts);
-}
+MAIN(alone, test_gold, test_curves, test_evidence_slopes, test_slopes, test_curve_slopes,
+     test_points, test_curve_points, test_box, test_fit, test_corners, test_starts)

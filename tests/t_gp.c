@@ -117,8 +117,4 @@ static void test_in_flight(void)
     ok(nearest > 1e-4, "those in flight are apart: %.2g", nearest);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_functions, test_finite, test_last, test_asked, test_in_flight);
-}
+MAIN(alone, test_functions, test_finite, test_last, test_asked, test_in_flight)

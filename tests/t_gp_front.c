@@ -137,8 +137,4 @@ static void test_three(void)
     ok(nearest < .1, "the middle of the front is as near as %.4f", nearest);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_volume, test_units, test_limits, test_three);
-}
+MAIN(alone, test_volume, test_units, test_limits, test_three)

@@ -362,8 +362,4 @@ static void test_gain(void)
         for (uint64_t seed = 1; seed < 4; seed++) test_case(&cases[i], seed);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_gain);
-}
+MAIN(alone, test_gain)

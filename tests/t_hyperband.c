@@ -313,9 +313,5 @@ static void test_refused(void)
                 NULL, "min_resource");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_tables, test_repeats, test_workers, test_diverged, test_halving,
-                 test_refused);
-}
+MAIN(alone, test_tables, test_repeats, test_workers, test_diverged, test_halving,
+     test_refused)

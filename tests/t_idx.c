@@ -217,8 +217,4 @@ static void test_missing(void)
     ok(access(at("x.h5"), F_OK) != 0, "and none of them leaves a file");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_sets, test_clients, test_types, test_damage, test_missing);
-}
+MAIN(scratch, test_sets, test_clients, test_types, test_damage, test_missing)

@@ -271,11 +271,10 @@ static void test_journal_errors(void)
     ok(open_elsewhere(at("a.journal")) == WEFT_OK, "a closed journal is free again");
 }
 
-int main(void)
+static void put_text(void)
 {
-    disk_begin();
-    files_closed();
-    weft_check(weft_file_put(at("text"), "hello", 5) == WEFT_OK, "put");
-    return TESTS(test_journal, test_torn, test_flipped, test_short, test_names,
-                 test_journal_errors, files_closed);
+    must(weft_file_put(at("text"), "hello", 5));
 }
+
+MAIN(disk, files_closed, put_text, test_journal, test_torn, test_flipped, test_short,
+     test_names, test_journal_errors, files_closed)

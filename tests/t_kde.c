@@ -133,9 +133,4 @@ static void test_overlap(void)
     ok(good == MANY, "the bad set is as large as a density needs: %d of %d", good, MANY);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_density, test_regrets, test_random, test_bohb, test_repeats,
-                 test_overlap);
-}
+MAIN(alone, test_density, test_regrets, test_random, test_bohb, test_repeats, test_overlap)

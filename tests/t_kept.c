@@ -392,9 +392,4 @@ static void test_full(void)
     ok(has(twin->kept, twin->x), "which leaves the version before");
 }
 
-int main(void)
-{
-    disk_begin();
-    return TESTS(test_rows, test_back, test_kill, test_copies, test_cost, test_damage,
-                 test_full);
-}
+MAIN(disk, test_rows, test_back, test_kill, test_copies, test_cost, test_damage, test_full)

@@ -201,9 +201,4 @@ static void test_nearest(void)
        "a space with a real axis is not finite");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_other_data, test_near, test_refused, test_worth, test_finite,
-                 test_nearest);
-}
+MAIN(alone, test_other_data, test_near, test_refused, test_worth, test_finite, test_nearest)

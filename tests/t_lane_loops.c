@@ -306,9 +306,4 @@ static void test_loops(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    test_loops();
-    return tap_end();
-}
+MAIN(scratch, test_loops)

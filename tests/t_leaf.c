@@ -354,9 +354,5 @@ static void test_real(void)
     note("in %.2f s", weft_now() - start);
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_rows, test_many, test_text, test_slip, test_cut, test_places,
-                 test_joined, test_real);
-}
+MAIN(scratch, test_rows, test_many, test_text, test_slip, test_cut, test_places,
+     test_joined, test_real)

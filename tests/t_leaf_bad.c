@@ -101,9 +101,4 @@ static void test_bad(void)
               bad[i].a, bad[i].b, bad[i].what);
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    test_bad();
-    return tap_end();
-}
+MAIN(scratch, test_bad)

@@ -125,8 +125,4 @@ static void test_classes(void)
        "the last rows, by wish, are those for the test");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_sorted, test_classes);
-}
+MAIN(scratch, test_sorted, test_classes)

@@ -222,8 +222,4 @@ static void test_bytes(void)
     ok(many < 3 * few + 2e-5, "and as long as one of few");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_memory, test_bytes, test_resume);
-}
+MAIN(scratch, test_memory, test_bytes, test_resume)

@@ -222,9 +222,9 @@ static void spoilt(const char *name, int cut, const char *word, const char *what
     weft_h5_close(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    disk_begin();
+    disk_begin(&argc, &argv);
     for (int i = 0; i < ROWS * COLS; i++) wide[i] = x[i] = (float)(i % 8191) - 4000;
     test_rows();
     test_part();

@@ -261,9 +261,5 @@ static void test_guesses(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_new, test_draw, test_draw_rounding, test_step, test_halve, test_pack,
-                 test_result, test_guesses);
-}
+MAIN(alone, test_new, test_draw, test_draw_rounding, test_step, test_halve, test_pack,
+     test_result, test_guesses)

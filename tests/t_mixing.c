@@ -14,8 +14,8 @@ static const weft_opt client_opts[] = {
     WEFT_REAL_OPT("decay", struct client, decay, "0", 0, 1, "L2", .role = WEFT_PER_TRIAL),
     {0},
 };
-static const weft_kind client_kind = {"client", "a client", sizeof(struct client),
-                                      client_opts, NULL};
+static const weft_kind client_kind =
+    WEFT_KIND("client", struct client, client_opts, "a client");
 enum { LR, MOMENTUM, DECAY, NAXIS, TRIALS = 4, RESOURCE = 60 };
 static const double centre[NAXIS] = {0.1, 0.5, 0.25};
 static weft_space space;

@@ -173,9 +173,5 @@ static void test_searches(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_all_rungs, test_crossing, test_asked, test_believed, test_in_flight,
-                 test_finite, test_searches);
-}
+MAIN(alone, test_all_rungs, test_crossing, test_asked, test_believed, test_in_flight,
+     test_finite, test_searches)

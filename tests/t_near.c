@@ -23,8 +23,8 @@ static const weft_opt client_opts[] = {
                  .role = WEFT_PER_SAMPLE),
     {0},
 };
-static const weft_kind client_kind = {"client", "a client", sizeof(struct client),
-                                      client_opts, NULL};
+static const weft_kind client_kind =
+    WEFT_KIND("client", struct client, client_opts, "a client");
 struct server {
     double lr;
 };
@@ -32,8 +32,8 @@ static const weft_opt server_opts[] = {
     WEFT_REAL_OPT("lr", struct server, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_TRIAL),
     {0},
 };
-static const weft_kind server_kind = {"server", "a server", sizeof(struct server),
-                                      server_opts, NULL};
+static const weft_kind server_kind =
+    WEFT_KIND("server", struct server, server_opts, "a server");
 
 static const char boxes[] =
     "[server]\nlr = log 0.1 .. 10\n[client]\nlr = log 1e-4 .. 1\nmomentum = 0 .. 1\n"

@@ -279,9 +279,5 @@ static void test_setup(void)
     ok(flops > 0 && bytes > 0 && count > 0, "costs are estimated");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_counts, test_grams, test_idf, test_vocabulary, test_bayes,
-                 test_classes, test_small_alpha, test_weights, test_setup);
-}
+MAIN(ranks, test_counts, test_grams, test_idf, test_vocabulary, test_bayes, test_classes,
+     test_small_alpha, test_weights, test_setup)

@@ -206,8 +206,4 @@ static void test_mixed(void)
     check_sums(&half);
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_frequent, test_mixed);
-}
+MAIN(ranks, test_frequent, test_mixed)

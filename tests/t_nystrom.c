@@ -226,8 +226,4 @@ static void test_refused(void)
        "documents are refused: %s", weft_error());
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_exact, test_few, test_singular, test_refused);
-}
+MAIN(ranks, test_exact, test_few, test_singular, test_refused)

@@ -23,10 +23,8 @@ static const weft_opt server_opts[] = {
                   .role = WEFT_PER_TRIAL),
     {0},
 };
-static const weft_kind client_kind = {"client", "c", sizeof(struct settings), client_opts,
-                                      NULL};
-static const weft_kind server_kind = {"server", "s", sizeof(struct settings), server_opts,
-                                      NULL};
+static const weft_kind client_kind = WEFT_KIND("client", struct settings, client_opts, "c");
+static const weft_kind server_kind = WEFT_KIND("server", struct settings, server_opts, "s");
 
 /* What was asked, in order. */
 struct asked {
@@ -615,9 +613,5 @@ static void test_small(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_rates, test_finals, test_errors, test_others, test_stalled,
-                 test_worse, test_noise, test_taken_back, test_small);
-}
+MAIN(alone, test_rates, test_finals, test_errors, test_others, test_stalled, test_worse,
+     test_noise, test_taken_back, test_small)

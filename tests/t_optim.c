@@ -197,9 +197,5 @@ static void test_server_average(void)
     ok(isnan(averaged(&server)), "the last weights need no average");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_pytorch, test_long, test_diverged, test_server_sgd,
-                 test_server_adaptive, test_server_average);
-}
+MAIN(alone, test_pytorch, test_long, test_diverged, test_server_sgd, test_server_adaptive,
+     test_server_average)

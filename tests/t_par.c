@@ -3,7 +3,6 @@
  * launcher with another PMI would start. */
 #include "weft/math/linear.h"
 
-#include <float.h>
 #include <sys/wait.h>
 
 #include "tap.h"

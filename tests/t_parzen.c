@@ -308,9 +308,5 @@ static void test_joint_draws(void)
     ok(found < most, "and so have those of a number and a level: chi-square %.3g", found);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_densities, test_integral, test_good, test_draws, test_levels,
-                 test_joint, test_joint_draws);
-}
+MAIN(alone, test_densities, test_integral, test_good, test_draws, test_levels, test_joint,
+     test_joint_draws)

@@ -64,12 +64,6 @@ static double toy_best(const char *options, uint64_t seed, int workers, const ch
     return best;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void test_toy(void)
 {
     enum { SEEDS = 20 };
@@ -86,7 +80,7 @@ static void test_toy(void)
             printed("%s\ninterval = 4\nmax_resource = 200", ways[i].options);
         double q[SEEDS];
         for (int s = 0; s < SEEDS; s++) q[s] = toy_best(options, (uint64_t)s, 10, &fault);
-        qsort(q, SEEDS, sizeof *q, by_value);
+        weft_sort_f64(SEEDS, q);
         double median = (q[SEEDS / 2 - 1] + q[SEEDS / 2]) / 2;
         ok(median > ways[i].median && q[0] > ways[i].least,
            "the toy problem, %s: median %.4f, least %.4f", ways[i].about, median, q[0]);

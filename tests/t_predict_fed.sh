@@ -28,8 +28,7 @@ tune() # NAME DATA [section.key=value ...]
 }
 table="fed.model=mlp client.lr=0.3 client.epochs=3 random.resource=20 fed.cohort=5"
 for name in fedavg ditto fedper apfl local knn; do
-    tune $name "$tmp/old.h5" $table fed.algorithm=$name
-    result $? "$name: a winner of a federation of a table"
+    check "$name: a winner of a federation of a table" tune $name "$tmp/old.h5" $table fed.algorithm=$name
 done
 predict() # RUN ROWS [ARGUMENT ...]: standard output in $tmp/p.csv
 {
@@ -64,10 +63,8 @@ for name in fedper apfl local; do
     result $? "$name: rows of other sites are told"
     awk -F, 'NR > 1 { known = $2 ~ /^site [0-5]$/; n[known]++; wrong[known] += $3 != $4 }
         END { print n[1], n[0], wrong[1], wrong[0] }' "$tmp/p.csv" >"$tmp/out"
-    awk '{ exit !($1 == 50 && $3 <= 2) }' "$tmp/out"
-    result $? "$name: sites have their own weights, by their names"
-    awk '{ exit !($2 == 17 && $4 >= 5) }' "$tmp/out"
-    result $? "$name: other sites have the server's"
+    check "$name: sites have their own weights, by their names" awk '{ exit !($1 == 50 && $3 <= 2) }' "$tmp/out"
+    check "$name: other sites have the server's" awk '{ exit !($2 == 17 && $4 >= 5) }' "$tmp/out"
 done
 awk -F, 'NR > 1 { print NR - 1 "," $3 "," $5 }' "$tmp/new.csv" >"$tmp/want"
 predict ditto "$tmp/new.csv" && sed 1d "$tmp/p.csv" | cut -d, -f1-3 | cmp - "$tmp/want" && cp "$tmp/p.csv" "$tmp/one.csv"
@@ -81,8 +78,7 @@ result $? "so it is with rows without labels, in another order, columns too"
 cut -d, -f2,4 "$tmp/new.csv" >"$tmp/none.csv"
 predict ditto "$tmp/none.csv" && [ "$(wc -l <"$tmp/p.csv")" = 68 ]
 result $? "rows without a column of sites are predicted"
-grep -q ' 67 of 67 rows are of clients' "$tmp/log"
-result $? "that they have the server's weights is told"
+check "that they have the server's weights is told" grep -q ' 67 of 67 rows are of clients' "$tmp/log"
 predict fedavg "$tmp/new.csv" && cut -d, -f5- "$tmp/p.csv" >"$tmp/got" &&
     grep -q "by the server's weights for all clients: with fed.algorithm = fedavg" "$tmp/log"
 result $? "fedavg, whose clients keep nothing, says that it predicts by the server's weights"
@@ -139,8 +135,7 @@ call pack text "$tmp/own.csv" $columns valid=0.2 -o "$tmp/own.h5" &&
         client.epochs=5 random.resource=60 && predict owned "$tmp/mixed.csv" $columns && cp "$tmp/p.csv" "$tmp/one.csv" &&
     sed 1d "$tmp/p.csv" | cut -d, -f2,3 >"$tmp/got" && sed 1d "$tmp/mixed.csv" | cut -d, -f1,2 | cmp - "$tmp/got"
 result $? "texts of clients are predicted in the order of their file"
-grep -q " 13 of 69 rows are of clients that were never trained" "$tmp/log"
-result $? "those of other clients are told"
+check "those of other clients are told" grep -q " 13 of 69 rows are of clients that were never trained" "$tmp/log"
 awk -F, 'NR > 14 { wrong += $3 != $4 } END { exit !(NR == 70 && wrong == 0) }' "$tmp/one.csv"
 result $? "each client's own weights are right of all"
 mpirun -n 3 "$weft" predict "$tmp/owned.h5" "$tmp/mixed.csv" $columns >"$tmp/p.csv" 2>"$tmp/log" && cmp "$tmp/p.csv" "$tmp/one.csv"

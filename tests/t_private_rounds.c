@@ -567,18 +567,5 @@ static void test_same_bits(void)
         }
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    test_clips();
-    test_quantile();
-    test_noise();
-    test_tree();
-    test_draws();
-    test_scores();
-    test_ledger();
-    test_target();
-    test_refusals();
-    test_same_bits();
-    return tap_end();
-}
+MAIN(scratch, test_clips, test_quantile, test_noise, test_tree, test_draws, test_scores,
+     test_ledger, test_target, test_refusals, test_same_bits)

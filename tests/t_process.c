@@ -97,8 +97,4 @@ static void test_crowd(void)
        "17 more are added to these");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_chosen, test_most, test_crowd);
-}
+MAIN(alone, test_chosen, test_most, test_crowd)

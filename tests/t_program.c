@@ -7,7 +7,6 @@
 #include "task/command/command.h"
 #include "weft/worker/link.h"
 
-#include <errno.h>
 #include <fcntl.h>
 
 static const weft_task *const task = &weft_task_command;

@@ -429,10 +429,6 @@ static void test_closed(void)
     files_closed();
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_cifar, test_closed, test_hundred, test_imdb, test_sizes, test_text,
-                 test_text_errors, test_dense, test_dense_separators, test_dense_errors,
-                 test_synthetic, test_real, test_closed);
-}
+MAIN(scratch, test_cifar, test_closed, test_hundred, test_imdb, test_sizes, test_text,
+     test_text_errors, test_dense, test_dense_separators, test_dense_errors, test_synthetic,
+     test_real, test_closed)

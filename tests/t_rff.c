@@ -428,9 +428,5 @@ static void test_refusals(void)
        "documents are refused");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_kernels, test_products, test_memory, test_long, test_wide, test_kept,
-                 test_nested, test_refusals);
-}
+MAIN(ranks, test_kernels, test_products, test_memory, test_long, test_wide, test_kept,
+     test_nested, test_refusals)

@@ -363,9 +363,5 @@ static void test_loss(void)
        "the bound is a bound");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_closed, test_degenerate, test_intercept, test_start, test_ranks,
-                 test_wide, test_gold, test_memory, test_loss);
-}
+MAIN(ranks, test_closed, test_degenerate, test_intercept, test_start, test_ranks, test_wide,
+     test_gold, test_memory, test_loss)

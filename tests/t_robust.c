@@ -4,7 +4,6 @@
 #include "task/fed/attack.h"
 #include "task/fed/rule.h"
 #include "toy.h"
-#include "weft/math/linear.h"
 
 enum { MOST_N = 101, HELD = 9 << 20 };
 
@@ -436,9 +435,5 @@ static void test_refused(void)
     stand_refused(toy, with_rule("median", ""), "run.memory");
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_rules, test_bits, test_memory, test_breakdown, test_same, test_off,
-                 test_shares, test_qffl, test_attackers, test_labels, test_refused);
-}
+MAIN(scratch, test_rules, test_bits, test_memory, test_breakdown, test_same, test_off,
+     test_shares, test_qffl, test_attackers, test_labels, test_refused)

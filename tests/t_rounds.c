@@ -23,8 +23,7 @@ struct toy {
     int die;    /* fail in this round, as a machine that is lost */
 };
 
-static const weft_kind toy_kind = {
-    .name = "toy", .about = "a toy", .size = sizeof(struct toy), .opts = toy_opts};
+static const weft_kind toy_kind = WEFT_KIND("toy", struct toy, toy_opts, "a toy");
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {

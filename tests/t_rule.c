@@ -387,10 +387,5 @@ static void test_frequencies(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_by_hand, test_eliminated, test_discount, test_gold, test_product,
-                 test_product_rounds, test_copy, test_thousand, test_nothing,
-                 test_frequencies);
-}
+MAIN(alone, test_by_hand, test_eliminated, test_discount, test_gold, test_product,
+     test_product_rounds, test_copy, test_thousand, test_nothing, test_frequencies)

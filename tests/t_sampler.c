@@ -307,9 +307,5 @@ static void test_rungs(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_bounds, test_contradictions, test_counts, test_ends, test_kinds,
-                 test_rungs);
-}
+MAIN(alone, test_bounds, test_contradictions, test_counts, test_ends, test_kinds,
+     test_rungs)

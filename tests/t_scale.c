@@ -206,8 +206,4 @@ static void test_nothing(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_scales, test_uneven, test_nothing);
-}
+MAIN(ranks, test_scales, test_uneven, test_nothing)

@@ -5,12 +5,7 @@
 . tests/tap.sh
 export MALLOC_PERTURB_=165 # memory that was freed is not read again: it has other bytes
 
-find_python json
-if [ -z "$python" ]; then
-    result 0 "# SKIP there is no Python"
-    echo 1..1
-    exit
-fi
+need_python json
 # The example, which lists its starts, and the trials that are saved; where the file `mode` names one
 # of these, trial 3 misbehaves at its second report: a process for each rank.
 cat >"$tmp/train.py" <<END
@@ -168,8 +163,7 @@ for tuner in "asha asha.variant=stopping" "asha asha.variant=promotion" \
     [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
     result $? "with the same digest"
 done
-[ "$(sort -u "$tmp/loads")" = False ]
-result $? "a state is loaded where the program does not have it"
+check "a state is loaded where the program does not have it" [ "$(sort -u "$tmp/loads")" = False ]
 tune 1 n run.sampler=tpe run.tuner=asha space.configs=30 && two=$(digest "$tmp/n.h5")
 tune 1 n run.sampler=tpe run.tuner=asha && resume 2 n run.teams=2 space.configs=30
 result $? "a search is made longer after its end"
@@ -192,8 +186,7 @@ END
 tune 1 n command.serve=no command.run="$python $tmp/plain.py 1" && two=$(digest "$tmp/n.h5") &&
     tune 2 n run.teams=2 command.run="$python $tmp/plain.py" && ! grep -q repeated "$tmp/log"
 result $? "a function without reports is tuned"
-grep -aq 'last value that the job printed' "$tmp/n.h5"
-result $? "numbers of its own are in the run file"
+check "numbers of its own are in the run file" grep -aq 'last value that the job printed' "$tmp/n.h5"
 [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
 result $? "with the digest of a program that is started for each job"
 
@@ -248,8 +241,7 @@ result $? "a rank is killed"
 wait $run
 check "its program dies with it" none_left
 check "the run is resumed" resume 3 r
-grep -q 'the jobs that led to it are repeated' "$tmp/log"
-result $? "trials that were in memory are trained again"
+check "trials that were in memory are trained again" grep -q 'the jobs that led to it are repeated' "$tmp/log"
 check "the digest is the same" is_same r
 launch 2 0 'job 10 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && kill -9 $run && pkill -9 -P $run
@@ -271,8 +263,7 @@ for teams in 1 2; do
     mkdir "$tmp/d$teams" && mv "$tmp"/r.d/*-1-[15] "$tmp/d$teams" && rm -f "$tmp/jobs" && cp -r "$tmp/d$teams"/*-1-1 "$tmp/r.d"
     launch $teams 0 'are repeated' "$weft" resume "$tmp/r.h5" run.teams=$teams
     held "$(rank 0)" && cp -r "$tmp/d$teams"/*-1-1 "$tmp/r.d" && kill -CONT "$(rank 0)"
-    wait $run
-    result $? "the state after job 5 is lost, and that after job 1 is there; teams: $teams"
+    check "the state after job 5 is lost, and that after job 1 is there; teams: $teams" wait $run
     grep -qx 5 "$tmp/jobs" && { [ $teams = 2 ] || ! grep -qx 1 "$tmp/jobs"; }
     result $? "job 5 is repeated, which one team does alone"
     [ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
@@ -506,13 +497,10 @@ wait $! 2>/dev/null
 waits alive
 alive=$!
 doctor 1 command.serve=no command.run='echo loss=1'
-[ -d "$(echo "$tmp"/place/weft-doctor.*"$alive")" ]
-result $? "the directory of a doctor stays while it is at work"
-[ "$(find "$tmp/place" -maxdepth 1 -name 'weft*' | wc -l)" = 1 ]
-result $? "that of one that was killed goes with the next"
+check "the directory of a doctor stays while it is at work" [ -d "$(echo "$tmp"/place/weft-doctor.*"$alive")" ]
+check "that of one that was killed goes with the next" [ "$(find "$tmp/place" -maxdepth 1 -name 'weft*' | wc -l)" = 1 ]
 touch "$tmp/go"
-wait "$alive"
-result $? "the first doctor ends well"
+check "the first doctor ends well" wait "$alive"
 
 rm -f "$tmp/out"
 "$python" inputs/train.py 2>"$tmp/log"

@@ -306,10 +306,5 @@ static void test_list(void)
     ok(good && moved > 0, "or with neighbours in the box of the range beside the list");
 }
 
-int main(void)
-{
-    tap_begin();
-    scratch_new();
-    return TESTS(test_schedules, test_refused, test_usual, test_elimination, test_winner,
-                 test_fedex, test_rules, test_mw_rules, test_list);
-}
+MAIN(files, test_schedules, test_refused, test_usual, test_elimination, test_winner,
+     test_fedex, test_rules, test_mw_rules, test_list)

@@ -342,8 +342,4 @@ static void test_real(void)
     test_real_endless(source);
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_rules, test_options, test_leaks, test_endless, test_bad, test_real);
-}
+MAIN(scratch, test_rules, test_options, test_leaks, test_endless, test_bad, test_real)

@@ -283,9 +283,5 @@ static void test_gradient_jobs(void)
     ok(all_jobs(&example).n == 1, "one map takes one job");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_sweep, test_schedules, test_budget, test_noise, test_trials,
-                 test_survivors, test_gradient, test_gradient_jobs);
-}
+MAIN(alone, test_sweep, test_schedules, test_budget, test_noise, test_trials,
+     test_survivors, test_gradient, test_gradient_jobs)

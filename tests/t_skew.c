@@ -306,9 +306,5 @@ static void test_refused(void)
         refuses(&reader, "", bad[i][0], WEFT_ECONF, bad[i][1], bad[i][2], bad[i][3]);
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_quantity, test_labels, test_pachinko_gold, test_pachinko_shares,
-                 test_pachinko_parts, test_same_again, test_refused);
-}
+MAIN(scratch, test_quantity, test_labels, test_pachinko_gold, test_pachinko_shares,
+     test_pachinko_parts, test_same_again, test_refused)

@@ -579,12 +579,7 @@ static void test_defaults(void)
     is_near((double)space.count, 64, 0, "the search is as long as it was");
 }
 
-int main(void)
-{
-    tap_begin();
-    scratch_new();
-    return TESTS(test_axes, test_used, test_random, test_defaults, test_log_integers,
-                 test_fixed_axis, test_grid, test_crowded_grid, test_bad_grids,
-                 test_bad_ranges, test_spellings, test_steps, test_many_values, test_list,
-                 test_list_sections, test_warnings, test_bad_lists, test_put);
-}
+MAIN(files, test_axes, test_used, test_random, test_defaults, test_log_integers,
+     test_fixed_axis, test_grid, test_crowded_grid, test_bad_grids, test_bad_ranges,
+     test_spellings, test_steps, test_many_values, test_list, test_list_sections,
+     test_warnings, test_bad_lists, test_put)

@@ -43,10 +43,8 @@ allowed() # RUN: none of its trials is forbidden
         awk -F, 'NR > 1 { n++; out += $(NF - 1) >= 0.5 || $(NF - 2) == "\"flow\"" && $NF < 0.5 } END { exit n != 20 || out > 0 }' "$tmp/out"
 }
 for sampler in space tpe kde forest; do
-    tune $sampler "run.sampler=$sampler" "$not"
-    result $? "$sampler: a search with forbidden combinations"
-    grep -Eq 'space.forbid excludes [0-9.]+ % of random configurations' "$tmp/log"
-    result $? "the log says their share"
+    check "$sampler: a search with forbidden combinations" tune $sampler "run.sampler=$sampler" "$not"
+    check "the log says their share" grep -Eq 'space.forbid excludes [0-9.]+ % of random configurations' "$tmp/log"
     check "none of which is tried" allowed $sampler
     on 2 tune "$tmp/in.ini" -o "$tmp/two.h5" run.sampler=$sampler "$not" run.teams=2 run.time_limit=1e-9 --force
     for _ in $(seq 200); do

@@ -47,8 +47,7 @@ result $? "so do clients, with what they kept"
     call resume "$tmp/still.h5" run.time_limit=0
 result $? "also after a stop"
 one=$(digest)
-tunes still fed.algorithm=ditto fed.cohort=4 run.start="$tmp/own.h5" random.resource=9
-result $? "and without one"
+check "and without one" tunes still fed.algorithm=ditto fed.cohort=4 run.start="$tmp/own.h5" random.resource=9
 [ -n "$one" ] && [ "$(digest)" = "$one" ]
 result $? "to one digest"
 one=$(digest "$tmp/other.h5")

@@ -40,8 +40,7 @@ shares()
 }
 # ---- a job that takes several starts ---------------------------------------------------------
 
-call pack synthetic federated=stored clients=50 samples=40 spread=0 d=200 -o "$tmp/c.h5"
-result $? "clients are packed"
+check "clients are packed" call pack synthetic federated=stored clients=50 samples=40 spread=0 d=200 -o "$tmp/c.h5"
 cat >"$tmp/fed.ini" <<END
 [run]
 data = $tmp/c.h5

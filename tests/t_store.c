@@ -502,12 +502,7 @@ static void test_replaced(void)
     unlink(at("again.h5"));
 }
 
-int main(void)
-{
-    disk_begin();
-    files_closed();
-    return TESTS(test_types, test_rows, test_growing, test_texts, test_names, test_broken,
-                 test_floats_for_whole_numbers, test_open_elsewhere, test_announced,
-                 test_kept, test_read_only, test_full, test_file, test_elsewhere,
-                 test_replaced, files_closed);
-}
+MAIN(disk, files_closed, test_types, test_rows, test_growing, test_texts, test_names,
+     test_broken, test_floats_for_whole_numbers, test_open_elsewhere, test_announced,
+     test_kept, test_read_only, test_full, test_file, test_elsewhere, test_replaced,
+     files_closed)

@@ -148,8 +148,4 @@ static void test_refused(void)
                 WEFT_ECONF, bad[i][2], bad[i][3], bad[i][4]);
 }
 
-int main(int argc, char **argv)
-{
-    scratch_begin(&argc, &argv);
-    return TESTS(test_generated, test_sizes, test_alpha, test_million, test_refused);
-}
+MAIN(scratch, test_generated, test_sizes, test_alpha, test_million, test_refused)

@@ -120,8 +120,7 @@ classes "neg pos" "is no class"
 told ": its first line is taken as a header, .* 'label'; header = no" "which is told"
 { cat "$tmp/h.tsv" && printf 'neg\tpoor film\n%.0s' 1 2 3 4 5 6; } >"$tmp/more.tsv"
 packed "with classes of unlike size" text "$tmp/more.tsv"
-[ "$(awk '$1 == "neg" { print $2 + $3 + $4 }' "$tmp/out")" = 36 ]
-result $? "the others keep their texts"
+check "the others keep their texts" [ "$(awk '$1 == "neg" { print $2 + $3 + $4 }' "$tmp/out")" = 36 ]
 packed "by header = yes" text "$tmp/h.tsv" header=yes
 silent "without a word"
 packed "by header = no" text "$tmp/h.tsv" header=no
@@ -157,8 +156,7 @@ classes "neg pos" "by label = last"
 { printf 'id\tgrade\ttext\n' && lines neg pos 30 | awk '{ print NR "\t" $0 }'; } >"$tmp/mid.tsv"
 packed "a column by its name" text "$tmp/mid.tsv" label=grade
 classes "neg pos" "is the label"
-grep -q 'mid.tsv: the label is column 2, grade; the others are the text' "$tmp/log"
-result $? "which is told"
+check "which is told" grep -q 'mid.tsv: the label is column 2, grade; the others are the text' "$tmp/log"
 packed "so is one by its number" text "$tmp/mid.tsv" label=2
 classes "neg pos" "of which the header is none"
 refused 'label = grads names no column of .*mid.tsv; give first, last, a number' \
@@ -171,16 +169,13 @@ sed '5s/$/\tmore/' "$tmp/mid.tsv" >"$tmp/bad.tsv"
 refused 'bad.tsv: line 5 has 4 columns where the first has 3' "a tab too many is told" text "$tmp/bad.tsv" label=grade text=text
 lines neg pos 30 | awk -F'\t' '{ print "one" NR "\t" $1 "\t" $2 }' >"$tmp/between.tsv"
 packed "a label between two columns" text "$tmp/between.tsv" label=2
-[ "$(awk '$1 == "remove" { print $2 + $3 + $4 }' "$tmp/out")" = 240 ]
-result $? "leaves both as the text"
+check "leaves both as the text" [ "$(awk '$1 == "remove" { print $2 + $3 + $4 }' "$tmp/out")" = 240 ]
 awk -F'\t' 'NR == 1 { print "3\t1\tgrade" } NR > 1 { print $1 "\t" $3 "\t" $2 }' "$tmp/mid.tsv" >"$tmp/named.tsv"
 packed "names that are numbers" text "$tmp/named.tsv" label=grade text=1
-grep -q 'named.tsv: the label is column 3, grade; the text is column 2, 1$' "$tmp/log"
-result $? "win over places"
+check "win over places" grep -q 'named.tsv: the label is column 3, grade; the text is column 2, 1$' "$tmp/log"
 awk -F'\t' 'NR == 1 { print "who\tgrade\ttext" } NR > 1 { print "who" NR % 4 "\t" $2 "\t" $3 }' "$tmp/mid.tsv" >"$tmp/who.tsv"
 packed "texts of clients" text "$tmp/who.tsv" label=grade client=who
-[ "$(awk '$1 == "remove" { print $2 + $3 + $4 }' "$tmp/out")" = 180 ]
-result $? "do not have their names"
+check "do not have their names" [ "$(awk '$1 == "remove" { print $2 + $3 + $4 }' "$tmp/out")" = 180 ]
 sed '7s/^who[0-9]*//' "$tmp/who.tsv" >"$tmp/bad.tsv"
 refused 'bad.tsv: line 7 has no client' "one of nobody is refused" text "$tmp/bad.tsv" label=grade client=who
 { lines neg pos 30 && printf 'gr\374n\tsch\366n\n%.0s' 1 2 3; } >"$tmp/odd.tsv"

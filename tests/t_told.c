@@ -201,9 +201,5 @@ static void test_ranked(void)
     ok(right, "losses of other data are merged by ranks, what diverged is last");
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_results, test_first, test_conditions, test_refused, test_misfit,
-                 test_apart, test_single, test_ranked);
-}
+MAIN(alone, test_results, test_first, test_conditions, test_refused, test_misfit,
+     test_apart, test_single, test_ranked)

@@ -140,8 +140,4 @@ static void test_cost(void)
        seconds);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_regrets, test_noise, test_alike, test_in_flight, test_cost);
-}
+MAIN(alone, test_regrets, test_noise, test_alike, test_in_flight, test_cost)

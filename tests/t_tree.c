@@ -98,8 +98,4 @@ static void test_long(void)
        "a link to a file has its sum");
 }
 
-int main(void)
-{
-    disk_begin();
-    return TESTS(test_equal, test_changed, test_long);
-}
+MAIN(disk, test_equal, test_changed, test_long)

@@ -235,9 +235,5 @@ static void test_exact(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_variance, test_add, test_regression, test_category, test_believe,
-                 test_signs, test_exact);
-}
+MAIN(alone, test_variance, test_add, test_regression, test_category, test_believe,
+     test_signs, test_exact)

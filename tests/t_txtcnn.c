@@ -243,9 +243,5 @@ static void test_refusals(void)
            "%s sends documents to txtcnn", (*net)->kind.name);
 }
 
-int main(void)
-{
-    tap_begin();
-    return TESTS(test_gold, test_all_slopes, test_sizes, test_pieces, test_alone,
-                 test_places, test_empty, test_diverged, test_max_norm, test_refusals);
-}
+MAIN(alone, test_gold, test_all_slopes, test_sizes, test_pieces, test_alone, test_places,
+     test_empty, test_diverged, test_max_norm, test_refusals)

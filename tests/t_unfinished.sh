@@ -31,10 +31,8 @@ mv "$tmp/img.h5" "$tmp/gone.h5"
 result $? "and one that was killed, without its data"
 grep -q '^unfinished: [1-9][0-9]* jobs are done, the best so far is job [0-9]*' "$tmp/out"
 result $? "that says where it stands"
-grep -q "no process is working on it; .weft resume $tmp/r.h5. continues it" "$tmp/out"
-result $? "it says how it goes on"
-grep -q 'rff.kernel=[gl]a[a-z]* rff.gamma=0.0' "$tmp/out"
-result $? "with configurations as people write them"
+check "it says how it goes on" grep -q "no process is working on it; .weft resume $tmp/r.h5. continues it" "$tmp/out"
+check "with configurations as people write them" grep -q 'rff.kernel=[gl]a[a-z]* rff.gamma=0.0' "$tmp/out"
 "$weft" report --json "$tmp/r.h5" 2>>"$tmp/log" | grep -q '"valid_error": 0'
 result $? "and what the task measured, as JSON too"
 jobs=$(sed -n 's/^unfinished: \([0-9]*\) jobs.*/\1/p' "$tmp/out")
@@ -95,8 +93,7 @@ result $? "a report of an unfinished run needs a file for a while"
 [ "$left" ] && [ -z "$(ls "$tmp/own")" ]
 result $? "that of a report which was killed goes with it"
 # A job whose time is up while the winner is scored must end within the minute that it is told before.
-call pack synthetic federated=generated clients=2000 alpha=1 beta=1 -o "$tmp/fed.h5"
-result $? "clients are packed"
+check "clients are packed" call pack synthetic federated=generated clients=2000 alpha=1 beta=1 -o "$tmp/fed.h5"
 scored="run.tuner=random run.mixing=none space.configs=1 random.resource=1 fed.eval_clients=-1 fed.select=pooled fed.test_clients=0 fed.score_weights=personal"
 # shellcheck disable=SC2086
 launch 2 0 "scores the winner" "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/scored.h5"

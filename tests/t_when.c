@@ -32,9 +32,8 @@ static const weft_opt model_opts[] = {
     WEFT_INT_OPT("hidden", struct model, hidden, "8", 1, 99, "", .role = WEFT_SHAPE),
     {0},
 };
-static const weft_kind map_kind = {"map", "a map", sizeof(struct map), map_opts, NULL};
-static const weft_kind model_kind = {"model", "a model", sizeof(struct model), model_opts,
-                                     NULL};
+static const weft_kind map_kind = WEFT_KIND("map", struct map, map_opts, "a map");
+static const weft_kind model_kind = WEFT_KIND("model", struct model, model_opts, "a model");
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static weft_status read_space(weft_space *space, const char *text)
@@ -329,10 +328,5 @@ static void test_edges(void)
     }
 }
 
-int main(void)
-{
-    tap_begin();
-    scratch_new();
-    return TESTS(test_draws, test_order, test_grid, test_near, test_settle, test_list,
-                 test_put, test_fixed, test_mistakes, test_edges);
-}
+MAIN(files, test_draws, test_order, test_grid, test_near, test_settle, test_list, test_put,
+     test_fixed, test_mistakes, test_edges)

@@ -5,12 +5,7 @@
 # ones; NP="1 2 3": the rank counts. The whole study: CIFAR-10 over 100 clients, KILLS=20.
 . tests/tap.sh
 kills=${KILLS:-3} seed=${SEED:-$(date +%s)}
-find_python "torch, h5py"
-if [ -z "$python" ]; then
-    result 0 "# SKIP there is no PyTorch"
-    echo 1..1
-    exit
-fi
+need_python "torch, h5py"
 echo "# SEED=$seed"
 RANDOM=$seed
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
@@ -27,8 +22,7 @@ one=
 for np in ${NP:-1 2 3}; do
     teams=$(((np + 1) / 2))
     begin=$(date +%s)
-    on "$np" tune "$@" run.teams=$teams -o "$tmp/u.h5" --force
-    result $? "$np ranks, teams: $teams: the search ends"
+    check "$np ranks, teams: $teams: the search ends" on "$np" tune "$@" run.teams=$teams -o "$tmp/u.h5" --force
     : "${one:=$(digest "$tmp/u.h5")}"
     [ -n "$one" ] && [ "$(digest "$tmp/u.h5")" = "$one" ]
     result $? "$np ranks, teams: $teams: one digest"
@@ -105,8 +99,7 @@ while [ $killed -lt "$kills" ] && [ $starts -lt $((4 * kills + 4)) ]; do
 done
 if [ -d "$tmp/r.d" ]; then
     start 2 2 "$@"
-    wait $run
-    result $? "killed $killed times, the run goes to its end"
+    check "killed $killed times, the run goes to its end" wait $run
     grep -q 'resumed: [1-9]' "$tmp/log" && resumed=$((resumed + 1))
     settled
 fi

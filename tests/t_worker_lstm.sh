@@ -6,12 +6,7 @@
 . tests/tap.sh
 . tests/plays.sh
 
-find_python "torch, h5py"
-if [ -z "$python" ]; then
-    result 0 "# SKIP there is no PyTorch"
-    echo 1..1
-    exit
-fi
+need_python "torch, h5py"
 packed=${PACKED:-$tmp/plays.h5} hidden=${HIDDEN:-16}
 plays >"$tmp/plays.txt"
 call pack shakespeare "$tmp/plays.txt" stride=5 length=20 -o "$tmp/plays.h5"

@@ -283,9 +283,5 @@ static void test_columns(void)
     ok(weft_written_of("dot none kg", mem) == NULL, "nor is one with other marks");
 }
 
-int main(int argc, char **argv)
-{
-    ranks_begin(&argc, &argv);
-    return TESTS(test_numbers, test_missing, test_days, test_labels, test_first_lines,
-                 test_columns);
-}
+MAIN(ranks, test_numbers, test_missing, test_days, test_labels, test_first_lines,
+     test_columns)

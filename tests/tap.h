@@ -309,6 +309,20 @@ static inline void scratch_begin(int *argc, char ***argv)
     scratch_new();
 }
 
+/* Neither. */
+static inline void alone_begin(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    tap_begin();
+}
+
+/* The directory alone. */
+static inline void files_begin(int *argc, char ***argv)
+{
+    alone_begin(argc, argv);
+    scratch_new();
+}
+
 /* Removes the directory and ends; what main returns. */
 static inline int tap_end(void)
 {
@@ -345,5 +359,13 @@ static inline void files_closed(void)
 }
 
 #define TESTS(...) tap_tests((tap_test *const[]){__VA_ARGS__, NULL})
+
+/* The main of most tests: begins as alone, files, ranks or scratch above, and runs them. */
+#define MAIN(how, ...)                                                                     \
+    int main(int argc, char **argv)                                                        \
+    {                                                                                      \
+        how##_begin(&argc, &argv);                                                         \
+        return TESTS(__VA_ARGS__);                                                         \
+    }
 
 #endif

@@ -24,10 +24,10 @@ static const weft_opt server_opts[] = {
                   .role = WEFT_PER_TRIAL),
     {0},
 };
-static const weft_kind client_kind = {"client", "what x is", sizeof(struct arguments),
-                                      client_opts, NULL};
-static const weft_kind server_kind = {"server", "what y is", sizeof(struct arguments),
-                                      server_opts, NULL};
+static const weft_kind client_kind =
+    WEFT_KIND("client", struct arguments, client_opts, "what x is");
+static const weft_kind server_kind =
+    WEFT_KIND("server", struct arguments, server_opts, "what y is");
 enum { MAX_DIM = 3 };
 
 enum { SPLIT, FULL, ALL_NAN, SOME_NAN, TIED, NMODE };

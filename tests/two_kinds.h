@@ -35,9 +35,8 @@ static const weft_opt model_opts[] = {
                   .role = WEFT_PER_SAMPLE),
     {0},
 };
-static const weft_kind map_kind = {"map", "a map", sizeof(struct map), map_opts, NULL};
-static const weft_kind model_kind = {"model", "a model", sizeof(struct model), model_opts,
-                                     NULL};
+static const weft_kind map_kind = WEFT_KIND("map", struct map, map_opts, "a map");
+static const weft_kind model_kind = WEFT_KIND("model", struct model, model_opts, "a model");
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static inline weft_status read_space(weft_space *space, const char *text, uint64_t seed)

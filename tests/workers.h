@@ -55,7 +55,7 @@ static const weft_opt sim_opts[] = {
     WEFT_INT_OPT("size", sim_axes, size, "1", 1, 99, "of weights", .role = WEFT_SHAPE),
     {0},
 };
-static const weft_kind sim_kind = {"knobs", "to turn", sizeof(sim_axes), sim_opts, NULL};
+static const weft_kind sim_kind = WEFT_KIND("knobs", sim_axes, sim_opts, "to turn");
 
 /* Reads the space and the options and sets the schedule up. */
 static inline weft_status sim_setup(struct sim *sim, const char *axes)

@@ -61,13 +61,13 @@ static void apfl_end(weft_visit *visit)
     apfl_own(visit);
 }
 
-extern const weft_algorithm weft_algorithm_apfl;
-const weft_algorithm weft_algorithm_apfl = {
-    .kind = {"apfl", "a learnt mixture of own and common weights", sizeof(apfl_options),
-             apfl_opts, NULL},
+WEFT_PLUGIN(algorithm, apfl) = {
+    .kind = WEFT_KIND("apfl", apfl_options, apfl_opts,
+                      "a learnt mixture of own and common weights"),
     .amounts = apfl_amounts,
     .first = apfl_first,
     .own = apfl_own,
     .courses = apfl_courses,
     .end = apfl_end,
-    .needs = WEFT_NEEDS_BLEND};
+    .needs = WEFT_NEEDS_BLEND,
+};

@@ -208,10 +208,9 @@ static void cpg_server(weft_aggregate *aggregate)
     weft_aggregate_step(aggregate);
 }
 
-extern const weft_algorithm weft_algorithm_cpg;
-const weft_algorithm weft_algorithm_cpg = {
-    .kind = {"cpg", "tensors generated from an embedding of every client",
-             sizeof(cpg_options), cpg_opts, NULL},
+WEFT_PLUGIN(algorithm, cpg) = {
+    .kind = WEFT_KIND("cpg", cpg_options, cpg_opts,
+                      "tensors generated from an embedding of every client"),
     .setup = cpg_setup,
     .amounts = cpg_amounts,
     .start = cpg_start,
@@ -222,4 +221,5 @@ const weft_algorithm weft_algorithm_cpg = {
     .adapts = 1, /* only the embedding learns */
     .add = cpg_add,
     .bound = cpg_bound,
-    .server = cpg_server};
+    .server = cpg_server,
+};

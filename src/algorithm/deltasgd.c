@@ -38,11 +38,11 @@ static int deltasgd_courses(weft_visit *visit, weft_course *course)
     return 1;
 }
 
-extern const weft_algorithm weft_algorithm_deltasgd;
-const weft_algorithm weft_algorithm_deltasgd = {
-    .kind = {"deltasgd", "clients choose the rate of each step by their gradients",
-             sizeof(struct deltasgd), deltasgd_opts, NULL},
+WEFT_PLUGIN(algorithm, deltasgd) = {
+    .kind = WEFT_KIND("deltasgd", struct deltasgd, deltasgd_opts,
+                      "clients choose the rate of each step by their gradients"),
     .amounts = deltasgd_amounts,
     .courses = deltasgd_courses,
     .end = weft_visit_end,
-    .needs = WEFT_NEEDS_PACE};
+    .needs = WEFT_NEEDS_PACE,
+};

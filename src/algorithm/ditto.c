@@ -48,13 +48,13 @@ static void ditto_end(weft_visit *visit)
     weft_visit_kept(visit);
 }
 
-extern const weft_algorithm weft_algorithm_ditto;
-const weft_algorithm weft_algorithm_ditto = {
-    .kind = {"ditto", "own models pulled towards the server's weights",
-             sizeof(ditto_options), ditto_opts, NULL},
+WEFT_PLUGIN(algorithm, ditto) = {
+    .kind = WEFT_KIND("ditto", ditto_options, ditto_opts,
+                      "own models pulled towards the server's weights"),
     .needs = WEFT_NEEDS_ANCHOR,
     .amounts = ditto_amounts,
     .first = weft_visit_keep,
     .own = weft_visit_kept,
     .courses = ditto_courses,
-    .end = ditto_end};
+    .end = ditto_end,
+};

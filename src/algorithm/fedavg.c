@@ -5,6 +5,5 @@
 
 static const weft_opt no_options[] = {{0}};
 
-extern const weft_algorithm weft_algorithm_fedavg;
-const weft_algorithm weft_algorithm_fedavg = {
+WEFT_PLUGIN(algorithm, fedavg) = {
     .kind = {"fedavg", "federated averaging; with client.mu FedProx", 1, no_options, NULL}};

@@ -55,13 +55,13 @@ static void feddyn_server(weft_aggregate *aggregate)
     weft_aggregate_step(aggregate);
 }
 
-extern const weft_algorithm weft_algorithm_feddyn;
-const weft_algorithm weft_algorithm_feddyn = {
-    .kind = {"feddyn", "a dynamic regulariser of every client", sizeof(feddyn_options),
-             feddyn_opts, NULL},
+WEFT_PLUGIN(algorithm, feddyn) = {
+    .kind = WEFT_KIND("feddyn", feddyn_options, feddyn_opts,
+                      "a dynamic regulariser of every client"),
     .plain = 1,
     .needs = WEFT_NEEDS_DRIFT,
     .amounts = feddyn_amounts,
     .courses = feddyn_courses,
     .end = feddyn_end,
-    .server = feddyn_server};
+    .server = feddyn_server,
+};

@@ -60,13 +60,13 @@ static void fedexp_server(weft_aggregate *aggregate)
     weft_aggregate_step(aggregate);
 }
 
-extern const weft_algorithm weft_algorithm_fedexp;
-const weft_algorithm weft_algorithm_fedexp = {
-    .kind = {"fedexp", "longer steps of the server where clients disagree",
-             sizeof(struct fedexp), fedexp_opts, NULL},
+WEFT_PLUGIN(algorithm, fedexp) = {
+    .kind = WEFT_KIND("fedexp", struct fedexp, fedexp_opts,
+                      "longer steps of the server where clients disagree"),
     .amounts = fedexp_amounts,
     .courses = fedexp_courses,
     .end = weft_visit_end,
     .add = fedexp_add,
     .bound = fedexp_bound,
-    .server = fedexp_server};
+    .server = fedexp_server,
+};

@@ -24,9 +24,9 @@ static void fednova_server(weft_aggregate *aggregate)
     weft_aggregate_step(aggregate);
 }
 
-extern const weft_algorithm weft_algorithm_fednova;
-const weft_algorithm weft_algorithm_fednova = {
+WEFT_PLUGIN(algorithm, fednova) = {
     .kind = {"fednova", "changes divided by the client's steps, then averaged", 1,
              no_options, NULL},
     .divisor = fednova_divisor,
-    .server = fednova_server};
+    .server = fednova_server,
+};

@@ -108,25 +108,25 @@ static int fedrep_courses(weft_visit *visit, weft_course *course)
     return 2;
 }
 
-extern const weft_algorithm weft_algorithm_fedper;
-const weft_algorithm weft_algorithm_fedper = {
-    .kind = {"fedper", "own layers, trained together with the common body",
-             sizeof(split_options), fedper_opts, NULL},
+WEFT_PLUGIN(algorithm, fedper) = {
+    .kind = WEFT_KIND("fedper", split_options, fedper_opts,
+                      "own layers, trained together with the common body"),
     .setup = fedper_setup,
     .amounts = fedper_amounts,
     .first = split_first,
     .own = split_own,
     .courses = fedper_courses,
-    .end = split_end};
+    .end = split_end,
+};
 
-extern const weft_algorithm weft_algorithm_fedrep;
-const weft_algorithm weft_algorithm_fedrep = {
-    .kind = {"fedrep", "own layers, trained before the common body", sizeof(split_options),
-             fedrep_opts, NULL},
+WEFT_PLUGIN(algorithm, fedrep) = {
+    .kind = WEFT_KIND("fedrep", split_options, fedrep_opts,
+                      "own layers, trained before the common body"),
     .needs = WEFT_NEEDS_FIXED,
     .setup = fedrep_setup,
     .amounts = fedrep_amounts,
     .first = split_first,
     .own = split_own,
     .courses = fedrep_courses,
-    .end = split_end};
+    .end = split_end,
+};

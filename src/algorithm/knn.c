@@ -22,8 +22,8 @@ static weft_neighbours knn_neighbours(const void *options)
     return *(const weft_neighbours *)options;
 }
 
-extern const weft_algorithm weft_algorithm_knn;
-const weft_algorithm weft_algorithm_knn = {
-    .kind = {"knn", "fedavg, whose clients' own samples take part in answers",
-             sizeof(weft_neighbours), knn_opts, NULL},
-    .neighbours = knn_neighbours};
+WEFT_PLUGIN(algorithm, knn) = {
+    .kind = WEFT_KIND("knn", weft_neighbours, knn_opts,
+                      "fedavg, whose clients' own samples take part in answers"),
+    .neighbours = knn_neighbours,
+};

@@ -32,12 +32,12 @@ static void local_server(weft_aggregate *aggregate)
     (void)aggregate; /* its weights stay as they were */
 }
 
-extern const weft_algorithm weft_algorithm_local;
-const weft_algorithm weft_algorithm_local = {
+WEFT_PLUGIN(algorithm, local) = {
     .kind = {"local", "every client trains alone", 1, no_options, NULL},
     .amounts = local_amounts,
     .first = weft_visit_keep,
     .own = weft_visit_kept,
     .courses = local_courses,
     .end = local_end,
-    .server = local_server};
+    .server = local_server,
+};

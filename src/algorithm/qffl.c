@@ -101,10 +101,9 @@ static void qffl_server(weft_aggregate *aggregate)
     weft_aggregate_step(aggregate);
 }
 
-extern const weft_algorithm weft_algorithm_qffl;
-const weft_algorithm weft_algorithm_qffl = {
-    .kind = {"qffl", "clients weigh by a power of their loss, for fairness",
-             sizeof(struct qffl), qffl_opts, NULL},
+WEFT_PLUGIN(algorithm, qffl) = {
+    .kind = WEFT_KIND("qffl", struct qffl, qffl_opts,
+                      "clients weigh by a power of their loss, for fairness"),
     .needs = WEFT_NEEDS_LOSS,
     .amounts = qffl_amounts,
     .start = qffl_start,
@@ -112,4 +111,5 @@ const weft_algorithm weft_algorithm_qffl = {
     .end = qffl_end,
     .add = qffl_add,
     .bound = qffl_bound,
-    .server = qffl_server};
+    .server = qffl_server,
+};

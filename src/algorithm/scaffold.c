@@ -69,8 +69,7 @@ static void scaffold_server(weft_aggregate *aggregate)
     weft_aggregate_step(aggregate);
 }
 
-extern const weft_algorithm weft_algorithm_scaffold;
-const weft_algorithm weft_algorithm_scaffold = {
+WEFT_PLUGIN(algorithm, scaffold) = {
     .kind = {"scaffold", "control variates against the drift of clients", 1, no_options,
              NULL},
     .plain = 1,
@@ -80,4 +79,5 @@ const weft_algorithm weft_algorithm_scaffold = {
     .end = scaffold_end,
     .add = scaffold_add,
     .bound = scaffold_bound,
-    .server = scaffold_server};
+    .server = scaffold_server,
+};

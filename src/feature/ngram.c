@@ -529,13 +529,10 @@ static void estimate(const void *self, const void *arm, double rows, double size
     *entries = items;
 }
 
-extern const weft_feature weft_feature_ngram;
-const weft_feature weft_feature_ngram = {
-    .kind = {.name = "ngram",
-             .about = "bags of n-grams of documents, hashed or by a vocabulary",
-             .size = sizeof(ngram_map),
-             .opts = opts,
-             .when = when},
+WEFT_PLUGIN(feature, ngram) = {
+    .kind = WEFT_KIND("ngram", ngram_map, opts,
+                      "bags of n-grams of documents, hashed or by a vocabulary",
+                      .when = when),
     .setup = setup,
     .sparse = 1,
     .columns = columns,

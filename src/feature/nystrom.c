@@ -759,12 +759,9 @@ static void estimate(const void *self, const void *arm, double rows, double size
     *bytes = bytes_of(m, rows > m ? rows : 0);
 }
 
-extern const weft_feature weft_feature_nystrom;
-const weft_feature weft_feature_nystrom = {
-    .kind = {.name = "nystrom",
-             .about = "Nystrom features: exact kernels of a few thousand rows of numbers",
-             .size = sizeof(nystrom_map),
-             .opts = opts},
+WEFT_PLUGIN(feature, nystrom) = {
+    .kind = WEFT_KIND("nystrom", nystrom_map, opts,
+                      "Nystrom features: exact kernels of a few thousand rows of numbers"),
     .setup = setup,
     .columns = columns,
     .nstat = nstat,

@@ -259,12 +259,9 @@ static void estimate(const void *self, const void *arm, double rows, double size
     *bytes = *entries * (1 + sizeof(int32_t) * kept_products(shared));
 }
 
-extern const weft_feature weft_feature_rff;
-const weft_feature weft_feature_rff = {
-    .kind = {.name = "rff",
-             .about = "random Fourier features of rows of numbers",
-             .size = sizeof(struct rff),
-             .opts = opts},
+WEFT_PLUGIN(feature, rff) = {
+    .kind = WEFT_KIND("rff", struct rff, opts,
+                      "random Fourier features of rows of numbers"),
     .setup = setup,
     .gram = 1,
     .columns = columns,

@@ -4,7 +4,6 @@
 #include "kernel.h"
 #include "weft/base/base.h"
 #include "weft/math/kernels.h"
-#include "weft/math/linear.h"
 #include "weft/math/optim.h"
 
 #include <cblas.h>

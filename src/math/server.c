@@ -44,11 +44,9 @@ static const weft_when server_when[] = {{"momentum", "optimizer", "sgd"},
                                         {"tail", "average", "tail"},
                                         {0}};
 
-const weft_kind weft_server_kind = {.name = "server",
-                                    .about = "task fed: the optimizer of the server",
-                                    .size = sizeof(weft_server),
-                                    .opts = server_opts,
-                                    .when = server_when};
+const weft_kind weft_server_kind =
+    WEFT_KIND("server", weft_server, server_opts, "task fed: the optimizer of the server",
+              .when = server_when);
 
 /* ---- steps ---- */
 

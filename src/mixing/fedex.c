@@ -52,13 +52,10 @@ static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job
         .diff = fedex->diff};
 }
 
-extern const weft_mixing weft_mixing_fedex;
-const weft_mixing weft_mixing_fedex = {
-    .kind = {.name = "fedex",
-             .about = "FedEx: clients draw from a mixture around the trial's configuration",
-             .size = sizeof(fedex_mixing),
-             .opts = fedex_opts,
-             .when = weft_near_when},
+WEFT_PLUGIN(mixing, fedex) = {
+    .kind = WEFT_KIND("fedex", fedex_mixing, fedex_opts,
+                      "FedEx: clients draw from a mixture around the trial's configuration",
+                      .when = weft_near_when),
     .moves = 1,
     .setup = fedex_setup,
     .make = fedex_make,

@@ -55,13 +55,10 @@ static void mw_make(void *self, int64_t id, const double *conf, weft_job *job)
     job->update = update_of(mw);
 }
 
-extern const weft_mixing weft_mixing_mw;
-const weft_mixing weft_mixing_mw = {
-    .kind = {.name = "mw",
-             .about = "multiplicative weights: clients draw from a mixture",
-             .size = sizeof(mw_mixing),
-             .opts = mw_opts,
-             .when = weft_near_when},
+WEFT_PLUGIN(mixing, mw) = {
+    .kind = WEFT_KIND("mw", mw_mixing, mw_opts,
+                      "multiplicative weights: clients draw from a mixture",
+                      .when = weft_near_when),
     .moves = 1,
     .setup = mw_setup,
     .make = mw_make,

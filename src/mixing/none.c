@@ -25,12 +25,9 @@ static void single_make(void *self, int64_t id, const double *conf, weft_job *jo
     job->mix = single->one;
 }
 
-extern const weft_mixing weft_mixing_none;
-const weft_mixing weft_mixing_none = {
-    .kind = {.name = "none",
-             .about = "all samples of a trial take its own configuration",
-             .size = sizeof(struct single),
-             .opts = no_opts},
+WEFT_PLUGIN(mixing, none) = {
+    .kind = WEFT_KIND("none", struct single, no_opts,
+                      "all samples of a trial take its own configuration"),
     .setup = single_setup,
     .make = single_make,
 };

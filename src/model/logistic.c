@@ -53,13 +53,10 @@ static double bound(const void *self, int classes)
     return 1000.0 * margin_outputs(classes); /* margin -1000 */
 }
 
-extern const weft_model weft_model_logistic;
-const weft_model weft_model_logistic = {
-    .kind = {.name = "logistic",
-             .about = "logistic regression, intercept penalised; losses of several classes "
-                      "are added",
-             .size = sizeof(struct logistic),
-             .opts = opts},
+WEFT_PLUGIN(model, logistic) = {
+    .kind = WEFT_KIND("logistic", struct logistic, opts,
+                      "logistic regression, intercept penalised; losses of several classes "
+                      "are added"),
     .serial = 1,
     .outputs = margin_outputs,
     .fit = fit,

@@ -305,12 +305,9 @@ static weft_status ridge_memory(const void *self, const weft_matrix *matrix, dou
         matrix->team->size, allowed / 1e9);
 }
 
-extern const weft_model weft_model_ridge;
-const weft_model weft_model_ridge = {
-    .kind = {.name = "ridge",
-             .about = "least squares, of numbers or of +-1 for each class",
-             .size = sizeof(struct ridge),
-             .opts = ridge_opts},
+WEFT_PLUGIN(model, ridge) = {
+    .kind = WEFT_KIND("ridge", struct ridge, ridge_opts,
+                      "least squares, of numbers or of +-1 for each class"),
     .numbers = 1,
     .outputs = ridge_outputs,
     .weighs = ridge_weighs,

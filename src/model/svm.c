@@ -42,13 +42,10 @@ static double bound(const void *self, int classes)
     return (svm->hinge == 0 ? 1e3 : 1e6) * margin_outputs(classes); /* margin -1000 */
 }
 
-extern const weft_model weft_model_svm;
-const weft_model weft_model_svm = {
-    .kind = {.name = "svm",
-             .about = "linear support vector machine, intercept penalised; losses of "
-                      "classes are added",
-             .size = sizeof(struct svm),
-             .opts = opts},
+WEFT_PLUGIN(model, svm) = {
+    .kind = WEFT_KIND("svm", struct svm, opts,
+                      "linear support vector machine, intercept penalised; losses of "
+                      "classes are added"),
     .serial = 1,
     .outputs = margin_outputs,
     .fit = fit,

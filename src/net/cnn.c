@@ -94,13 +94,10 @@ static weft_status cnn_setup(void *self, const weft_shape *shape)
     return WEFT_OK;
 }
 
-extern const weft_net weft_net_cnn;
-const weft_net weft_net_cnn = {
-    .kind = {.name = "cnn",
-             .about = "convolutional networks of LEAF, FedEx and cuda-convnet",
-             .size = sizeof(cnn_net),
-             .opts = cnn_opts,
-             .when = cnn_when},
+WEFT_PLUGIN(net, cnn) = {
+    .kind = WEFT_KIND("cnn", cnn_net, cnn_opts,
+                      "convolutional networks of LEAF, FedEx and cuda-convnet",
+                      .when = cnn_when),
     .setup = cnn_setup,
     .init = weft_stack_init,
     .resumes = 1,

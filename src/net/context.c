@@ -39,11 +39,9 @@ static const weft_when context_when[] = {
     {"tensors", "form", "each|pair|generated"},
     {0},
 };
-const weft_kind weft_context_kind = {.name = "context",
-                                     .about = "task sgd: weights by client, or language",
-                                     .size = sizeof(weft_context_options),
-                                     .opts = context_opts,
-                                     .when = context_when};
+const weft_kind weft_context_kind =
+    WEFT_KIND("context", weft_context_options, context_opts,
+              "task sgd: weights by client, or language", .when = context_when);
 
 /* ---- layout ---- */
 

@@ -21,12 +21,9 @@ static void linear_init(const void *self, uint64_t seed, real *w)
     memset(w, 0, (size_t)weft_stack_nweight(self) * sizeof *w);
 }
 
-extern const weft_net weft_net_linear;
-const weft_net weft_net_linear = {
-    .kind = {.name = "linear",
-             .about = "softmax regression, or linear regression of numbers",
-             .size = sizeof(weft_stack),
-             .opts = linear_opts},
+WEFT_PLUGIN(net, linear) = {
+    .kind = WEFT_KIND("linear", weft_stack, linear_opts,
+                      "softmax regression, or linear regression of numbers"),
     .numbers = 1,
     .setup = linear_setup,
     .init = linear_init,

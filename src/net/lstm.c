@@ -427,12 +427,8 @@ static void lstm_represent(const void *self, void *work, const real *w,
     }
 }
 
-extern const weft_net weft_net_lstm;
-const weft_net weft_net_lstm = {
-    .kind = {.name = "lstm",
-             .about = "character LSTM",
-             .size = sizeof(lstm_net),
-             .opts = lstm_opts},
+WEFT_PLUGIN(net, lstm) = {
+    .kind = WEFT_KIND("lstm", lstm_net, lstm_opts, "character LSTM"),
     .setup = lstm_setup,
     .nweight = lstm_nweight,
     .tensors = lstm_tensors,

@@ -42,12 +42,9 @@ static weft_status mlp_setup(void *self, const weft_shape *shape)
     return WEFT_OK;
 }
 
-extern const weft_net weft_net_mlp;
-const weft_net weft_net_mlp = {
-    .kind = {.name = "mlp",
-             .about = "multilayer perceptron: dense layers with ReLU and dropout",
-             .size = sizeof(mlp_net),
-             .opts = mlp_opts},
+WEFT_PLUGIN(net, mlp) = {
+    .kind = WEFT_KIND("mlp", mlp_net, mlp_opts,
+                      "multilayer perceptron: dense layers with ReLU and dropout"),
     .numbers = 1,
     .setup = mlp_setup,
     .init = weft_stack_init,

@@ -634,12 +634,9 @@ static void seq2seq_translate(const void *self, const real *w, const weft_batch 
     }
 }
 
-extern const weft_net weft_net_seq2seq;
-const weft_net weft_net_seq2seq = {
-    .kind = {.name = "seq2seq",
-             .about = "translation: LSTM encoder, decoder with attention",
-             .size = sizeof(seq2seq_net),
-             .opts = seq2seq_opts},
+WEFT_PLUGIN(net, seq2seq) = {
+    .kind = WEFT_KIND("seq2seq", seq2seq_net, seq2seq_opts,
+                      "translation: LSTM encoder, decoder with attention"),
     .setup = seq2seq_setup,
     .nweight = seq2seq_nweight,
     .tensors = seq2seq_tensors,

@@ -214,13 +214,10 @@ static void txtcnn_project(const void *self, real *w)
     }
 }
 
-extern const weft_net weft_net_txtcnn;
-const weft_net weft_net_txtcnn = {
-    .kind = {.name = "txtcnn",
-             .about = "convolutional network over the words of documents",
-             .size = sizeof(txtcnn_net),
-             .opts = txtcnn_opts,
-             .when = txtcnn_when},
+WEFT_PLUGIN(net, txtcnn) = {
+    .kind = WEFT_KIND("txtcnn", txtcnn_net, txtcnn_opts,
+                      "convolutional network over the words of documents",
+                      .when = txtcnn_when),
     .setup = txtcnn_setup,
     .nweight = txtcnn_nweight,
     .tensors = txtcnn_tensors,

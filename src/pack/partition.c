@@ -86,12 +86,9 @@ static const weft_opt options[] = {
     {0},
 };
 
-const weft_kind weft_partition_kind = {
-    .name = "partition",
-    .about = "rows or documents of any reader, split over clients when packed",
-    .size = sizeof(weft_partition),
-    .opts = options,
-};
+const weft_kind weft_partition_kind =
+    WEFT_KIND("partition", weft_partition, options,
+              "rows or documents of any reader, split over clients when packed");
 
 /* The labels of a part, and its rows in random order and by class: places first[k] ..
  * first[k+1] of `sorted` hold the rows of class k, as numbers into `shuffled`. */
@@ -101,25 +98,17 @@ struct deck {
     int64_t *first;             /* [classes + 1] */
 };
 
-static weft_status deal_iid(const weft_partition *, const struct deck *, int64_t *,
-                            weft_arena *);
-static weft_status deal_shards(const weft_partition *, const struct deck *, int64_t *,
-                               weft_arena *);
-static weft_status deal_dirichlet(const weft_partition *, const struct deck *, int64_t *,
-                                  weft_arena *);
-static weft_status deal_labels(const weft_partition *, const struct deck *, int64_t *,
-                               weft_arena *);
-static weft_status deal_pachinko(const weft_partition *, const struct deck *, int64_t *,
-                                 weft_arena *);
+/* owner[i] of row shuffled[i]. ECONF where the classes do not suit it. */
+typedef weft_status dealing(const weft_partition *partition, const struct deck *deck,
+                            int64_t *owner, weft_arena *tmp);
+static dealing deal_iid, deal_shards, deal_dirichlet, deal_labels, deal_pachinko;
 
 /* A way to deal, in the order of the option's words. */
 static const struct rule {
     const char *name;
     int alpha; /* 1: it reads alpha */
     int sizes; /* 1: clients may have sizes by a law */
-    /* owner[i] of row shuffled[i]. ECONF where the classes do not suit it. */
-    weft_status (*deal)(const weft_partition *partition, const struct deck *deck,
-                        int64_t *owner, weft_arena *tmp);
+    dealing *deal;
 } rules[] = {
     {"iid", 0, 1, deal_iid},
     {"iid", 0, 1, deal_iid},

@@ -174,11 +174,8 @@ static weft_status cifar_read(const void *self, const char *source, weft_pack *p
     return WEFT_OK;
 }
 
-extern const weft_reader weft_reader_cifar;
-const weft_reader weft_reader_cifar = {
-    .kind = {.name = "cifar",
-             .about = "CIFAR-10 or CIFAR-100, directory of the binary archive",
-             .size = sizeof(struct cifar),
-             .opts = options},
+WEFT_PLUGIN(reader, cifar) = {
+    .kind = WEFT_KIND("cifar", struct cifar, options,
+                      "CIFAR-10 or CIFAR-100, directory of the binary archive"),
     .read = cifar_read,
 };

@@ -457,13 +457,9 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
     return st;
 }
 
-extern const weft_reader weft_reader_dense;
-const weft_reader weft_reader_dense = {
-    .kind =
-        {.name = "dense",
-         .about =
-             "tables with a class or a number to predict in each row, CSV, libsvm or HDF5",
-         .size = sizeof(struct dense),
-         .opts = options},
+WEFT_PLUGIN(reader, dense) = {
+    .kind = WEFT_KIND(
+        "dense", struct dense, options,
+        "tables with a class or a number to predict in each row, CSV, libsvm or HDF5"),
     .read = dense_read,
 };

@@ -340,11 +340,9 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
     return weft_documents_pack(&reading.docs, source, &folder->split, pack);
 }
 
-extern const weft_reader weft_reader_folder;
-const weft_reader weft_reader_folder = {
-    .kind = {.name = "folder",
-             .about = "a directory of classes, one document a file (20 Newsgroups) or line",
-             .size = sizeof(struct folder),
-             .opts = options},
+WEFT_PLUGIN(reader, folder) = {
+    .kind =
+        WEFT_KIND("folder", struct folder, options,
+                  "a directory of classes, one document a file (20 Newsgroups) or line"),
     .read = folder_read,
 };

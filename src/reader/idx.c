@@ -326,11 +326,8 @@ static weft_status idx_read(const void *self, const char *source, weft_pack *pac
     return pack_sets(&train, &test, &how->split, source, pack);
 }
 
-extern const weft_reader weft_reader_idx;
-const weft_reader weft_reader_idx = {
-    .kind = {.name = "idx",
-             .about = "MNIST and its like: a directory of IDX files, gzip or not",
-             .size = sizeof(struct images),
-             .opts = options},
+WEFT_PLUGIN(reader, idx) = {
+    .kind = WEFT_KIND("idx", struct images, options,
+                      "MNIST and its like: a directory of IDX files, gzip or not"),
     .read = idx_read,
 };

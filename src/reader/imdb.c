@@ -150,11 +150,7 @@ static weft_status imdb_read(const void *self, const char *source, weft_pack *pa
     return WEFT_OK;
 }
 
-extern const weft_reader weft_reader_imdb;
-const weft_reader weft_reader_imdb = {
-    .kind = {.name = "imdb",
-             .about = "IMDB reviews, directory aclImdb",
-             .size = sizeof(struct imdb),
-             .opts = options},
+WEFT_PLUGIN(reader, imdb) = {
+    .kind = WEFT_KIND("imdb", struct imdb, options, "IMDB reviews, directory aclImdb"),
     .read = imdb_read,
 };

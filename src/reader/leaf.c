@@ -504,12 +504,9 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
     return st;
 }
 
-extern const weft_reader weft_reader_leaf;
-const weft_reader weft_reader_leaf = {
-    .kind = {.name = "leaf",
-             .about =
-                 "data sets of LEAF: users with rows, texts or windows of text, in JSON",
-             .size = sizeof(struct leaf),
-             .opts = options},
+WEFT_PLUGIN(reader, leaf) = {
+    .kind =
+        WEFT_KIND("leaf", struct leaf, options,
+                  "data sets of LEAF: users with rows, texts or windows of text, in JSON"),
     .read = leaf_read,
 };

@@ -400,11 +400,8 @@ static weft_status shakespeare_read(const void *self, const char *source, weft_p
     return hand_over(shakespeare, user, kept, pack);
 }
 
-extern const weft_reader weft_reader_shakespeare;
-const weft_reader weft_reader_shakespeare = {
-    .kind = {.name = "shakespeare",
-             .about = "roles of Shakespeare's plays, from Project Gutenberg's text",
-             .size = sizeof(struct shakespeare),
-             .opts = options},
+WEFT_PLUGIN(reader, shakespeare) = {
+    .kind = WEFT_KIND("shakespeare", struct shakespeare, options,
+                      "roles of Shakespeare's plays, from Project Gutenberg's text"),
     .read = shakespeare_read,
 };

@@ -393,11 +393,8 @@ static weft_status synthetic_read(const void *self, const char *source, weft_pac
                 : pack_images(&synthetic, rows, pack);
 }
 
-extern const weft_reader weft_reader_synthetic;
-const weft_reader weft_reader_synthetic = {
-    .kind = {.name = "synthetic",
-             .about = "built-in data: images, documents, federated=generated or stored",
-             .size = sizeof(struct synthetic),
-             .opts = options},
+WEFT_PLUGIN(reader, synthetic) = {
+    .kind = WEFT_KIND("synthetic", struct synthetic, options,
+                      "built-in data: images, documents, federated=generated or stored"),
     .read = synthetic_read,
 };

@@ -677,12 +677,9 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
     return weft_documents_pack(&documents, source, &labelled->split, pack);
 }
 
-extern const weft_reader weft_reader_text;
-const weft_reader weft_reader_text = {
-    .kind = {.name = "text",
-             .about =
-                 "labelled texts: a line LABEL TAB TEXT (TREC, SST, fastText), or columns",
-             .size = sizeof(struct labelled),
-             .opts = options},
+WEFT_PLUGIN(reader, text) = {
+    .kind = WEFT_KIND(
+        "text", struct labelled, options,
+        "labelled texts: a line LABEL TAB TEXT (TREC, SST, fastText), or columns"),
     .read = text_read,
 };

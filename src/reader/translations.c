@@ -607,11 +607,8 @@ static weft_status translations_read(const void *self, const char *source, weft_
     return read_text(reading, text, n, pieces);
 }
 
-extern const weft_reader weft_reader_translations;
-const weft_reader weft_reader_translations = {
-    .kind = {.name = "translations",
-             .about = "sentences in several languages, a column each",
-             .size = sizeof(struct translations),
-             .opts = options},
+WEFT_PLUGIN(reader, translations) = {
+    .kind = WEFT_KIND("translations", struct translations, options,
+                      "sentences in several languages, a column each"),
     .read = translations_read,
 };

@@ -6,7 +6,6 @@
 #include "weft/base/conf.h"
 #include "weft/math/linear.h"
 #include "weft/registry.h"
-#include "weft/task/task.h"
 
 #include <math.h>
 #include <stdio.h>

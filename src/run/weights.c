@@ -4,7 +4,6 @@
 #include "run.h"
 #include "weft/base/base.h"
 #include "weft/base/conf.h"
-#include "weft/base/random.h"
 
 #include <string.h>
 

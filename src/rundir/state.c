@@ -13,7 +13,6 @@
 #include "weft/base/base.h"
 #include "weft/base/files.h"
 #include "weft/base/random.h"
-#include "weft/task/task.h"
 
 #include <string.h>
 #include <sys/stat.h>

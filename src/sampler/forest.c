@@ -322,13 +322,10 @@ static void forest_propose(void *self, int64_t number, double *conf)
     if (weft_space_forbids(space, conf)) weft_space_config(space, number, conf);
 }
 
-extern const weft_sampler weft_sampler_forest;
-const weft_sampler weft_sampler_forest = {
-    .kind = {.name = "forest",
-             .about =
-                 "random forest and evolution strategy: MiP-EGO, for spaces of all kinds",
-             .size = sizeof(forest_sampler),
-             .opts = forest_opts},
+WEFT_PLUGIN(sampler, forest) = {
+    .kind =
+        WEFT_KIND("forest", forest_sampler, forest_opts,
+                  "random forest and evolution strategy: MiP-EGO, for spaces of all kinds"),
     .setup = forest_setup,
     .propose = forest_propose,
     .told = weft_past_told,

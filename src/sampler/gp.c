@@ -16,13 +16,10 @@ static weft_status gp_setup(void *self, const weft_space *space, uint64_t seed,
     return WEFT_OK;
 }
 
-extern const weft_sampler weft_sampler_gp;
-const weft_sampler weft_sampler_gp = {
-    .kind = {.name = "gp",
-             .about = "Gaussian process and expected improvement: for few axes and smooth "
-                      "losses",
-             .size = sizeof(weft_process),
-             .opts = gp_opts},
+WEFT_PLUGIN(sampler, gp) = {
+    .kind = WEFT_KIND("gp", weft_process, gp_opts,
+                      "Gaussian process and expected improvement: for few axes and smooth "
+                      "losses"),
     .setup = gp_setup,
     .propose = weft_process_propose,
     .told = weft_process_told,

@@ -178,12 +178,9 @@ static void kde_propose(void *self, int64_t number, double *conf)
     propose_from(kde, number, level, conf);
 }
 
-extern const weft_sampler weft_sampler_kde;
-const weft_sampler weft_sampler_kde = {
-    .kind = {.name = "kde",
-             .about = "kernel densities of the best and the worst: BOHB, with hyperband",
-             .size = sizeof(kde_sampler),
-             .opts = kde_opts},
+WEFT_PLUGIN(sampler, kde) = {
+    .kind = WEFT_KIND("kde", kde_sampler, kde_opts,
+                      "kernel densities of the best and the worst: BOHB, with hyperband"),
     .setup = kde_setup,
     .propose = kde_propose,
     .told = weft_past_told,

@@ -18,12 +18,10 @@ static weft_status mobster_setup(void *self, const weft_space *space, uint64_t s
     return WEFT_OK;
 }
 
-extern const weft_sampler weft_sampler_mobster;
-const weft_sampler weft_sampler_mobster = {
-    .kind = {.name = "mobster",
-             .about = "Gaussian process of learning curves: for schedules that stop trials",
-             .size = sizeof(weft_process),
-             .opts = mobster_opts},
+WEFT_PLUGIN(sampler, mobster) = {
+    .kind =
+        WEFT_KIND("mobster", weft_process, mobster_opts,
+                  "Gaussian process of learning curves: for schedules that stop trials"),
     .setup = mobster_setup,
     .propose = weft_process_propose,
     .told = weft_process_told,

@@ -24,12 +24,9 @@ static void plain_propose(void *self, int64_t n, double *conf)
     weft_space_config(plain->space, n, conf);
 }
 
-extern const weft_sampler weft_sampler_space;
-const weft_sampler weft_sampler_space = {
-    .kind = {.name = "space",
-             .about = "configurations of [space]: at random, from a grid or from a list",
-             .size = sizeof(struct plain),
-             .opts = no_opts},
+WEFT_PLUGIN(sampler, space) = {
+    .kind = WEFT_KIND("space", struct plain, no_opts,
+                      "configurations of [space]: at random, from a grid or from a list"),
     .setup = plain_setup,
     .propose = plain_propose,
 };

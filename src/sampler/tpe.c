@@ -321,12 +321,9 @@ static void tpe_propose(void *self, int64_t number, double *conf)
         weft_space_config(space, number, conf); /* all candidates were forbidden */
 }
 
-extern const weft_sampler weft_sampler_tpe;
-const weft_sampler weft_sampler_tpe = {
-    .kind = {.name = "tpe",
-             .about = "tree-structured Parzen estimators: what the best trials share",
-             .size = sizeof(tpe_sampler),
-             .opts = tpe_opts},
+WEFT_PLUGIN(sampler, tpe) = {
+    .kind = WEFT_KIND("tpe", tpe_sampler, tpe_opts,
+                      "tree-structured Parzen estimators: what the best trials share"),
     .setup = tpe_setup,
     .propose = tpe_propose,
     .told = weft_past_told,

@@ -114,10 +114,8 @@ static const weft_opt run_opts[] = {
     {0},
 };
 
-const weft_kind weft_run_kind = {.name = "run",
-                                 .about = "a run: what is tuned, how, and on which data",
-                                 .size = sizeof(weft_run_opts),
-                                 .opts = run_opts};
+const weft_kind weft_run_kind = WEFT_KIND("run", weft_run_opts, run_opts,
+                                          "a run: what is tuned, how, and on which data");
 
 static int leads(const weft_sched *sched)
 {

@@ -50,11 +50,9 @@ static const weft_when space_when[] = {{"levels", "source", "grid"},
                                        {"prior", "source", "random"},
                                        {NULL, NULL, NULL}};
 
-const weft_kind weft_space_kind = {.name = "space",
-                                   .about = "the configurations to choose from",
-                                   .size = sizeof(weft_space),
-                                   .opts = space_opts,
-                                   .when = space_when};
+const weft_kind weft_space_kind =
+    WEFT_KIND("space", weft_space, space_opts, "the configurations to choose from",
+              .when = space_when);
 
 /* ---- known trials ---- */
 
@@ -85,8 +83,7 @@ static const weft_opt known_opts[] = {
     AIM(7),
     {0},
 };
-static const weft_kind known_kind = {
-    .name = "known", .about = "", .size = sizeof(weft_known), .opts = known_opts};
+static const weft_kind known_kind = WEFT_KIND("known", weft_known, known_opts, "");
 
 /* What is read, and where it goes. */
 struct reader {

@@ -413,12 +413,9 @@ static void asha_extent(const void *self, weft_extent *out)
                          .resource = (double)asha->max_resource};
 }
 
-extern const weft_tuner weft_tuner_asha;
-const weft_tuner weft_tuner_asha = {
-    .kind = {.name = "asha",
-             .about = "asynchronous successive halving: no worker waits for a rung",
-             .size = sizeof(asha_tuner),
-             .opts = asha_opts},
+WEFT_PLUGIN(tuner, asha) = {
+    .kind = WEFT_KIND("asha", asha_tuner, asha_opts,
+                      "asynchronous successive halving: no worker waits for a rung"),
     .fronts = 1,
     .setup = asha_setup,
     .ask = asha_ask,

@@ -138,12 +138,10 @@ static void hyperband_extent(const void *self, weft_extent *out)
                          .results = most_results(hyperband)};
 }
 
-extern const weft_tuner weft_tuner_hyperband;
-const weft_tuner weft_tuner_hyperband = {
-    .kind = {.name = "hyperband",
-             .about = "brackets of successive halving, from many trials of little resource",
-             .size = sizeof(hyperband_tuner),
-             .opts = hyperband_opts},
+WEFT_PLUGIN(tuner, hyperband) = {
+    .kind =
+        WEFT_KIND("hyperband", hyperband_tuner, hyperband_opts,
+                  "brackets of successive halving, from many trials of little resource"),
     .fronts = 1,
     .setup = hyperband_setup,
     .ask = hyperband_ask,

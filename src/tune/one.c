@@ -550,13 +550,10 @@ static int64_t one_jobs(const void *self)
     return candidates + finals + (rest + part - 1) / part;
 }
 
-extern const weft_tuner weft_tuner_one;
-const weft_tuner weft_tuner_one = {
-    .kind = {.name = "one",
-             .about =
-                 "one training that finds its settings first, then spends all the rest",
-             .size = sizeof(struct one),
-             .opts = one_opts},
+WEFT_PLUGIN(tuner, one) = {
+    .kind =
+        WEFT_KIND("one", struct one, one_opts,
+                  "one training that finds its settings first, then spends all the rest"),
     .setup = one_setup,
     .ask = one_ask,
     .tell = one_tell,

@@ -307,12 +307,9 @@ static int64_t pbt_jobs(const void *self)
     return n;
 }
 
-extern const weft_tuner weft_tuner_pbt;
-const weft_tuner weft_tuner_pbt = {
-    .kind = {.name = "pbt",
-             .about = "population based training: the worst copy the best and vary them",
-             .size = sizeof(pbt_tuner),
-             .opts = pbt_opts},
+WEFT_PLUGIN(tuner, pbt) = {
+    .kind = WEFT_KIND("pbt", pbt_tuner, pbt_opts,
+                      "population based training: the worst copy the best and vary them"),
     .setup = pbt_setup,
     .ask = pbt_ask,
     .tell = pbt_tell,

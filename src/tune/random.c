@@ -38,13 +38,10 @@ static int64_t sweep_first(const void *self)
     return sweep->only < 0 ? 0 : sweep->only;
 }
 
-extern const weft_tuner weft_tuner_random;
-const weft_tuner weft_tuner_random = {
-    .kind = {.name = "random",
-             .about =
-                 "random search, or a sweep of a grid or list: one trial per configuration",
-             .size = sizeof(struct sweep),
-             .opts = sweep_opts},
+WEFT_PLUGIN(tuner, random) = {
+    .kind = WEFT_KIND(
+        "random", struct sweep, sweep_opts,
+        "random search, or a sweep of a grid or list: one trial per configuration"),
     .fronts = 1,
     .setup = sweep_setup,
     .ask = weft_sweep_ask,

@@ -187,13 +187,10 @@ static void sha_extent(const void *self, weft_extent *out)
                          .resource = (double)sha->rungs.until[sha->rungs.count - 1]};
 }
 
-extern const weft_tuner weft_tuner_sha;
-const weft_tuner weft_tuner_sha = {
-    .kind = {.name = "sha",
-             .about = "successive halving: trials that go on with their own weights",
-             .size = sizeof(sha_tuner),
-             .opts = sha_opts,
-             .when = sha_when},
+WEFT_PLUGIN(tuner, sha) = {
+    .kind = WEFT_KIND("sha", sha_tuner, sha_opts,
+                      "successive halving: trials that go on with their own weights",
+                      .when = sha_when),
     .fronts = 1,
     .setup = sha_setup,
     .ask = weft_rungs_ask,

@@ -124,12 +124,9 @@ static int64_t gradient_jobs(const void *self)
            (gradient->few < gradient->share.mix.k ? gradient->few : gradient->share.mix.k);
 }
 
-extern const weft_tuner weft_tuner_ws_eg;
-const weft_tuner weft_tuner_ws_eg = {
-    .kind = {.name = "ws_eg",
-             .about = "exponentiated gradient by weight-sharing",
-             .size = sizeof(struct gradient),
-             .opts = gradient_opts},
+WEFT_PLUGIN(tuner, ws_eg) = {
+    .kind = WEFT_KIND("ws_eg", struct gradient, gradient_opts,
+                      "exponentiated gradient by weight-sharing"),
     .shared = WEFT_SHARES_SPACE,
     .setup = gradient_setup,
     .ask = gradient_ask,

@@ -22,12 +22,9 @@ static weft_status solo_setup(void *self, const weft_space *space, uint64_t seed
     return WEFT_OK;
 }
 
-extern const weft_tuner weft_tuner_ws_one;
-const weft_tuner weft_tuner_ws_one = {
-    .kind = {.name = "ws_one",
-             .about = "one trial, whose clients draw from a mixture of the whole space",
-             .size = sizeof(weft_sweep),
-             .opts = solo_opts},
+WEFT_PLUGIN(tuner, ws_one) = {
+    .kind = WEFT_KIND("ws_one", weft_sweep, solo_opts,
+                      "one trial, whose clients draw from a mixture of the whole space"),
     .shared = WEFT_SHARES_MIXTURE,
     .setup = solo_setup,
     .ask = weft_sweep_ask,

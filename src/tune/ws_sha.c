@@ -135,12 +135,9 @@ static int64_t halving_jobs(const void *self)
     return halving->rounds + halving->finals;
 }
 
-extern const weft_tuner weft_tuner_ws_sha;
-const weft_tuner weft_tuner_ws_sha = {
-    .kind = {.name = "ws_sha",
-             .about = "successive halving by weight-sharing",
-             .size = sizeof(struct halving),
-             .opts = halving_opts},
+WEFT_PLUGIN(tuner, ws_sha) = {
+    .kind = WEFT_KIND("ws_sha", struct halving, halving_opts,
+                      "successive halving by weight-sharing"),
     .shared = WEFT_SHARES_SPACE,
     .setup = halving_setup,
     .ask = halving_ask,

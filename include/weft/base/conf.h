@@ -131,6 +131,17 @@ typedef struct weft_kind {
     const weft_when *when; /* ends likewise; NULL: all options are always read */
 } weft_kind;
 
+/* One of that struct's options. After the description ".when = ..." may follow. */
+#define WEFT_KIND(key, object, table, ...)                                                 \
+    {                                                                                      \
+        .name = key, .size = sizeof(object), .opts = table, .about = __VA_ARGS__           \
+    }
+/* How the definition of a plug-in begins: that of the constant weft_tuner_random, which
+ * registry.h names, by WEFT_PLUGIN(tuner, random). */
+#define WEFT_PLUGIN(type, name)                                                            \
+    extern const weft_##type weft_##type##_##name;                                         \
+    const weft_##type weft_##type##_##name
+
 /* Parses one value of an option to a number (choices: their index). ECONF: the message is
  * the reason only; the caller adds file and line. */
 WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *opt, const char *text,

@@ -423,12 +423,9 @@ static weft_status ask_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-extern const weft_task weft_task_ask;
-const weft_task weft_task_ask = {
-    .kind = {.name = "ask",
-             .about = "a program that asks for jobs: `weft serve`, from Python",
-             .size = sizeof(ask_task),
-             .opts = ask_opts},
+WEFT_PLUGIN(task, ask) = {
+    .kind = WEFT_KIND("ask", ask_task, ask_opts,
+                      "a program that asks for jobs: `weft serve`, from Python"),
     .parts = weft_parameters_parts,
     .traits = {.data = WEFT_DATA_NONE,
                .metrics = ask_metrics,

@@ -315,12 +315,9 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-extern const weft_task weft_task_command;
-const weft_task weft_task_command = {
-    .kind = {.name = "command",
-             .about = "tune any program: a command line that prints its loss",
-             .size = sizeof(command_task),
-             .opts = command_opts},
+WEFT_PLUGIN(task, command) = {
+    .kind = WEFT_KIND("command", command_task, command_opts,
+                      "tune any program: a command line that prints its loss"),
     .parts = weft_parameters_parts,
     .traits = {.data = WEFT_DATA_NONE,
                .files = 1,

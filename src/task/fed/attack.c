@@ -18,10 +18,8 @@ static const weft_opt attack_opts[] = {
     {0},
 };
 
-const weft_kind fed_attack_kind = {.name = "attack",
-                                   .about = "task fed: clients that do harm",
-                                   .size = sizeof(struct fed_attack),
-                                   .opts = attack_opts};
+const weft_kind fed_attack_kind =
+    WEFT_KIND("attack", struct fed_attack, attack_opts, "task fed: clients that do harm");
 
 /* ---- set-up ---- */
 

@@ -32,12 +32,9 @@ static const weft_opt buffer_opts[] = {
 static const weft_when buffer_when[] = {
     {"a", "staleness", "polynomial|hinge"}, {"b", "staleness", "hinge"}, {0}};
 
-const weft_kind fed_buffer_kind = {
-    .name = "buffer",
-    .about = "task fed: asynchronous rounds, fed.aggregation = buffered",
-    .size = sizeof(fed_buffer),
-    .opts = buffer_opts,
-    .when = buffer_when};
+const weft_kind fed_buffer_kind = WEFT_KIND(
+    "buffer", fed_buffer, buffer_opts,
+    "task fed: asynchronous rounds, fed.aggregation = buffered", .when = buffer_when);
 
 /* Refuses options that nothing reads, or leaves them out where the command line has made
  * rounds synchronous. */

@@ -45,12 +45,9 @@ static const weft_when compress_when[] = {{"bits", "client", "quantize"},
                                           {"columns", "client", "sketch"},
                                           {0}};
 
-const weft_kind fed_compress_kind = {
-    .name = "compress",
-    .about = "task fed: fewer bytes between clients and the server",
-    .size = sizeof(struct fed_compress),
-    .opts = compress_opts,
-    .when = compress_when};
+const weft_kind fed_compress_kind = WEFT_KIND(
+    "compress", struct fed_compress, compress_opts,
+    "task fed: fewer bytes between clients and the server", .when = compress_when);
 
 /* ---- numbers ---- */
 

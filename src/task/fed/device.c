@@ -59,11 +59,9 @@ static const weft_opt device_opts[] = {
     {0},
 };
 
-const weft_kind weft_device_kind = {
-    .name = "device",
-    .about = "task fed: speed, network, drop-out, deadline, energy in virtual time",
-    .size = sizeof(weft_device),
-    .opts = device_opts};
+const weft_kind weft_device_kind =
+    WEFT_KIND("device", weft_device, device_opts,
+              "task fed: speed, network, drop-out, deadline, energy in virtual time");
 
 /* A device that is as the section says. */
 static void fill_profile(const weft_device *device, double *p)

@@ -607,10 +607,8 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
 }
 
 const weft_task weft_task_fed = {
-    .kind = {.name = "fed",
-             .about = "federated training in rounds, clients configured by a mixture",
-             .size = sizeof(fed_task),
-             .opts = fed_task_opts},
+    .kind = WEFT_KIND("fed", fed_task, fed_task_opts,
+                      "federated training in rounds, clients configured by a mixture"),
     .traits =
         {.scaled = 1,
          .data = WEFT_DATA_OPTIONAL,

@@ -38,10 +38,8 @@ static const weft_opt privacy_opts[] = {
     {0},
 };
 
-const weft_kind fed_privacy_kind = {.name = "privacy",
-                                    .about = "task fed: differential privacy by client",
-                                    .size = sizeof(struct fed_privacy),
-                                    .opts = privacy_opts};
+const weft_kind fed_privacy_kind = WEFT_KIND("privacy", struct fed_privacy, privacy_opts,
+                                             "task fed: differential privacy by client");
 
 /* ---- what jobs release ---- */
 

@@ -35,10 +35,8 @@ static const weft_opt rule_opts[] = {
     {0},
 };
 
-const weft_kind fed_rule_kind = {.name = "rule",
-                                 .about = "task fed: what the server makes of changes",
-                                 .size = sizeof(struct fed_rule),
-                                 .opts = rule_opts};
+const weft_kind fed_rule_kind = WEFT_KIND("rule", struct fed_rule, rule_opts,
+                                          "task fed: what the server makes of changes");
 
 /* Warns of an option that the kind of rule does not use. */
 static void look_at_option(const fed_task *fed, const char *key, int used)

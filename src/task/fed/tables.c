@@ -110,10 +110,8 @@ static const weft_opt client_opts[] = {
     {0},
 };
 
-const weft_kind fed_training_kind = {.name = "client",
-                                     .about = "task fed: the training of a client",
-                                     .size = sizeof(fed_training),
-                                     .opts = client_opts};
+const weft_kind fed_training_kind =
+    WEFT_KIND("client", fed_training, client_opts, "task fed: the training of a client");
 
 static const weft_opt choice_opts[] = {
     WEFT_REAL_OPT("candidates", fed_choice, candidates, "2", 1, 1e6,
@@ -122,11 +120,9 @@ static const weft_opt choice_opts[] = {
     {0},
 };
 
-const weft_kind fed_choice_kind = {.name = "choose",
-                                   .about = "task fed: who is asked, where fed.choose is "
-                                            "loss",
-                                   .size = sizeof(fed_choice),
-                                   .opts = choice_opts};
+const weft_kind fed_choice_kind = WEFT_KIND("choose", fed_choice, choice_opts,
+                                            "task fed: who is asked, where fed.choose is "
+                                            "loss");
 
 const weft_kind *const fed_parts[] = {&fed_training_kind,
                                       &weft_server_kind,

@@ -96,10 +96,8 @@ static void *worker_work(const void *self, int most, weft_arena *mem)
 }
 
 const weft_net fed_worker_net = {
-    .kind = {.name = "worker",
-             .about = "task fed: any model, trained by a program of the user's",
-             .size = sizeof(fed_worker),
-             .opts = worker_opts},
+    .kind = WEFT_KIND("worker", fed_worker, worker_opts,
+                      "task fed: any model, trained by a program of the user's"),
     .nweight = worker_nweight,
     .tensors = worker_tensors,
     .init = worker_init,

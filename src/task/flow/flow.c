@@ -354,11 +354,9 @@ static void flow_cost(const void *self, const weft_job *job, weft_cost *out)
 }
 
 const weft_task weft_task_flow = {
-    .kind = {.name = "flow",
-             .about = "gradient flow, descent and ridge on least squares: exact risks",
-             .size = sizeof(flow_task),
-             .opts = flow_opts,
-             .when = flow_when},
+    .kind = WEFT_KIND("flow", flow_task, flow_opts,
+                      "gradient flow, descent and ridge on least squares: exact risks",
+                      .when = flow_when),
     .tuner = "random",
     .plan = {.resource = flow_resource, .single = flow_single},
     .traits = {.data = WEFT_DATA_OPTIONAL,

@@ -499,10 +499,8 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 }
 
 const weft_task weft_task_fmap = {
-    .kind = {.name = "fmap",
-             .about = "select a feature map: a linear model shared by many maps",
-             .size = sizeof(fmap_task),
-             .opts = fmap_opts},
+    .kind = WEFT_KIND("fmap", fmap_task, fmap_opts,
+                      "select a feature map: a linear model shared by many maps"),
     .traits = {.numbers = 1,
                .balances = 1,
                .metrics = fmap_metrics,

@@ -654,10 +654,8 @@ static double replay_optimum(const void *self, double resource)
 }
 
 const weft_task weft_task_replay = {
-    .kind = {.name = "replay",
-             .about = "stored learning curves, searched in virtual time",
-             .size = sizeof(replay_task),
-             .opts = replay_opts},
+    .kind = WEFT_KIND("replay", replay_task, replay_opts,
+                      "stored learning curves, searched in virtual time"),
     .parts = replay_parts,
     .tuner = "asha",
     .plan = {.resource = replay_resource, .single = replay_single},

@@ -86,11 +86,8 @@ static const weft_when train_when[] = {{"momentum", "optimizer", "sgd"},
                                        {"reductions", "schedule", "step"},
                                        {0}};
 
-const weft_kind sgd_train_kind = {.name = "train",
-                                  .about = "task sgd: steps of the training",
-                                  .size = sizeof(sgd_train),
-                                  .opts = train_opts,
-                                  .when = train_when};
+const weft_kind sgd_train_kind = WEFT_KIND(
+    "train", sgd_train, train_opts, "task sgd: steps of the training", .when = train_when);
 
 /* ---- contexts ---- */
 

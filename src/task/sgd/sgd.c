@@ -539,10 +539,8 @@ static weft_status sgd_predicts(void *self, const weft_job *job, const weft_stat
 }
 
 const weft_task weft_task_sgd = {
-    .kind = {.name = "sgd",
-             .about = "a network trained by minibatches on one data set",
-             .size = sizeof(sgd_task),
-             .opts = sgd_opts},
+    .kind = WEFT_KIND("sgd", sgd_task, sgd_opts,
+                      "a network trained by minibatches on one data set"),
     .traits = {.numbers = 1,
                .scaled = 1,
                .balances = 1,
