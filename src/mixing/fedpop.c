@@ -157,12 +157,9 @@ static void fedpop_forget(void *self, int64_t trial)
     pop->of[trial] = NULL;
 }
 
-extern const weft_mixing weft_mixing_fedpop;
-const weft_mixing weft_mixing_fedpop = {
-    .kind = {.name = "fedpop",
-             .about = "FedPop: clients draw from configurations that evolve",
-             .size = sizeof(fedpop_mixing),
-             .opts = fedpop_opts},
+WEFT_PLUGIN(mixing, fedpop) = {
+    .kind = WEFT_KIND("fedpop", fedpop_mixing, fedpop_opts,
+                      "FedPop: clients draw from configurations that evolve"),
     .moves = 1,
     .setup = fedpop_setup,
     .make = fedpop_make,
