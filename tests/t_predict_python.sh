@@ -150,7 +150,7 @@ call pack dense "$tmp/spans.csv" -o "$tmp/spans.h5" && tune spans rff.features=6
     printf '%s\n' '"1 day, 2:03:04",1,long' '"-1 day, 23:59:59.5",2,short' "106 days,3,long" "NA,3,long"
 } >"$tmp/more.csv"
 check "time spans, as pandas and Python write them" same "$tmp/more.csv"
-for bad in "1 days 24:00:00" "1 hours 02:03:04" 02:03:04 93784; do
+for bad in "1 days 24:00:00" "1 hours 02:03:04" 93784; do
     printf 'wait,x\n%s,1\n' "$bad" >"$tmp/bad.csv"
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "row 1, column 'wait' is '$bad' where a number is expected, written as" "$tmp/log"
     result $? "not: $bad"
