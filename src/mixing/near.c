@@ -104,6 +104,7 @@ weft_status weft_near_setup(weft_near *near, const char *name, const weft_mixing
         TRY(make_neighbours(near, name, env->trials));
     near->begin = WEFT_NEW(near->mem, double, near->mix.k);
     memcpy(near->begin, near->mix.logp, (size_t)near->mix.k * sizeof *near->begin);
+    near->nstored = near->mix.k;
     return WEFT_OK;
 }
 
@@ -124,10 +125,18 @@ static void fill_entry(weft_near *near, const double *centre, int i)
                               weft_mix_off(&near->mix, b + 1) - first);
 }
 
-/* The log-probabilities of a trial, or NULL. */
-static double *logp_of(const weft_near *near, int64_t trial)
+double *weft_near_stored(const weft_near *near, int64_t trial)
 {
-    return trial < near->roomof ? near->of[trial] : NULL;
+    return trial >= 0 && trial < near->roomof ? near->of[trial] : NULL;
+}
+
+double *weft_near_store(weft_near *near, int64_t trial)
+{
+    WEFT_GROW(near->mem, near->of, trial, &near->roomof);
+    double **own = &near->of[trial];
+    if (!*own && near->nfree > 0) *own = near->free[--near->nfree];
+    if (!*own) *own = WEFT_NEW(near->mem, double, near->nstored);
+    return *own;
 }
 
 void weft_near_make(weft_near *near, const double *conf, weft_job *job)
@@ -137,7 +146,7 @@ void weft_near_make(weft_near *near, const double *conf, weft_job *job)
         mix->id[i] = job->trial * mix->k + i;
         fill_entry(near, conf, i);
     }
-    const double *own = logp_of(near, job->trial);
+    const double *own = weft_near_stored(near, job->trial);
     memcpy(mix->logp, own ? own : near->begin, (size_t)mix->k * sizeof *mix->logp);
     job->mix = *mix;
 }
@@ -147,17 +156,14 @@ void weft_near_told(void *self, const weft_result *res)
     weft_near *near = self;
     weft_check(res->k == near->mix.k, "result of %lld configurations, expected %d",
                (long long)res->k, near->mix.k);
-    WEFT_GROW(near->mem, near->of, res->trial, &near->roomof);
-    double **own = &near->of[res->trial];
-    if (!*own && near->nfree > 0) *own = near->free[--near->nfree];
-    if (!*own) *own = WEFT_NEW(near->mem, double, near->mix.k);
-    memcpy(*own, res->logp, (size_t)res->k * sizeof *res->logp);
+    memcpy(weft_near_store(near, res->trial), res->logp,
+           (size_t)res->k * sizeof *res->logp);
 }
 
 void weft_near_forget(void *self, int64_t trial)
 {
     weft_near *near = self;
-    if (!logp_of(near, trial)) return;
+    if (!weft_near_stored(near, trial)) return;
     WEFT_GROW(near->mem, near->free, near->nfree, &near->roomfree);
     near->free[near->nfree++] = near->of[trial];
     near->of[trial] = NULL;

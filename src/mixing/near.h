@@ -1,5 +1,6 @@
-/* The mixtures of all trials of a search: their entries, and the log-probabilities of each
- * trial's mixture at the end of its last job. Used by the mixings that update them. */
+/* The mixtures of all trials of a search: their entries, and what is stored of each trial
+ * that may continue, as the log-probabilities at the end of its last job. Used by the
+ * mixings that update them. */
 #ifndef WEFT_MIXING_NEAR_H
 #define WEFT_MIXING_NEAR_H
 
@@ -15,9 +16,9 @@ typedef struct weft_near {
     int whole;     /* 1: the entries are all configurations of the space */
     weft_mix mix;  /* the last one made */
     double *begin; /* [k] log-probabilities of a new trial */
-    double **of;   /* [roomof] by trial that may continue: its log-probabilities; or NULL */
+    double **of;   /* [roomof] by trial that may continue: what is stored of it; or NULL */
     double **free; /* [nfree] of those that do not */
-    int64_t roomof, nfree, roomfree;
+    int64_t roomof, nfree, roomfree, nstored;
     weft_arena *mem;
 } weft_near;
 
@@ -46,7 +47,13 @@ WEFT_CHECKED weft_status weft_near_setup(weft_near *near, const char *name,
 /* Fills job->mix as weft_mixing.make does. The ids of entries are unique, k for each trial;
  * for the mixture of the whole space they are the numbers of its configurations. */
 void weft_near_make(weft_near *near, const double *conf, weft_job *job);
-/* `told` and `forget` of a mixing, which begins with its weft_near. */
+/* What is stored of a trial; NULL: nothing is, also where trial < 0. */
+double *weft_near_stored(const weft_near *near, int64_t trial);
+/* The same; where nothing is yet, numbers to be filled: near->nstored, which is k unless
+ * the mixing sets it after weft_near_setup. */
+double *weft_near_store(weft_near *near, int64_t trial);
+/* `told`, which stores the log-probabilities, and `forget` of a mixing that begins with its
+ * weft_near. */
 void weft_near_told(void *self, const weft_result *res);
 void weft_near_forget(void *self, int64_t trial);
 

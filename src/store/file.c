@@ -192,11 +192,10 @@ static weft_status put(const char *path, int n, const void *const *at, const siz
                        int lazy)
 {
     WEFT_SCRATCH(tmp);
-    path = target_of(path, tmp);
     const char *temp = weft_file_temp(path, tmp);
     weft_status st = write_parts(temp, path, n, at, bytes);
     if (st == WEFT_OK && !lazy) st = weft_file_publish(temp, path);
-    if (st == WEFT_OK && lazy && rename(temp, path) != 0) {
+    if (st == WEFT_OK && lazy && rename(temp, target_of(path, tmp)) != 0) {
         st = weft_file_fail("write", path, errno);
         unlink(temp);
     }
