@@ -38,8 +38,8 @@ import runs
 import stats
 
 NAME = re.compile(r"(.+)-(\d+)\.h5")
-ORDER = ("defaults", "average", "momentum", "fedexp", "deltasgd", "rates", "random", "sha", "hyperband", "asha", "pbt",
-         "fedex-sha", "fedex-pbt", "fedex", "one-last", "one", "one-fedex", "oracle",
+ORDER = ("defaults", "average", "momentum", "fedexp", "fedhyper", "deltasgd", "rates", "random", "sha", "hyperband", "asha", "pbt",
+         "fedex-sha", "fedex-pbt", "fedpop", "fedex", "one-last", "one", "one-fedex", "oracle",
          "settings")
 
 

@@ -43,6 +43,7 @@ for seed in ${SEEDS:-1 2 3}; do
         method average "$seed" "$@" $plain server.momentum=0
         method momentum "$seed" "$@" $plain
         method fedexp "$seed" "$@" $plain server.momentum=0 fed.algorithm=fedexp
+        method fedhyper "$seed" "$@" $plain fed.algorithm=fedhyper $last
         method deltasgd "$seed" "$@" $plain fed.algorithm=deltasgd $last
         method rates "$seed" "$@" $each space.source=list space.file="$(rates 0.1 0.01 0.03 0.3 1)" $last
         method random "$seed" "$@" $each space.configs=5 "${wide[@]}" $last

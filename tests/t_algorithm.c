@@ -216,9 +216,9 @@ static void test_one_hot(struct toy *toy)
 
 /* ---- the same bits ---- */
 
-static const char *const algorithms[] = {"scaffold", "feddyn", "fednova", "fedexp",
-                                         "deltasgd", "ditto",  "fedper",  "fedrep",
-                                         "apfl",     "local",  "cpg"};
+static const char *const algorithms[] = {"scaffold", "feddyn",   "fednova", "fedexp",
+                                         "fedhyper", "deltasgd", "ditto",   "fedper",
+                                         "fedrep",   "apfl",     "local",   "cpg"};
 
 /* Own layers are one tensor, so that both parts exist. */
 static const char *mixed(const char *algorithm)

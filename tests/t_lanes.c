@@ -175,8 +175,8 @@ int main(int argc, char **argv)
                 "max_samples = 11\nepochs = 2\nmax_change = 3\n",
                 6);
     static const char *const algorithm[] = {"scaffold", "feddyn", "fednova", "fedexp",
-                                            "ditto",    "local",  "fedper",  "fedrep",
-                                            "apfl",     "cpg",    "qffl"};
+                                            "fedhyper", "ditto",  "local",   "fedper",
+                                            "fedrep",   "apfl",   "cpg",     "qffl"};
     for (size_t i = 0; i < LEN(algorithm); i++)
         test_rounds(algorithm[i],
                     printed("[fed]\nalgorithm = %s\nmodel = mlp\ncohort = 30\n"

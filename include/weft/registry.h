@@ -19,6 +19,7 @@
     X(feddyn)                                                                              \
     X(fednova)                                                                             \
     X(fedexp)                                                                              \
+    X(fedhyper)                                                                            \
     X(qffl) X(deltasgd) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg) X(knn)
 #define WEFT_TASKS(X) X(fmap) X(command) X(ask) X(fed) X(sgd) X(flow) X(replay)
 #define WEFT_TUNERS(X)                                                                     \

@@ -27,6 +27,7 @@ DEFAULT = {
                    power=0, byte_energy=0, deadline=0, over=1),
     "ditto": {"lambda": 1, "lr": 0, "epochs": 0}, "fedper": dict(own="last"), "fedrep": dict(own="last", epochs=1),
     "feddyn": dict(alpha=0.1), "deltasgd": dict(gamma=2, delta=0.1), "fedexp": dict(eps=0.001),
+    "fedhyper": dict(gamma=3),
     "apfl": dict(share=0.5, rate=0.01),
     "knn": {"k": 10, "lambda": 0.5, "sigma": 1},
     "cpg": dict(generate="last", size=8, lr=1, lr_embedding=1, spread=0.1, bias="yes", embedding="learnt")}
@@ -269,7 +270,8 @@ class Federation:
             fresh = unit(words(COHORT, (1 << 64) - 1, c, 0)[0]) < self.fed["new_clients"]
             (self.new if fresh else self.old).append(c)
         self.x, self.slot = first_weights(), np.zeros(N)
-        self.shared = np.zeros(N) if self.name in ("scaffold", "feddyn") else None
+        self.shared = np.zeros(N) if self.name in ("scaffold", "feddyn", "fedhyper") else None
+        self.factor = 1
         if self.name == "cpg":
             self.begin_generator()
         self.kept, self.round, self.steps, self.trial, self.rows = {}, 0, 0, None, []
@@ -368,7 +370,7 @@ class Federation:
         return w
 
     def keeps(self):
-        return self.name not in ("fedavg", "fednova", "fedexp", "deltasgd", "knn")
+        return self.name not in ("fedavg", "fednova", "fedexp", "fedhyper", "deltasgd", "knn")
 
     def turn(self, client, which, cap, most, before, train, after, fresh=False):
         if before:
@@ -481,6 +483,11 @@ class Federation:
             self.shared = self.shared + len(used) / len(self.old) * (mean - self.shared)
         elif self.name == "cpg":
             self.shared = self.shared + self.own["lr"] * sum(q_ * client.added for q_, client in zip(q, used))
+        elif self.name == "fedhyper":
+            gamma = self.own["gamma"]
+            self.factor = min(max(self.factor + delta @ self.shared, 1 / gamma), gamma)
+            self.shared = delta
+            delta = self.factor * delta
         elif self.name == "feddyn":
             alpha = self.own["alpha"]
             self.shared = self.shared - alpha * len(used) / len(self.old) * delta
@@ -712,6 +719,8 @@ CASES = [
     case("fedexp", (4,), "fedexp", client=ALL, more="[fedexp]\neps = 0"),
     case("further", (3,), "fedexp", fed="cohort = 7\naverage = plain", client=within(0.5),
          more="[server]\nmomentum = 0.4\nlr = 0.8\n[fedexp]\neps = 0 .. 0.3\n" + late(16), arms=(0.02,)),
+    case("hyper", (6,), "fedhyper", client="lr = 0.2\nbatch = 5\nepochs = 2", more="[fedhyper]\ngamma = 1.25"),
+    case("turned", (3, 2), "fedhyper", fed="cohort = 3", client="lr = 1\nbatch = 2", more="[server]\nlr = 2"),
     case("paces", (4,), "deltasgd", client=ALL),
     case("paced", (3,), "deltasgd", client="lr = 0.2\nbatch = 4\nepochs = 3\nmax_change = 0.7",
          more="[deltasgd]\ngamma = 0.3 .. 4\ndelta = 0.5\n" + late(16), arms=(0.3, 4), update=(1, 0)),
@@ -761,6 +770,7 @@ def main():
             line("result", "-", result)
         line("flops", "-", [fed.flops(jobs[-1][1])])
         line("x", "-", np.concatenate([fed.x] + ([] if fed.shared is None else [fed.shared.ravel()])
+             + ([[fed.factor - 1]] if fed.name == "fedhyper" else [])
                                  + ([fed.slot] if fed.o["server"]["momentum"] else [])))
         line("score", "test", fed.score(TESTED))
         line("predict", "train", fed.predict(TRAIN))

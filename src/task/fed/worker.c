@@ -264,13 +264,14 @@ static weft_status check_words(const fed_task *fed, const fed_worker *worker)
     int needs = fed->algorithm->needs | (share ? WEFT_NEEDS_FIXED : 0);
     const char *word = fed_word_missing(needs, worker->described.knows);
     if (!word) return WEFT_OK;
-    return weft_link_fail(worker->link, WEFT_ECONF,
-                          "does not know the word \"%s\" of a turn, which "
-                          "fed.%s = %s needs; teach it (knows = [\"%s\"]), or %s",
-                          word, share ? "share" : "algorithm",
-                          share ? fed->options.share : fed->options.algorithm_name, word,
-                          share ? "leave fed.share out"
-                                : "choose fedavg, fednova, fedexp, fedper, cpg or local");
+    return weft_link_fail(
+        worker->link, WEFT_ECONF,
+        "does not know the word \"%s\" of a turn, which "
+        "fed.%s = %s needs; teach it (knows = [\"%s\"]), or %s",
+        word, share ? "share" : "algorithm",
+        share ? fed->options.share : fed->options.algorithm_name, word,
+        share ? "leave fed.share out"
+              : "choose fedavg, fednova, fedexp, fedhyper, fedper, cpg or local");
 }
 
 /* Starts it and asks what it is; once it was asked before it must be the same. */
