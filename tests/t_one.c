@@ -48,6 +48,7 @@ static double (*errors)(const struct asked *); /* NULL: losses are told alone */
 static double bound = 0.01;
 static int noised;     /* 1: it is of noise */
 static double guess;   /* error rate of guesses */
+static int64_t scored; /* samples of an error rate */
 static int candidates; /* that were told in this run */
 
 static void tell(struct sim *sim, int i)
@@ -82,6 +83,7 @@ static struct sim *run(const char *text, double (*loss)(const struct asked *))
     must(weft_conf_text(&conf, "t.ini", text));
     must(weft_space_read(&sim->space, &conf, kinds, 2, 7, mem));
     sim->space.guess = guess;
+    sim->space.scored = scored;
     must(search_bind(&sim->search, &weft_tuner_one, &conf));
     must(weft_search_setup(&sim->search, &sim->space, 3, mem));
     double total[JOBS] = {0};
@@ -318,6 +320,71 @@ static void test_errors(void)
     errors = NULL;
     sim = run(rates, starts_badly);
     is_near(sim->asked[sim->n - 1].set.lr, 0.025, 1e-12, "defaults that diverge are left");
+}
+
+static double behind(const struct asked *asked)
+{
+    return asked->set.lr < 0.15 ? 0.05 : 0;
+}
+
+/* Errors by the distance of a rate from 0.4, `apart` a factor of 2, the defaults far
+ * behind; trained on, what is above 0.3 is worse. */
+static double apart;
+static double rival(const struct asked *asked)
+{
+    double later = asked->total > 10 && asked->set.lr > 0.3 ? 0.03 : 0;
+    return 0.5 + apart * off(asked, 0.4) + behind(asked) + later;
+}
+
+/* Trained on, the rate that was second has nearly as many errors, and less loss. */
+static double level(const struct asked *asked)
+{
+    double each = asked->total > 10 ? 0.001 : 0.015;
+    return 0.5 + each * off(asked, 0.4) + behind(asked);
+}
+
+static double less(const struct asked *asked)
+{
+    int second = asked->total > 10 && fabs(asked->set.lr - 0.2) < 0.01;
+    return second ? 1 : 2 + off(asked, 0.4) + progress(asked);
+}
+
+static double falls_little(const struct asked *asked)
+{
+    return asked->set.lr > 0.15 ? 0.285 : 0.3;
+}
+
+static double trained(const struct sim *sim)
+{
+    return sim->asked[first_part(sim)].set.lr;
+}
+
+static void test_close(void)
+{
+    apart = 0.015;
+    errors = rival;
+    struct sim *sim = run(wide, less);
+    const struct asked *finals = sim->asked + 6;
+    is_near(finals[0].set.lr, 0.4, 1e-12, "close ones: the best is a finalist");
+    is_near(finals[1].set.lr, 0.1, 1e-12, "and the defaults, though they are left");
+    is_near(finals[2].set.lr, 0.2, 1e-12, "and one within the margin of the best");
+    is_near(finals[2].total, 30, 0, "for as long");
+    is_near(trained(sim), 0.2, 1e-12, "which may end ahead");
+    apart = 0.05;
+    sim = run(wide, less);
+    is_near((double)first_part(sim), 8, 0, "one that is further behind does not go on");
+    errors = level;
+    sim = run(wide, less);
+    is_near(trained(sim), 0.2, 1e-12, "of finalists that are as good that of less loss is");
+    errors = falls_little;
+    scored = 1000;
+    sim = run(wide, near);
+    is_near(trained(sim), 0.1, 1e-12, "of 1,000 samples 1.5 points may be chance");
+    scored = 10000;
+    sim = run(wide, near);
+    is_near(trained(sim), 0.8, 1e-12, "of 10,000 they are not");
+    scored = 0;
+    errors = NULL;
 }
 
 /* ---- other axes ---- */
@@ -613,5 +680,5 @@ static void test_small(void)
     }
 }
 
-MAIN(alone, test_rates, test_finals, test_errors, test_others, test_stalled, test_worse,
-     test_noise, test_taken_back, test_small)
+MAIN(alone, test_rates, test_finals, test_errors, test_close, test_others, test_stalled,
+     test_worse, test_noise, test_taken_back, test_small)

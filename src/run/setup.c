@@ -504,6 +504,7 @@ static weft_status open_team(weft_run *run, const char *data)
     TRY(weft_agree(check_setup(run), run->team));
     TRY(weft_agree(weft_run_start_from(run), run->team));
     run->space.samples = run->task->units ? 0 : run->data.part[WEFT_TRAIN].total;
+    run->space.scored = run->data.part[WEFT_VALID].total;
     run->space.guess = run->data.classes > 1 ? 1 - 1. / run->data.classes : 0;
     return weft_agree(
         weft_search_setup(&run->search, &run->space, (uint64_t)run->opts.seed, run->mem),

@@ -1,18 +1,19 @@
 /* One training that finds its settings first: candidates are trained a little from the
- * first weights, the defaults among them; the best and the defaults go on to three times as
- * much, and the best of these with all that is left of the resource. The axis on which most
- * depends, a learning rate, is walked from its default, in factors of 4 until there are
- * worse ones on both sides and then of 2. The defaults are left only for what is better by
- * a margin: on a plateau rates that do not move seem better, and rates that diverge later
- * may be the best at first. Early results from the first weights order rates nearly as long
- * trainings do; signals that look ahead from trained weights prefer small rates: Wu, Ren,
- * Liao, Grosse, "Understanding short-horizon bias in stochastic meta-optimization", ICLR
- * 2018. The rest is trained in parts, each a trial that copies the one before it. A part
- * without progress halves the rate of those behind it. One that is worse than the best
- * part, beyond the intervals of both losses and the margin, is taken back: the next goes on
- * from the best, with half the rate, or with the next candidate if it diverged. The last
- * part wins, or if its loss is larger the one before it: the least of all losses would be
- * that of the luckiest of few samples. */
+ * first weights, the defaults among them; the best, the defaults and a close second go on
+ * to three times as much, and the best of these with all that is left of the resource. The
+ * axis on which most depends, a learning rate, is walked from its default, in factors of 4
+ * until there are worse ones on both sides and then of 2. The defaults are left only for
+ * what is better by a margin, of many samples a smaller one: on a plateau rates that do not
+ * move seem better, and rates that diverge later may be the best at first. Early results
+ * from the first weights order rates nearly as long trainings do; signals that look ahead
+ * from trained weights prefer small rates: Wu, Ren, Liao, Grosse, "Understanding
+ * short-horizon bias in stochastic meta-optimization", ICLR 2018. The rest is trained in
+ * parts, each a trial that copies the one before it. A part without progress halves the
+ * rate of those behind it. One that is worse than the best part, beyond the intervals of
+ * both losses and the margin, is taken back: the next goes on from the best, with half the
+ * rate, or with the next candidate if it diverged. The last part wins, or if its loss is
+ * larger the one before it: the least of all losses would be that of the luckiest of few
+ * samples. */
 #include "weft/base/base.h"
 #include "weft/base/random.h"
 #include "weft/tune/tune.h"
@@ -62,6 +63,7 @@ struct one {
     int64_t of[2 * STEPS + 1];   /* candidate at each step from there; NOBODY */
     int64_t base;       /* candidate with which those are crossed that are planned */
     int64_t finals;     /* finalists asked for */
+    int64_t rival;      /* the next best, if the best is not clearly better; NOBODY */
     int64_t best;       /* candidate whose part is trained; NOBODY: it explores */
     int64_t left, part; /* resource that is not asked for; resource of a part */
     int64_t trial;      /* of the last part; NOBODY before it */
@@ -75,9 +77,11 @@ static const weft_opt one_opts[] = {
     WEFT_RESOURCE_OPT(struct one, resource, "in all, with that of candidates"),
     WEFT_REAL_OPT("explore", struct one, explore, "0.25", 0, 0.9,
                   "share of the resource that candidates may have"),
-    WEFT_REAL_OPT("margin", struct one, margin, "0.02", 0, 1,
-                  "by how much a candidate must be better than the defaults to take their "
-                  "place: of error rates points / 100, of losses a share"),
+    WEFT_REAL_OPT(
+        "margin", struct one, margin, "0.02", 0, 1,
+        "by how much a candidate must be better than the defaults to take their "
+        "place: of error rates points / 100, or what is resolved by the number of "
+        "samples if that is less; of losses a share"),
     WEFT_LONG_OPT("each", struct one, each, "0", 0, 1e9,
                   "resource of a candidate; 0: a fiftieth of all, at least 1"),
     WEFT_LONG_OPT(
@@ -87,7 +91,8 @@ static const weft_opt one_opts[] = {
         .words = "auto"),
     WEFT_LONG_OPT("finalists", struct one, finalists, "3", 1, 1000,
                   "candidates that are trained three times as long, at most: the best, the "
-                  "defaults, and others while those stand; 1: none is"),
+                  "defaults, and one within the margin, or others while the defaults "
+                  "stand; 1: none is"),
     WEFT_LONG_OPT(
         "parts", struct one, parts, "8", 1, 1000,
         "parts of the training behind: one without progress halves the learning "
@@ -128,7 +133,7 @@ static weft_status one_setup(void *self, const weft_space *space, uint64_t seed,
     for (int64_t i = 0; i <= one->most + 1; i++)
         one->candidate[i].conf = conf + i * space->dim;
     for (int k = 0; k <= 2 * STEPS; k++) one->of[k] = NOBODY;
-    one->best = one->begun = one->base = one->trial = NOBODY;
+    one->best = one->begun = one->base = one->rival = one->trial = NOBODY;
     one->good = one->top_trial = NOBODY;
     one->left = one->resource;
     return WEFT_OK;
@@ -136,15 +141,19 @@ static weft_status one_setup(void *self, const weft_space *space, uint64_t seed,
 
 /* ---- candidates ---- */
 
-static int is_ahead(const struct candidate *one, const struct candidate *other)
-{
-    if (one->told != other->told) return one->told > other->told;
-    return weft_rank_before(one->got.rank, other->got.rank);
-}
-
 static double margin_at(const struct one *one, double loss)
 {
     return one->by_error ? one->margin : one->margin * fabs(loss);
+}
+
+/* The margin, or if that is less half of the 95 % interval that an error rate has by the
+ * number of samples: of many samples less than two points tell. */
+static double least_margin(const struct one *one, const struct outcome *than)
+{
+    double p = than->loss, n = (double)one->space->scored;
+    double margin = margin_at(one, p);
+    if (!one->by_error || !(n > 0 && p > 0 && p < 1)) return margin;
+    return fmin(margin, fmax(than->bound, 1.96 * sqrt(p * (1 - p) / n)));
 }
 
 /* By how many margins the first is better. */
@@ -166,9 +175,9 @@ static double noise_of(const struct outcome *one, const struct outcome *other)
  * larger, and few samples have errors that differ by chance. Where one of the two guesses,
  * in the error: answers that are all alike have a small mean loss. */
 static double gain(const struct one *one, const struct outcome *got,
-                   const struct outcome *than)
+                   const struct outcome *than, double margin)
 {
-    double first = margins(got->loss, than->loss, margin_at(one, than->loss));
+    double first = margins(got->loss, than->loss, margin);
     if (!one->by_error || isnan(got->mean) || isnan(than->mean)) return first;
     if (got->guesses != than->guesses) return first;
     double second = margins(got->mean, than->mean, one->margin * fabs(than->mean));
@@ -186,13 +195,27 @@ static int is_clear(const struct one *one, const struct candidate *candidate)
     if (candidate->told != start->told) return candidate->told > start->told;
     const struct outcome *got = &candidate->got;
     double noise = noise_of(got, &start->got);
-    if (gain(one, got, &start->got) > 1 && !(got->loss + noise >= start->got.loss))
+    if (gain(one, got, &start->got, least_margin(one, &start->got)) > 1 &&
+        !(got->loss + noise >= start->got.loss))
         return 1;
     int larger = candidate->step > 0 && candidate->step <= STEPS && !(noise > 0);
     double than = fmin(start->got.mean, candidate->before);
     return larger && one->by_error &&
            fabs(got->loss - start->got.loss) < 0.1 * one->margin &&
            margins(got->mean, than, one->margin * fabs(than)) > 1;
+}
+
+/* Of candidates that were trained on, errors within a margin are ordered by mean losses,
+ * which have less noise. */
+static int is_ahead(const struct one *one, const struct candidate *first,
+                    const struct candidate *second)
+{
+    if (first->told != second->told) return first->told > second->told;
+    const struct outcome *got = &first->got, *than = &second->got;
+    int close = fabs(got->loss - than->loss) <= least_margin(one, than) &&
+                got->guesses == than->guesses && fabs(got->mean - than->mean) > 0;
+    if (one->by_error && first->told > 1 && close) return got->mean < than->mean;
+    return weft_rank_before(got->rank, than->rank);
 }
 
 /* The best candidate, of those that have at most `jobs` jobs, did not fail and, if `clear`,
@@ -204,7 +227,7 @@ static int64_t best_of(const struct one *one, int jobs, int clear)
         const struct candidate *candidate = &one->candidate[i];
         if (candidate->failed || candidate->jobs > jobs) continue;
         if (clear && !is_clear(one, candidate)) continue;
-        if (best == NOBODY || is_ahead(candidate, &one->candidate[best])) best = i;
+        if (best == NOBODY || is_ahead(one, candidate, &one->candidate[best])) best = i;
     }
     return best;
 }
@@ -427,17 +450,33 @@ static weft_asked ask_candidate(struct one *one, int64_t i, int64_t more, weft_j
     return WEFT_JOB;
 }
 
-/* The next finalist: the best, then the start; if that is not clearly worse, the next best.
- * NOBODY: there is none. */
-static int64_t finalist(const struct one *one)
+/* The next best, if it is clearly better than the start and within the margin of `best`, as
+ * little training does not tell which of the two ends better; NOBODY. */
+static int64_t rival_of(struct one *one, int64_t best)
+{
+    struct candidate *own = &one->candidate[best];
+    own->jobs++; /* all but this one */
+    int64_t next = best_of(one, 1, 1);
+    own->jobs--;
+    if (next == NOBODY) return NOBODY;
+    const struct outcome *got = &one->candidate[next].got;
+    return got->loss - own->got.loss > margin_at(one, got->loss) ? NOBODY : next;
+}
+
+/* The next finalist: the best, then the start; if that is not clearly worse, the next best,
+ * otherwise the rival of the best. NOBODY: there is none. */
+static int64_t finalist(struct one *one)
 {
     if (one->asked == 0 || one->finals == one->finalists) return NOBODY;
     if (one->finals == 0) {
         int64_t best = choice_of(one, 1);
-        return best == one->begun ? NOBODY : best;
+        if (best == one->begun) return NOBODY;
+        one->rival = rival_of(one, best);
+        return best;
     }
     if (one->finals == 1) return one->begun;
-    return choice_of(one, 2) == one->begun ? best_of(one, 1, 0) : NOBODY;
+    if (choice_of(one, 2) == one->begun) return best_of(one, 1, 0);
+    return one->finals == 2 ? one->rival : NOBODY;
 }
 
 static weft_asked one_ask(void *self, weft_job *job)
@@ -496,8 +535,8 @@ static void tell_part(struct one *one, const weft_result *res)
     struct outcome part = outcome_of(one, res);
     const struct outcome *top = &one->top, *last = &one->last;
     int first = one->top_trial == NOBODY;
-    int lost =
-        part.loss > top->loss + top->bound + part.bound && gain(one, &part, top) < -1;
+    int lost = part.loss > top->loss + top->bound + part.bound &&
+               gain(one, &part, top, margin_at(one, top->loss)) < -1;
     if (!first && (lost || !isfinite(part.loss))) {
         take_back(one, res);
         return;

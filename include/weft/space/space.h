@@ -81,6 +81,7 @@ typedef struct weft_space {
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
     double guess;    /* error rate of guesses, 1 - 1 / classes; 0: not known */
+    int64_t scored;  /* samples for validation; 0: not known */
     int objectives;  /* of results, weft_aims: how many are minimised; 0: the loss alone */
 } weft_space;
 
