@@ -676,6 +676,9 @@ told "which is told in one line" "column 'wait' has time spans such as 1 days 02
 awk 'BEGIN { print "wait,x,y"; for (i = 0; i < 60; i++) printf "%d:%02d:30,%d,%d\n", i, i % 7, i, i % 2 }' >"$tmp/t.csv"
 packs t.csv
 told "hours beyond a day are time spans" "column 'wait' has time spans such as .*, which become seconds"
+awk 'BEGIN { print "lap,x,y"; for (i = 0; i < 60; i++) printf "%d:%02d.%03d,%d,%d\n", i % 20, i * 7 % 60, i * 41, i, i % 2 }' >"$tmp/u.csv"
+packs u.csv
+told "so are minutes and seconds with a fraction" "column 'lap' has time spans such as .*, which become seconds"
 sed '26,$d' "$tmp/t.csv" >"$tmp/u.csv"
 packs u.csv
 told "and within it times of a day" "column 'wait' has dates such as 23:59"

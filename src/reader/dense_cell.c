@@ -239,7 +239,7 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
     if (by) return options_of(by, marks, mem);
     if (weft_number_lost(text))
         return "no number holds so many digits; is it an identifier? drop = ... leaves the "
-               "column out";
+               "column out, categories = ... makes levels of it";
     if (weft_table_number(text, &x))
         return weft_arena_text(mem,
                                "floats of 32 bits end at 3.4e38: gaps = %s makes it a "
