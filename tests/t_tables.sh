@@ -429,6 +429,8 @@ reads "clients, too" alike.csv "clients 15 " client=who label=y drop=town alike=
 refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
 refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \
     missing=refuse drop=age
+awk 'BEGIN { print "a,v,y"; for (i = 0; i < 60; i++) print i % 7 "," (i % 3 ? (i % 2 ? "+" : "pos") : "0") "," i % 2 }' >"$tmp/u.csv"
+reads "a sign alone is a level" u.csv "v category 3 0 0, \+, pos 3 levels" label=y
 refused "a client without a name is told by wish" t.csv "line 5, column 3, 'colour', is '' where a client is expected; give one" \
     client=colour unlabelled=refuse
 reads "its rows are left out" t.csv "decided rows without a client .15. are left out; unlabelled = refuse refuses them" client=colour

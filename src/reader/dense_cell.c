@@ -246,7 +246,8 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
                                "missing value; or mend or remove the line",
                                text);
     const char *digits = text + (*text == '-' || *text == '+');
-    if (strspn(digits, "0123456789., ") == strlen(digits) && !is_outline(digits, mem))
+    if (strpbrk(digits, "0123456789") && !is_outline(digits, mem) &&
+        strspn(digits, "0123456789., ") == strlen(digits))
         return "its digits are no number in this spelling: drop = ... leaves the column "
                "out; or mend or remove the line";
     return NULL;
