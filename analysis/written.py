@@ -5,7 +5,7 @@ import re
 
 MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
 MONTH = r"(?P<name>[A-Za-z]{3,9})\.?"
-TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(:(?P<second>\d\d))?(?P<part>[.,]\d+)?( *(?P<half>[aApP][mM]))?"
+TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(:(?P<second>\d\d)(?P<part>[.,]\d+)?)?( *(?P<half>[aApP][mM]))?"
 BRIEF = r"(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<part>[.,]\d+)?"
 BEHIND = rf"([Tt ]+{TIME}( *(?P<zone>[Zz]|UTC|GMT|[-+](0\d|1[0-8])(:?[0-5]\d)?))?)?"
 FIRST = r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)" + BEHIND
@@ -19,7 +19,8 @@ DATES = {  # as weft_date_read of src/data/date.c
               rf"{MONTH}[ ,-]*(?P<day>\d\d?)[ ,-]+(?P<year>\d{{4}})" + BEHIND, FIRST],
     "time": [TIME],
     "span": [rf"(?P<days>-?\d{{1,6}}) days?(,? \+?{TIME})?",
-             r"(?P<minus>-?)(?P<hours>\d{1,6}):(?P<minute>\d\d):(?P<second>\d\d)(?P<part>[.,]\d+)?"],
+             r"(?P<minus>-?)(?P<hours>\d{1,6}):(?P<minute>\d\d):(?P<second>\d\d)(?P<part>[.,]\d+)?",
+             r"(?P<minus>-?)(?P<minutes>\d{1,6}):(?P<second>[0-5]\d)(?P<part>[.,]\d+)"],
 }
 CURRENCY = r"[A-Z]{0,2}\$|[£¥\u20a0-\u20cf]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN)(?= )"
 UNITED = re.compile(rf"([-+]?) *({CURRENCY}|) *(-?)(\d(?:[\d]|[.,' ](?=\d))*(?:[eE][-+]?\d+)?) *(.*)")
@@ -50,7 +51,7 @@ def seconds(cell, order, clock):
         sign, digits = -1 if zone[0] == "-" else 1, re.sub(r"\D", "", zone).ljust(4, "0")
         clock = sign * (60 * int(digits[:2]) + int(digits[2:]))
     hour += number.get("hours", 0)
-    moment = 86400 * days + 3600 * hour + 60 * minute + second + float("0." + (found.groupdict().get("part") or ".0")[1:]) - 60 * clock
+    moment = 86400 * days + 3600 * hour + 60 * (minute + number.get("minutes", 0)) + second + float("0." + (found.groupdict().get("part") or ".0")[1:]) - 60 * clock
     return -moment if found.groupdict().get("minus") else moment
 
 

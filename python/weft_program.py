@@ -231,7 +231,7 @@ class Program:
 
     def answered(self, trial):
         """What weft is told at the end of a job; the trial waits, if there is something to go on from."""
-        metrics = {str(k): number(float(x)) for k, x in trial.last.items()}
+        metrics = {str(k): None if x is None else number(float(x)) for k, x in trial.last.items()}
         held = trial.waits or trial.kept is not None
         if held:
             trial.random = generators()
@@ -253,9 +253,13 @@ class Program:
 
 
 def named(metrics):
-    for name in metrics:
+    for name, x in metrics.items():
         if not NAME.fullmatch(str(name)):
             raise ValueError(f"{name!r} is no name of a metric: a letter or _, then letters, digits, _ . - /")
+        try:
+            x is None or float(x)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} is {x!r}: expected a number") from None
     return metrics
 
 

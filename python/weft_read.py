@@ -14,6 +14,9 @@ NAMES = {("run", k) for k in ("seed", "output", "data", "teams", "checkpoint", "
                               "disk", "watchdog")}
 
 
+OWN = ("run", "config", "jobs", "state", "excess", "front")  # columns of `weft report --trials` that the file lacks
+
+
 def text(x):
     return x.decode() if isinstance(x, bytes) else str(x)
 
@@ -26,13 +29,12 @@ def number(value):
 
 def report(*arguments, command="report"):
     """What `weft report`, or another command, prints of a run. ValueError, of one line, where it fails."""
-    built = "build/opt/weft"
-    weft = os.environ.get("WEFT", built if os.path.exists(built) else "weft")
+    from weft_search import Error, program
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
     try:
-        done = subprocess.run([weft, command, *arguments], env=env, capture_output=True, text=True)
-    except FileNotFoundError:
-        raise ValueError(f"the program {weft}, which reads unfinished runs, was not found: set WEFT to its path") from None
+        done = subprocess.run([program(), command, *arguments], env=env, capture_output=True, text=True)
+    except Error as e:
+        raise ValueError(e) from None
     if done.returncode:
         raise ValueError((done.stderr.strip().splitlines() or [f"weft {command} failed"])[-1])
     return done.stdout
@@ -70,12 +72,12 @@ class Run:
             self.value = f["configs/value"][:]
             self.metrics = [line.split("\t") for line in text(f["events"].attrs["metrics"]).splitlines()]
             self.objectives = {k: f["objectives"][k][:] for k in f.get("objectives", ())}
-            self.printed = {k: f["metrics"][k][:] for k in f.get("metrics", ())}
             self.rounds = {k: f["rounds"][k][:] for k in f.get("rounds", ())}
             self.mix = {k: f["mix"][k][:] for k in f.get("mix", ())}
             self.clients = {k: f["clients"][k][:] for k in f.get("clients", ())}
             self.scored = text(f["clients"].attrs.get("error_column", "")) if self.clients else ""
             self.timeline = {k: f["timeline"][k][:] for k in f.get("timeline", ())}
+            self.printed = {self.unlike(k): f["metrics"][k][:] for k in f.get("metrics", ())}
             self.busy = dict(f["timeline"].attrs) if "timeline" in f else {}
             self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
                            for k, v in f["winner"].attrs.items()} if "winner" in f else {}
@@ -94,6 +96,10 @@ class Run:
                                              inline_comment_prefixes=(";", "#"))
         self.ini.optionxform = str
         self.ini.read_string(self.attr["config"])
+
+    def unlike(self, name):
+        """The column of a number that programs printed, which leaves the names of a run's own columns to these."""
+        return "printed." * (name in OWN or any(name in x for x in (self.event, self.timeline, self.axis))) + name
 
     def best_so_far(self):
         """In the place of a winner: the trial and the likeliest configuration of the best job; of a

@@ -480,7 +480,8 @@ class Search:
     def _in_python(self, text, failed):
         """What weft said, without the names of its temporary files, and with arguments of Python in place of its options."""
         for told_as, of in ((re.escape(self._place) + r"/search[.]ini:\d+: ", ""), (re.escape(self._place) + "/search[.]h5", "the search"),
-                            ("another (name|output) by -o", "another output"), ("by --force", "by force=True"),
+                            ("another (name|output) by -o", "another output"), ("(?<=, or replace it )by --force", "by force=True; a search that has ended goes on by its run file in place of the space, and more trials"),
+                            ("by --force", "by force=True"),
                             ("see why the jobs were told as failed, .*", "; ".join(failed[:1]) + "; begin anew by force=True")):
             text = re.sub(told_as, lambda _, of=of: of, text)
         return text

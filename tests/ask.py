@@ -200,7 +200,7 @@ def errors(run):
         refused(lambda: s.tell(c, 0.25), "was told before")
     refused(lambda: weft.Search(run + ".h5"), "is complete", 0)
     begins(lambda: weft.Search({"parameters": space}, output=run + ".h5"),
-           f"{run}.h5 exists; choose another output, or replace it by force=True", 3)
+           f"{run}.h5 exists; choose another output, or replace it by force=True; a search that has ended goes on by its run file", 3)
     arguments(run, space)
     with weft.Search({"parameters": space}, output=run + ".h5", force=True) as s:
         pass

@@ -33,7 +33,7 @@ def steps_of(f, trial):
 def measured(f, row):
     """What a trial has by its last job, without what was not measured."""
     names = [line.split("\t")[0] for line in f["events"].attrs["metrics"].splitlines()] + \
-        f["events"].attrs["printed"].splitlines()
+        ["printed." * (k in {*f["events"], "state"}) + k for k in f["events"].attrs["printed"].splitlines()]
     return {k: row[k] for k in names if row[k] is not None}
 
 

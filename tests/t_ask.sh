@@ -90,6 +90,12 @@ check "clock = wall: a result counts at once, whatever is in flight" grep -q '^{
 tail -n 1 "$tmp/out" | grep -q '^{"job":2,'
 result $? "another job takes its place"
 
+many=$(seq -s, -f '"n%.0f":1' 2000)
+printf '%s\n' '{"ask":true}' "{\"tell\":0,\"loss\":0.5,\"metrics\":{$many}}" |
+    call serve "$tmp/wall-two.ini" -o "$tmp/many.h5"
+check "numbers beyond 1,024 names are left out, with a warning" \
+    grep -q 'warning: job 0 has numbers of more than 1024 names; further names are left out' "$tmp/log"
+
 # Longer.
 for name in random tpe; do
     sed 's/configs = .*/configs = 6/' "$tmp/$name.ini" >"$tmp/$name-more.ini"

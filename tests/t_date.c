@@ -184,6 +184,10 @@ static void test_times(void)
                  {"26:30:00", 95400},
                  {"-126:30:09.5", -455409.5},
                  {"26:30", NAN},
+                 {"90:15.25", 5415.25},
+                 {"-0:30,5", -30.5},
+                 {"9:61.5", NAN},
+                 {"9:5.5", NAN},
                  {"26:60:00", NAN},
                  {"13:00:00 pm", NAN},
                  {"12345678 days 02:03", NAN}};
@@ -196,6 +200,9 @@ static void test_times(void)
     ok(weft_date_read("12:30", WEFT_DATE_TIME, &date) && fabs(date.seconds - 45000) < 1e-9,
        "a time alone is seconds since midnight");
     ok(!weft_date_read("24:30", WEFT_DATE_TIME, &date), "which is a time of day");
+    ok(!weft_date_read("9:51.676", WEFT_DATE_TIME, &date) &&
+           weft_date_read("9:51:00.676", WEFT_DATE_TIME, &date),
+       "minutes and seconds with a fraction are none");
     weft_date_parts(-0.5, 0, value);
     ok(value[WEFT_PART_MONDAY + 2] > 0, "half a second before 1970 was on Wednesday");
     weft_date_parts(0, -60, value);

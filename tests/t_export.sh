@@ -67,7 +67,7 @@ tuner = asha
 [space]
 configs = 12
 [command]
-run = test \$PARAM_kind != c || exit 1; awk "BEGIN { print \"loss=\" \$PARAM_width + \$PARAM_size; print \"spread=\" \$WEFT_RESOURCE }"
+run = test \$PARAM_kind != c || exit 1; awk "BEGIN { print \"loss=\" \$PARAM_width + \$PARAM_size; print \"spread=\" \$WEFT_RESOURCE; print \"trial=99 seconds=-3 state=7\" }"
 [asha]
 reduction = 2
 max_resource = 4
@@ -89,6 +89,11 @@ wait $pid 2>/dev/null
 [ -e "$tmp/held.d/journal" ] && "$python" tests/frames.py "$weft" "$tmp/fed.h5" "$tmp/words.h5" "$tmp/program.h5" \
     "$tmp/held.h5:" >"$tmp/out" 2>"$tmp/log"
 result $? "weft.read gives every number of a run file, finished or not, in columns of its type"
+mkdir -p "$tmp/copy/build/opt" && ln -s "$(realpath "$weft")" "$tmp/copy/build/opt/weft" &&
+    ln -s "$PWD/python" "$tmp/copy/python" &&
+    (unset WEFT && cd / && PYTHONPATH=$tmp/copy/python "$python" -B -c "import weft, sys; print(weft.read(sys.argv[1]).jobs)" \
+        "$tmp/held.h5") >"$tmp/out" 2>"$tmp/log"
+result $? "of one that is not finished from any directory, by the program beside the modules"
 
 programs=$python
 find_python h5py # export.py needs no more

@@ -343,6 +343,10 @@ digest_of dense "$tmp/s.h5" x=first y=classes
 reads "channels may be last" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/s.h5" x=last y=classes
 same "and are put first"
 told "which is told" "60 x 8 x 6 x 3 uint8, images of 3 x 8 x 6, whose channels are last"
+for option in client group weight drop label; do
+    refused "images have no columns: $option" "$option = who has no effect: .*parts.h5 has images, without columns; leave it out" \
+        dense "$tmp/parts.h5" $option=who
+done
 reads "rows may be images" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/s.h5" x=flat y=classes shape=3x8x6
 same "the same"
 reads "a shape settles which side is channels'" "sample image of 6 x 3 x 8|sample image of 3 x 8 x 6" dense "$tmp/s.h5" x=last \

@@ -147,7 +147,7 @@ awk 'BEGIN {
 call pack dense "$tmp/spans.csv" -o "$tmp/spans.h5" && tune spans rff.features=64 rff.preprocess=standard
 {
     head -20 "$tmp/spans.csv"
-    printf '%s\n' '"1 day, 2:03:04",1,long' '"-1 day, 23:59:59.5",2,short' "106 days,3,long" "NA,3,long"
+    printf '%s\n' '"1 day, 2:03:04",1,long' '"-1 day, 23:59:59.5",2,short' "106 days,3,long" "NA,3,long" "90:15.25,1,long" '"-9:05,5",2,short'
 } >"$tmp/more.csv"
 check "time spans, as pandas and Python write them" same "$tmp/more.csv"
 for bad in "1 days 24:00:00" "1 hours 02:03:04" 93784; do

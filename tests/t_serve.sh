@@ -49,6 +49,7 @@ def report(loss, step=None, state=None, **more):
         if name == "raises": raise KeyError("no such rate")
         if name == "word": loss = "small"
         if name == "names": more["my loss"] = 1
+        if name == "metric": first(loss, step, error="small")
         if name == "thread":
             other = threading.Thread(target=lambda: first(loss, step)); other.start(); other.join()
         if name == "quits": print("memory is short\nso I leave", flush=True); os._exit(9)
@@ -180,12 +181,15 @@ else:
     import weft
     def train(trial):
         assert not os.get_inheritable(int(os.environ["WEFT_SOCKET"]))  # a child that it left would hold it open
-        return {"loss": loss(trial.values, trial.total), "own": 3}
+        more = {f"n{i}": i for i in range(1100)} | {"none": None, "error": None}
+        return {"loss": loss(trial.values, trial.total), "own": 3, **more}
     weft.program(train)
 END
 tune 1 n command.serve=no command.run="$python $tmp/plain.py 1" && two=$(digest "$tmp/n.h5") &&
     tune 2 n run.teams=2 command.run="$python $tmp/plain.py" && ! grep -q repeated "$tmp/log"
 result $? "a function without reports is tuned"
+grep -q 'warning: job 0 has numbers of more than 1024 names; further names are left out' "$tmp/log"
+result $? "numbers of its own beyond 1,024 names are left out, and None is none"
 check "numbers of its own are in the run file" grep -aq 'last value that the job printed' "$tmp/n.h5"
 [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
 result $? "with the digest of a program that is started for each job"
@@ -396,6 +400,7 @@ check "once the program is mended, the failed trial is done again" resume 1 n --
 check "to the same digest" is_same n
 bad word "ValueError: could not convert string to float: 'small' \(train.py:[0-9]*\)" "a loss that is a text is told with the line that reported it"
 bad names "ValueError: 'my loss' is no name of a metric: a letter or _, .* \(train.py:[0-9]*\)" "so is a name that is none"
+bad metric "ValueError: error is 'small': expected a number \(train.py:[0-9]*\)" "and a metric that is a text"
 bad thread 'weft.report\(\) is for the thread in which train was called' "a report from another thread"
 bad exits 'SystemExit: that is all' "a program that calls exit"
 bad quits 'the program of rank [01], .*, ended with status 9; its last lines in .*/program-[01]: .*memory is short \| so I leave' "one that ends"

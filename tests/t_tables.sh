@@ -368,6 +368,26 @@ with h5py.File(sys.argv[1] + "/scaled.h5", "a") as file: del file["x"].attrs["sc
 END
 packs scaled.h5
 refusal $? 4 "x of .*scaled.h5, row 5, has -999, its _FillValue, which stands for a missing value; write NaN" "and numbers that are gaps"
+"$python" - "$tmp" <<'END'
+import sys, h5py
+with h5py.File(sys.argv[1] + "/scaled.h5", "a") as file: del file["x"].attrs["_FillValue"]; file["x"].attrs["missing_value"] = [-99.0, -999.0]
+END
+packs scaled.h5
+refusal $? 4 "x of .*scaled.h5, row 5, has -999, its missing_value, which stands for a missing value; write NaN" "also one of several"
+"$python" - "$tmp" <<'END'
+import sys, h5py, numpy
+with h5py.File(sys.argv[1] + "/scaled.h5", "w") as file:
+    file["x"], file["y"] = numpy.float32([[i % 7 if i % 9 else -999.9] for i in range(60)]), [i % 2 for i in range(60)]
+    file["x"].attrs["missing_value"] = -999.9
+END
+packs scaled.h5
+refusal $? 4 "x of .*scaled.h5, row 1, has -999.9, its missing_value, which stands" "also where floats round it"
+"$python" - "$tmp" <<'END'
+import sys, h5py
+with h5py.File(sys.argv[1] + "/scaled.h5", "a") as file: file["x"].attrs["missing_value"] = "none"
+END
+packs scaled.h5
+refusal $? 3 "attribute /x@missing_value of .*scaled.h5 is no number; write it as one, or remove it" "a text is no number"
 packs far.h5
 told "in arrays, too" "far.h5: column '1' has -999 7 times and else 0 .. 5; .* write NaN in its place"
 # a first line of more than 64 KiB, and zeros of two signs in one column
@@ -409,8 +429,13 @@ reads "clients, too" alike.csv "clients 15 " client=who label=y drop=town alike=
 refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
 refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \
     missing=refuse drop=age
-refused "a client without a name is told" t.csv "line 5, column 3, 'colour', is '' where a client is expected; give one" \
-    client=colour
+awk 'BEGIN { print "a,v,y"; for (i = 0; i < 60; i++) print i % 7 "," (i % 3 ? (i % 2 ? "+" : "pos") : "0") "," i % 2 }' >"$tmp/u.csv"
+reads "a sign alone is a level" u.csv "v category 3 0 0, \+, pos 3 levels" label=y
+refused "a client without a name is told by wish" t.csv "line 5, column 3, 'colour', is '' where a client is expected; give one" \
+    client=colour unlabelled=refuse
+reads "its rows are left out" t.csv "decided rows without a client .15. are left out; unlabelled = refuse refuses them" client=colour
+{ rows site,a,y 'SK,%g,%s' && printf ',7,yes\nNA,7,no\nkeine,7,yes\n'; } >"$tmp/u.csv"
+reads "also where a text stands for none" u.csv "without a client .3. are left out.* clients 7 .* all 40 " client=site label=y gaps=keine unlabelled=class
 reads "numbers are levels by wish" t.csv "sample 17 numbers" categories=age,colour,site drop=nr1,score
 says "as they are written" age "category 7 6 20, 21, 22, 23, 24, 25, 26 7 levels and a mark"
 
@@ -653,6 +678,9 @@ told "which is told in one line" "column 'wait' has time spans such as 1 days 02
 awk 'BEGIN { print "wait,x,y"; for (i = 0; i < 60; i++) printf "%d:%02d:30,%d,%d\n", i, i % 7, i, i % 2 }' >"$tmp/t.csv"
 packs t.csv
 told "hours beyond a day are time spans" "column 'wait' has time spans such as .*, which become seconds"
+awk 'BEGIN { print "lap,x,y"; for (i = 0; i < 60; i++) printf "%d:%02d.%03d,%d,%d\n", i % 20, i * 7 % 60, i * 41, i, i % 2 }' >"$tmp/u.csv"
+packs u.csv
+told "so are minutes and seconds with a fraction" "column 'lap' has time spans such as .*, which become seconds"
 sed '26,$d' "$tmp/t.csv" >"$tmp/u.csv"
 packs u.csv
 told "and within it times of a day" "column 'wait' has dates such as 23:59"

@@ -128,12 +128,23 @@ static int take_half(const char **at, int *hour)
     return 1;
 }
 
+/* Adds .25 or ,25, and passes it. */
+static const char *take_part(const char *at, double *seconds)
+{
+    double digits = 0, power = 1;
+    if ((*at != '.' && *at != ',') || !isdigit((unsigned char)at[1])) return at;
+    for (at++; isdigit((unsigned char)*at); power *= 10)
+        digits = 10 * digits + (*at++ - '0');
+    *seconds += digits / power;
+    return at;
+}
+
 /* 23:59, 23:59:59.9, 11:59 PM; also 2359 and 235959 where `brief`. NULL: there is no such
  * time. */
 static const char *take_time(const char *at, int brief, double *seconds)
 {
     int hour, minute, second = 0, all;
-    double digits = 0, power = 1;
+    double part = 0;
     const char *end = take(at, 4, 6, &all);
     if (brief && end && end - at != 5) {
         second = end - at == 6 ? all % 100 : 0;
@@ -142,15 +153,16 @@ static const char *take_time(const char *at, int brief, double *seconds)
         minute = all % 100;
     } else {
         end = take(pass(take(at, 1, 2, &hour), ':'), 2, 2, &minute);
-        if (end && *end == ':') end = take(end + 1, 2, 2, &second);
+        if (end && *end == ':')
+            end = take(end + 1, 2, 2, &second);
+        else if (end && take_part(end, &part) > end)
+            return NULL; /* minutes and seconds */
     }
-    if (end && (*end == '.' || *end == ',') && isdigit((unsigned char)end[1]))
-        for (end++; isdigit((unsigned char)*end); power *= 10)
-            digits = 10 * digits + (*end++ - '0');
+    if (end) end = take_part(end, &part);
     if (!end || !take_half(&end, &hour)) return NULL;
-    int midnight = hour == 24 && minute == 0 && second == 0 && !(digits > 0);
+    int midnight = hour == 24 && minute == 0 && second == 0 && !(part > 0);
     if ((hour > 23 && !midnight) || minute > 59 || second > 60) return NULL;
-    *seconds += hour * HOUR + minute * MINUTE + second + digits / power;
+    *seconds += hour * HOUR + minute * MINUTE + second + part;
     return end;
 }
 
@@ -187,17 +199,30 @@ static int read_day(int year, int month, int day, double *seconds)
     return tm.tm_mday == day;
 }
 
+/* The rest of 90:15.25, behind its minutes. */
+static const char *take_minutes(const char *at, int minutes, double *seconds)
+{
+    int second;
+    double part = 0;
+    at = take(at + 1, 2, 2, &second);
+    const char *end = at && second < MINUTE ? take_part(at, &part) : at;
+    if (end == at) return NULL;
+    *seconds = minutes * (double)MINUTE + second + part;
+    return end;
+}
+
 /* The rest of 26:30:00, behind its hours. */
 static const char *take_hours(const char *at, int hours, double *seconds)
 {
     double time = 0; /* from the last digit of the hours on */
-    if (at[strspn(at, ":.,0123456789")] != '\0' || !strchr(at + 1, ':')) return NULL;
+    if (at[strspn(at, ":.,0123456789")] != '\0') return NULL;
+    if (!strchr(at + 1, ':')) return take_minutes(at, hours, seconds);
     at = take_time(at - 1, 0, &time);
     *seconds = (hours - hours % 10) * (double)HOUR + time;
     return at;
 }
 
-/* 1 days 02:03:04, -1 days +23:59:30, 1 day, 2:03:04, 3 days, 26:30:00. */
+/* 1 days 02:03:04, -1 days +23:59:30, 1 day, 2:03:04, 3 days, 26:30:00, 90:15.25. */
 static const char *take_span(const char *at, double *seconds)
 {
     enum { DAY = 24 * HOUR, DIGITS = 6 };

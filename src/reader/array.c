@@ -250,6 +250,14 @@ static weft_status take_h5(const weft_h5set *set, weft_array *array, weft_pack *
                        : place_array(kind.at, array, pack->mem);
 }
 
+/* 1: the element is that number, which of 32 bits it is also when rounded. */
+static int is_gap(const weft_array *array, double x, double gap)
+{
+    float near = (float)gap;
+    return (x <= gap && x >= gap) ||
+           (array->type == WEFT_EL_F32 && x <= (double)near && x >= (double)near);
+}
+
 /* EDATA where an element is the number that stands for a gap. */
 static weft_status check_gaps(const weft_array *array, const char *key, double gap,
                               weft_arena *mem)
@@ -259,13 +267,25 @@ static weft_status check_gaps(const weft_array *array, const char *key, double g
     for (int64_t i = 0; i < array->dims[0]; i++) {
         weft_array_numbers(array, i * d, 1, d, x);
         for (int64_t j = 0; j < d; j++)
-            if (x[j] <= gap && x[j] >= gap)
+            if (is_gap(array, x[j], gap))
                 return weft_fail(WEFT_EDATA,
                                  "%s, row %lld, has %.9g, its %s, which stands for a "
                                  "missing value; write NaN in its place",
                                  weft_array_where(array, mem), (long long)i + 1, gap, key);
     }
     return WEFT_OK;
+}
+
+/* EDATA where an attribute that is `none` changes numbers, NAN: stands for a gap. */
+static weft_status check_attr(const weft_array *array, const char *key, double x,
+                              double none, weft_arena *mem)
+{
+    if (isnan(none)) return check_gaps(array, key, x, mem);
+    if (!(fabs(x - none) > 0)) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s has %s = %.9g, so that its numbers mean others; write "
+                     "them as xarray or netCDF4 read them, without it",
+                     weft_array_where(array, mem), key, x);
 }
 
 /* EDATA where numbers mean others by the attributes that netCDF's programs apply. */
@@ -280,15 +300,12 @@ static weft_status check_meaning(weft_h5 *file, const weft_array *array, weft_ar
                    {"missing_value", (double)NAN}};
     for (size_t i = 0; i < sizeof meaning / sizeof *meaning; i++) {
         const char *key = meaning[i].key;
-        double x, none = meaning[i].none;
+        double *x;
+        int64_t n;
         if (!weft_h5_has(file, weft_arena_text(mem, "%s@%s", array->name, key))) continue;
-        TRY(weft_h5_read_num(file, array->name, key, &x));
-        if (isnan(none)) TRY(check_gaps(array, key, x, mem));
-        if (fabs(x - none) > 0)
-            return weft_fail(WEFT_EDATA,
-                             "%s has %s = %.9g, so that its numbers mean others; write "
-                             "them as xarray or netCDF4 read them, without it",
-                             weft_array_where(array, mem), key, x);
+        TRY(weft_h5_read_nums(file, array->name, key, &x, &n));
+        for (int64_t k = 0; k < n; k++)
+            TRY(check_attr(array, key, x[k], meaning[i].none, mem));
     }
     return WEFT_OK;
 }

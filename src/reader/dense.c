@@ -73,9 +73,11 @@ static const weft_opt options[] = {
     WEFT_TEXT_OPT("gaps", struct dense, csv.gaps, "",
                   "texts and numbers that stand for missing values of a CSV file, too, "
                   "with commas between them, as in -999,keine; new rows are read so"),
-    WEFT_CHOICE_OPT(
-        "unlabelled", struct dense, csv.without_label, "drop", "drop|class|refuse",
-        "rows whose label is missing: left out, or of a class that is called so (NA)"),
+    WEFT_CHOICE_OPT("unlabelled", struct dense, csv.without_label, "drop",
+                    "drop|class|refuse",
+                    "rows whose label is missing: left out, or of a class that is called "
+                    "so (NA); those "
+                    "without a client are left out, or refused"),
     WEFT_TEXT_OPT("group", struct dense, csv.group, "",
                   "column of a CSV file whose equal rows stay in one part, or fold"),
     WEFT_TEXT_OPT("client", struct dense, csv.client, "",
@@ -243,7 +245,7 @@ static weft_status read_once(const struct dense *dense, weft_csv *csv,
                              const table_file file[WEFT_NPART], weft_dense_rows *rows)
 {
     rows->n = rows->labels.n = 0;
-    rows->left = 0;
+    rows->left = rows->strays = 0;
     rows->many = rows->answer ? rows->answer->kind == WEFT_COLUMN_TARGET
                               : csv->target == WEFT_TARGET_REGRESSION;
     for (int p = 0; p < WEFT_NPART; p++) {
@@ -257,19 +259,23 @@ static weft_status read_once(const struct dense *dense, weft_csv *csv,
                     : weft_read_csv(own->path, own->text, own->n, csv, rows));
         if (own->path && rows->n == (p > 0 ? rows->end[p - 1] : 0))
             return weft_fail(WEFT_EDATA, "%s has no rows%s; name another file", own->path,
-                             rows->left > 0 ? " with a label" : "");
+                             rows->strays > 0 ? " with a client"
+                             : rows->left > 0 ? " with a label"
+                                              : "");
         rows->end[p] = rows->n;
     }
     return WEFT_OK;
 }
 
+/* What says something of columns. */
+static const char *const of_columns[] = {
+    "label", "header", "decimal", "thousands", "drop",    "categories", "gaps",
+    "group", "client", "weight",  "dates",     "numbers", NULL};
+
 /* Reads the files; CSV's once more where columns have turned out to be categories. */
 static weft_status read_files(const struct dense *dense, const char *const path[WEFT_NPART],
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
-    static const char *const of_columns[] = {
-        "label", "header", "decimal", "thousands", "drop",    "categories", "gaps",
-        "group", "client", "weight",  "dates",     "numbers", NULL};
     table_file file[WEFT_NPART] = {0};
     weft_csv csv = dense->csv;
     int again = 0;
@@ -306,6 +312,10 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
                          "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "
                          "numbers that are missing",
                          csv.gaps, source);
+    if (rows->image[0] > 0)
+        TRY(check_void(dense, of_columns,
+                       weft_arena_text(rows->mem, "%s has images, without columns", source),
+                       rows->mem));
     if (like->columns) weft_dense_like_begin(like, &csv, rows);
     if (!like->columns) {
         rows->many = rows->targets = like->target_scale ? like->classes : 0;

@@ -109,6 +109,7 @@ typedef struct weft_dense_rows {
     int many;     /* 1: labels are not told apart: they are targets, or too many numbers */
     int64_t left; /* rows that are left out, as they have no label */
     const char *lacking;  /* what stands there in the first of these */
+    int64_t strays;       /* rows that are left out, as they have no client */
     const char *decision; /* on the label, in words; NULL */
 } weft_dense_rows;
 

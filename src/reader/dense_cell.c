@@ -239,14 +239,15 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
     if (by) return options_of(by, marks, mem);
     if (weft_number_lost(text))
         return "no number holds so many digits; is it an identifier? drop = ... leaves the "
-               "column out";
+               "column out, categories = ... makes levels of it";
     if (weft_table_number(text, &x))
         return weft_arena_text(mem,
                                "floats of 32 bits end at 3.4e38: gaps = %s makes it a "
                                "missing value; or mend or remove the line",
                                text);
     const char *digits = text + (*text == '-' || *text == '+');
-    if (strspn(digits, "0123456789., ") == strlen(digits) && !is_outline(digits, mem))
+    if (strpbrk(digits, "0123456789") && !is_outline(digits, mem) &&
+        strspn(digits, "0123456789., ") == strlen(digits))
         return "its digits are no number in this spelling: drop = ... leaves the column "
                "out; or mend or remove the line";
     return NULL;

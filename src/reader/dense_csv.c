@@ -18,7 +18,8 @@ struct csv {
     int64_t nfirst;
     weft_gaps gaps;
     int64_t line;           /* of the row that is added */
-    int drops;              /* 1: rows without a label are left out */
+    int drops;              /* 1: rows without a label are left out, */
+    int strays;             /* 1: and those without a client */
     int64_t blank, skipped; /* blank lines that are rows; that are none, */
     int64_t before;         /* of these those before a row */
     int ends;               /* 1: lines end in a separator, which begins no column */
@@ -297,16 +298,22 @@ static int is_gap(const struct csv *csv, const weft_dense_column *column, const 
     return weft_gaps_have(&csv->gaps, text, x);
 }
 
-/* 1: the text of column i is no label or target, where rows without these are left out. */
-static int lacks_answer(struct csv *csv, int64_t i, const char *text)
+/* 1: the text of column i is no label, target or client, where rows without these are left
+ * out. */
+static int is_lacking(struct csv *csv, int64_t i, const char *text)
 {
     const weft_dense_column *column = &csv->table->at[csv->place[i]];
-    int target = column->kind == WEFT_COLUMN_TARGET;
-    if (!target && column->kind != WEFT_COLUMN_LABEL) return 0;
-    int lacks =
-        target ? weft_cell_missing(text) || weft_cell_gap(text) : weft_label_missing(text);
+    int target = column->kind == WEFT_COLUMN_TARGET,
+        client = column->kind == WEFT_COLUMN_CLIENT,
+        answer = csv->drops && (target || column->kind == WEFT_COLUMN_LABEL);
+    if (!client && !answer) return 0;
+    int lacks = client   ? weft_cell_missing(text)
+                : target ? weft_cell_missing(text) || weft_cell_gap(text)
+                         : weft_label_missing(text);
     if (!lacks && (csv->gaps.n == 0 || !is_gap(csv, column, text))) return 0;
-    if (csv->table->left++ == 0)
+    if (client)
+        csv->table->strays++;
+    else if (csv->table->left++ == 0)
         csv->table->lacking = weft_arena_text(csv->table->mem, "%s", text);
     return 1;
 }
@@ -357,8 +364,8 @@ static weft_status add_row(struct csv *csv, const char *const *field, int64_t n,
     if (csv->ends && n == csv->head.columns + 1 && *field[n - 1] == '\0') n--;
     if (n != csv->head.columns) return bad_width(csv, field, n);
     double *x = rows->value + rows->n * rows->d;
-    for (int64_t i = 0; i < n && csv->drops; i++)
-        if (csv->place[i] >= 0 && lacks_answer(csv, i, field[i])) return WEFT_OK;
+    for (int64_t i = 0; i < n && csv->strays; i++)
+        if (csv->place[i] >= 0 && is_lacking(csv, i, field[i])) return WEFT_OK;
     for (int64_t i = 0; i < n; i++)
         if (csv->place[i] >= 0) x[csv->place[i]] = cell_of(csv, i, field[i]);
     return end_row(csv, csv->head.label >= 0 ? field[csv->head.label] : "");
@@ -510,7 +517,8 @@ weft_status weft_read_csv(const char *path, const char *text, size_t n, const we
         .how = how,
         .table = rows,
         .gaps = weft_gaps_of(how, rows->mem),
-        .drops = !how->unlabelled && how->without_label == WEFT_UNLABELLED_DROP};
+        .drops = !how->unlabelled && how->without_label == WEFT_UNLABELLED_DROP,
+        .strays = !how->unlabelled && how->without_label != WEFT_UNLABELLED_REFUSE};
     rows->labels.path = path;
     weft_status st = weft_csv_read(&csv.source, text, n);
     if (st == WEFT_OK && csv.first) st = add_first(&csv, NULL);

@@ -694,6 +694,11 @@ void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack
                           "rows without a label (%lld of '%s' or the like) are left out; "
                           "unlabelled = class makes a class of these, refuse refuses them",
                           (long long)rows->left, rows->lacking);
+    if (rows->strays > 0)
+        weft_pack_decided(pack,
+                          "rows without a client (%lld) are left out; unlabelled = refuse "
+                          "refuses them",
+                          (long long)rows->strays);
     if (rows->decision) weft_pack_decided(pack, "%s", rows->decision);
     if (!rows->at) return;
     tell_texts(rows, pack);

@@ -169,9 +169,24 @@ static weft_status read_table(weft_h5 *file, const char *object, const char *key
     return WEFT_OK;
 }
 
-/* The numbers that programs printed, under names of their own. */
-static weft_status read_printed(weft_h5 *file, weft_jobs *jobs)
+/* The column of a number that programs printed, which leaves the names of a run's own
+ * columns to these, as in weft.read. */
+static const char *unlike(weft_h5 *file, const weft_summary *summary, const char *name)
 {
+    static const char *const own[] = {"run", "config", "jobs", "state", "excess", "front"};
+    weft_arena *mem = file->mem;
+    int taken = weft_h5_has(file, weft_arena_text(mem, "/events/%s", name)) ||
+                weft_h5_has(file, weft_arena_text(mem, "/timeline/%s", name));
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        taken |= strcmp(name, own[i]) == 0;
+    for (int64_t a = 0; a < summary->dim; a++) taken |= strcmp(name, summary->axis[a]) == 0;
+    return taken ? weft_arena_text(mem, "printed.%s", name) : name;
+}
+
+/* The numbers that programs printed, under names of their own. */
+static weft_status read_printed(weft_h5 *file, weft_summary *summary)
+{
+    weft_jobs *jobs = &summary->jobs;
     const char *names;
     if (!weft_h5_has(file, "/events@printed")) return WEFT_OK;
     TRY(weft_h5_read_attr(file, "/events", "printed", &names));
@@ -180,9 +195,10 @@ static weft_status read_printed(weft_h5 *file, weft_jobs *jobs)
     jobs->number = WEFT_NEW(file->mem, double *, jobs->nprinted);
     struct columns columns = {.file = file, .group = "metrics", .n = jobs->n};
     for (int64_t i = 0; i < jobs->nprinted; i++, names = strchr(names, '\n') + 1) {
-        jobs->printed[i] =
+        const char *name =
             weft_arena_text(file->mem, "%.*s", (int)strcspn(names, "\n"), names);
-        jobs->number[i] = number(&columns, jobs->printed[i]);
+        jobs->printed[i] = unlike(file, summary, name);
+        jobs->number[i] = number(&columns, name);
     }
     return columns.st;
 }
@@ -223,8 +239,7 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     for (int i = 0; jobs->metrics[i].name; i++)
         jobs->metric[i] = number(&columns, jobs->metrics[i].name);
     TRY(columns.st);
-    TRY(read_objectives(file, jobs));
-    return read_printed(file, jobs);
+    return read_objectives(file, jobs);
 }
 
 static double sum_of(int64_t n, const double *x)
@@ -291,6 +306,7 @@ static weft_status read_all(weft_h5 *file, weft_summary *summary)
     if (done) TRY(read_times(file, summary));
     TRY(read_configs(file, summary));
     TRY(read_jobs(file, &summary->jobs));
+    TRY(read_printed(file, summary));
     TRY(read_rounds(file, summary));
     if (done && weft_h5_has(file, "/winner"))
         TRY(weft_winner_scores(file, &summary->scores, summary->score));

@@ -165,6 +165,28 @@ weft_status weft_h5_read_num(weft_h5 *file, const char *name, const char *key, d
     return read_attr(file, name, key, H5T_NATIVE_DOUBLE, x);
 }
 
+weft_status weft_h5_read_nums(weft_h5 *file, const char *name, const char *key, double **x,
+                              int64_t *n)
+{
+    TRY(check_own(file, name));
+    hid_t attr = H5Aopen_by_name(file->file, name, key, H5P_DEFAULT, H5P_DEFAULT);
+    if (attr < 0) return weft_h5_fail(file, "open attribute", key);
+    hid_t found = H5Aget_type(attr), space = H5Aget_space(attr);
+    weft_status st = WEFT_OK;
+    *n = H5Sget_simple_extent_npoints(space);
+    *x = WEFT_NEW(file->mem, double, *n);
+    if (H5Tget_class(found) != H5T_INTEGER && H5Tget_class(found) != H5T_FLOAT)
+        st = weft_fail(WEFT_EFILE,
+                       "attribute %s@%s of %s is no number; write it as one, or remove it",
+                       name, key, file->path);
+    else if (*n > 0 && H5Aread(attr, H5T_NATIVE_DOUBLE, *x) < 0)
+        st = weft_h5_fail(file, "read attribute", key);
+    weft_h5_drop(space);
+    weft_h5_drop(found);
+    weft_h5_drop(attr);
+    return st;
+}
+
 weft_status weft_h5_read_long(weft_h5 *file, const char *name, const char *key, int64_t *x)
 {
     return read_attr(file, name, key, H5T_NATIVE_INT64, x);

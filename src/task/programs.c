@@ -167,6 +167,13 @@ int weft_is_number_name(const char *text)
            text[strspn(text, WEFT_NAME_LETTERS WEFT_NAME_INNER)] == '\0';
 }
 
+void weft_numbers_warn(int64_t job)
+{
+    weft_log(WEFT_WARN,
+             "job %lld has numbers of more than %d names; further names are left out",
+             (long long)job, WEFT_MAX_NUMBERS);
+}
+
 const char *weft_note_add(const char *text, const char *name, double x, weft_arena *mem)
 {
     return weft_arena_text(mem, "%s%s%s=%.17g", text ? text : "", text ? " " : "", name, x);

@@ -48,6 +48,9 @@ const char *weft_values_json(const weft_env *env, const double *conf, weft_arena
 #define WEFT_NAME_DIGITS  "0123456789"
 #define WEFT_NAME_INNER   WEFT_NAME_DIGITS ".-/"
 int weft_is_number_name(const char *text);
+enum { WEFT_MAX_NUMBERS = 1024 }; /* names of a job that are kept, besides wanted ones */
+/* Warns that the job has more of them, which are left out. */
+void weft_numbers_warn(int64_t job);
 /* "name=number name=number" and so on: adds one to the text, which may be NULL. */
 const char *weft_note_add(const char *text, const char *name, double x, weft_arena *mem);
 

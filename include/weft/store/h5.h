@@ -148,6 +148,9 @@ WEFT_CHECKED weft_status weft_h5_find_attr(weft_h5 *file, const char *name, cons
                                            const char **text);
 WEFT_CHECKED weft_status weft_h5_read_num(weft_h5 *file, const char *name, const char *key,
                                           double *x);
+/* All *n numbers of an attribute, owned by the file's mem. EFILE: it has none. */
+WEFT_CHECKED weft_status weft_h5_read_nums(weft_h5 *file, const char *name, const char *key,
+                                           double **x, int64_t *n);
 WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *file, const char *name, const char *key,
                                            int64_t *x);
 

@@ -173,6 +173,7 @@ static const char *read_metrics(yajl_val metrics, ask_request *out, weft_arena *
 {
     if (!metrics || YAJL_IS_NULL(metrics)) return NULL;
     if (!YAJL_IS_OBJECT(metrics)) return "its metrics are no object of names and numbers";
+    if (metrics->u.object.len > WEFT_MAX_NUMBERS) weft_numbers_warn(out->job);
     for (size_t i = 0; i < metrics->u.object.len; i++) {
         const char *name = metrics->u.object.keys[i];
         double x;
@@ -183,7 +184,7 @@ static const char *read_metrics(yajl_val metrics, ask_request *out, weft_arena *
                                    name);
         if (!read_number(metrics->u.object.values[i], &x))
             return weft_arena_text(mem, "its metric %s is no number", name);
-        out->note = weft_note_add(out->note, name, x, mem);
+        if (i < WEFT_MAX_NUMBERS) out->note = weft_note_add(out->note, name, x, mem);
     }
     return NULL;
 }

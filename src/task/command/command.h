@@ -101,8 +101,7 @@ WEFT_CHECKED weft_status weft_output_close(weft_output *output, const char *path
 
 /* ---- printed.c: what a program prints ---- */
 
-enum { WEFT_STREAMS = 2 };    /* standard output, standard error */
-#define WEFT_MAX_PRINTED 1024 /* names of numbers that are kept, besides wanted ones */
+enum { WEFT_STREAMS = 2 }; /* standard output, standard error */
 
 /* What a program printed behind a name and "=". */
 typedef enum weft_said {
@@ -137,7 +136,7 @@ typedef struct weft_stream {
 
 typedef struct weft_printed {
     weft_stream stream[WEFT_STREAMS];
-    int left_out; /* 1: there were more than WEFT_MAX_PRINTED names */
+    int left_out; /* 1: there were more than WEFT_MAX_NUMBERS names */
 } weft_printed;
 
 /* For a program of whose wanted[nwanted] names it must be known what it printed last,

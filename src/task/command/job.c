@@ -370,11 +370,7 @@ weft_status command_attempt(command_task *command, const weft_job *job,
     const char *last = weft_printed_last(printed), *why = end_failure(&running, tmp);
     if (!why) why = print_failure(command, printed, &outcome->loss, tmp);
     if (!why) why = attempt_take_log(attempt, tmp);
-    if (printed->left_out)
-        weft_log(WEFT_WARN,
-                 "job %lld, trial %lld printed numbers of more than %d names; "
-                 "further names are left out",
-                 (long long)job->id, (long long)job->trial, WEFT_MAX_PRINTED);
+    if (printed->left_out) weft_numbers_warn(job->id);
     if (!why) {
         outcome->error = value_of(printed, "error");
         outcome->train_loss = value_of(printed, "train_loss");

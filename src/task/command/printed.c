@@ -29,7 +29,7 @@ weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_aren
         to->names.mem = mem;
         for (int i = 0; i < nwanted; i++) weft_names_find(&to->names, wanted[i]);
         to->nwanted = to->names.n;
-        to->most = to->nwanted + (s == 0 ? WEFT_MAX_PRINTED : 0);
+        to->most = to->nwanted + (s == 0 ? WEFT_MAX_NUMBERS : 0);
         to->number = WEFT_NEW(mem, weft_number, to->most);
     }
     return printed;

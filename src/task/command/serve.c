@@ -28,6 +28,7 @@ struct reply {
     double step, total, loss; /* as it counts; NAN: not finite */
     double error, train_loss; /* NAN: not told */
     const char *note;         /* other metrics, as of weft_result; NULL: none */
+    int64_t numbers;          /* these, and those that are left out */
     int held, saves;          /* 1: it has the state after the job; and can save it */
     char why[512];
 };
@@ -98,13 +99,14 @@ static weft_status check_object(weft_link *link, const char *line, yajl_val json
 
 /* ---- metrics ---- */
 
+/* Those of further names than are kept are left out. */
 static void take_metric(const char *name, double x, struct reply *reply, weft_arena *tmp)
 {
     if (strcmp(name, "error") == 0)
         reply->error = x;
     else if (strcmp(name, "train_loss") == 0)
         reply->train_loss = x;
-    else if (isfinite(x))
+    else if (isfinite(x) && reply->numbers++ < WEFT_MAX_NUMBERS)
         reply->note = weft_note_add(reply->note, name, x, tmp);
 }
 
@@ -128,11 +130,9 @@ static weft_status take_metrics(weft_link *link, yajl_val in, struct reply *repl
 {
     yajl_val metrics = weft_yajl_find(in, "metrics");
     if (!metrics) return WEFT_OK;
-    if (!YAJL_IS_OBJECT(metrics) || metrics->u.object.len > WEFT_MAX_PRINTED)
+    if (!YAJL_IS_OBJECT(metrics))
         return weft_link_fail(link, WEFT_EDATA,
-                              "sent metrics that are no object of at most %d names and "
-                              "numbers",
-                              WEFT_MAX_PRINTED);
+                              "sent metrics that are no object of names and numbers");
     WEFT_SCRATCH(tmp);
     weft_status st = WEFT_OK;
     for (size_t i = 0; i < metrics->u.object.len && st == WEFT_OK; i++) {
@@ -175,6 +175,8 @@ static weft_status read_reply(weft_link *link, const char *line, int64_t job,
             weft_yajl_number(weft_yajl_find(json, "loss"), &reply->loss);
     if (!good) return is_wrong(link, line);
     TRY(take_metrics(link, json, reply, mem));
+    if (reply->kind == ANSWERED && reply->numbers > WEFT_MAX_NUMBERS)
+        weft_numbers_warn(job);
     reply->held = is_true(json, "held");
     reply->saves = is_true(json, "saves");
     return WEFT_OK;
