@@ -23,8 +23,7 @@ told() # STATEMENT PATTERN: by the last pack
 }
 refused() # STATEMENT PATTERN READER SOURCE [key=value ...]: by one line
 {
-    packs "${@:3}"
-    refusal $? "[1-4]" "$2" "$1"
+    refuses "[1-4]" "$2" "$1" packs "${@:3}"
 }
 same() # STATEMENT: the digest of the last pack is $want
 {
