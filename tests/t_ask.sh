@@ -120,8 +120,7 @@ check "what fails is a trial" [ "$("$weft" report "$tmp/failures.h5" --trials --
 "$weft" report "$tmp/failures.h5" | grep -q '^winner'
 result $? "the search has a winner"
 "$weft" serve "$tmp/random.ini" -o "$tmp/left.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
-[ $? = 75 ]
-result $? "without a program that does the jobs it stops"
+check "without a program that does the jobs it stops" [ $? = 75 ]
 grep -q '^{"weft":".*","protocol":1,"parameters":{.*"x":"log 0.01 .. 1".*}}$' "$tmp/out"
 result $? "its first line tells of the parameters"
 tail -n 1 "$tmp/log" | grep -q "go on with \`weft serve $tmp/left.h5\`"

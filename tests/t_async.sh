@@ -4,8 +4,7 @@
 # one line. Prints TAP.
 . tests/tap.sh
 
-call pack synthetic federated=generated clients=20 -o "$tmp/clients.h5"
-result $? "clients are packed"
+check "clients are packed" call pack synthetic federated=generated clients=20 -o "$tmp/clients.h5"
 
 tune() # RANKS OPTION...: a new run r.h5, in which clients draw from a mixture
 {
@@ -22,8 +21,7 @@ again() # RANKS OPTION...: resumes it
 same() # STATUS STATEMENT
 {
     result "$1" "$2"
-    [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
-    result $? "$2: with the digest of the first"
+    check "$2: with the digest of the first" has_digest "$expected" "$tmp/r.h5"
 }
 
 check "a search on one rank" tune 1
@@ -70,8 +68,7 @@ same $? "given seven more"
 
 refused() # PATTERN STATEMENT OPTION...: on two ranks, by one line
 {
-    on 2 tune "$tmp/in.ini" --plan "${@:3}"
-    refusal $? "[1-9]" "$1" "$2"
+    refuses "[1-9]" "$1" "$2" on 2 tune "$tmp/in.ini" --plan "${@:3}"
 }
 sed "s|^data = .*|data = $tmp/clients.h5|; s/^cohort = 10/cohort = 3/; s/^concurrency = 40/concurrency = 8/" \
     inputs/async.ini >"$tmp/in.ini"

@@ -47,8 +47,7 @@ held $! && kill -TERM $! && kill -CONT $!
 wait $!
 [ $? = 75 ] && call resume "$tmp/r.h5"
 result $? "a search that was stopped is resumed"
-[ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
-result $? "to the same digest"
+check "to the same digest" has_digest "$whole" "$tmp/r.h5"
 
 tune "$tmp/flow.ini" run.tuner=sha --plan
 grep -q "flow.features = 1 .. 40 when flow.step = 0.5 .. 1.9 and flow.method = descent" "$tmp/out"
@@ -115,8 +114,7 @@ END
 done
 refused() # PATTERN STATEMENT OPTION...
 {
-    tune "$tmp/flow.ini" space.first="$tmp/first.tsv" "${@:3}"
-    refusal $? 2 "$1" "$2"
+    refuses 2 "$1" "$2" tune "$tmp/flow.ini" space.first="$tmp/first.tsv" "${@:3}"
 }
 refused 'space.first = .*nothing in this run reads it; it is for space.source = random' "a grid does not begin with any" space.source=grid space.configs=0
 refused 'column "flow.lambda" is no axis of this search; delete it' "a column of a fixed option is refused" \

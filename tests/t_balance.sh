@@ -46,8 +46,7 @@ result $? "with a warning"
 "$weft" report "$tmp/guess.h5" | grep -q '^guesses   its balanced error of 50.0 % is not better'
 result $? "which the report repeats"
 # shellcheck disable=SC2086
-tuned 1 learnt plain $nets run.test=yes run.scale=standard $balanced
-result $? "one that learns ends"
+check "one that learns ends" tuned 1 learnt plain $nets run.test=yes run.scale=standard $balanced
 ! grep -q 'guesses' "$tmp/log"
 result $? "without that warning"
 while read -r name options; do
@@ -218,8 +217,7 @@ result $? "stopped after every round it ends"
 result $? "with the same digest"
 refused() # PATTERN STATEMENT [section.key=value ...]
 {
-    tuned 2 no sites $fed "${@:3}"
-    refusal $? "[1-9]" "$1" "$2 is refused in one line"
+    refuses "[1-9]" "$1" "$2 is refused in one line" tuned 2 no sites $fed "${@:3}"
 }
 refused 'fed.score = balanced is of the answers of a network alone, and fed.algorithm = knn mixes them' "the balanced error of neighbours' answers" fed.model=mlp fed.score=balanced fed.algorithm=knn
 refused 'fed.score = f1 is of the samples of all clients by weights before training: give fed.select = eval' "the F1 of some rounds" fed.model=mlp fed.score=f1

@@ -68,21 +68,26 @@ static void learn(struct set *set)
     set->learnt = 1;
 }
 
-static void check_merge(struct set *set, char **field, struct tally *tally)
+/* Merges of a set: LEFT RIGHT LEFT RIGHT ... */
+static void check_merges(struct set *set, char **field, struct tally *tally)
 {
     learn(set);
     int k = kind_of(field[1]);
     const weft_bpe *bpe = &set->bpe[k];
-    int64_t i = set->merges[k]++;
-    tally->merges[k]++;
-    if (i >= bpe->merges) return;
-    const char *left = marked(bpe, bpe->merge[3 * i]),
-               *right = marked(bpe, bpe->merge[3 * i + 1]);
-    int same = strcmp(left, field[3]) == 0 && strcmp(right, field[4]) == 0;
-    tally->same[k] += same;
-    if (!same)
-        note("%s %s: merge %lld is %s %s, not %s %s", set->name, kinds[k], (long long)i,
-             left, right, field[3], field[4]);
+    char *rest, *left = strtok_r(field[3], " ", &rest), *right;
+    for (; left && (right = strtok_r(NULL, " ", &rest));
+         left = strtok_r(NULL, " ", &rest)) {
+        int64_t i = set->merges[k]++;
+        tally->merges[k]++;
+        if (i >= bpe->merges) continue;
+        const char *first = marked(bpe, bpe->merge[3 * i]),
+                   *second = marked(bpe, bpe->merge[3 * i + 1]);
+        int same = strcmp(first, left) == 0 && strcmp(second, right) == 0;
+        tally->same[k] += same;
+        if (!same)
+            note("%s %s: merge %lld is %s %s, not %s %s", set->name, kinds[k], (long long)i,
+                 first, second, left, right);
+    }
 }
 
 /* The model with just the merges that subword-nmt was given. */
@@ -150,14 +155,15 @@ static void test_gold(const char *path)
     size_t size = 0;
     weft_check(gold, "%s is missing: run tests in the top directory", path);
     while (getline(&line, &size, gold) > 0) {
-        int n = split_line(line, field, FIELDS), text = strcmp(field[0], "text") == 0;
+        int n = split_line(line, field, FIELDS), text = strcmp(field[0], "text") == 0,
+            merges = strcmp(field[0], "merges") == 0;
         for (int f = 0; f < n; f++) unescape(field[f]);
-        weft_check(n == (text ? 3 : FIELDS), "%s: %d fields", path, n);
+        weft_check(n == (text ? 3 : merges ? 4 : FIELDS), "%s: %d fields", path, n);
         if (text) {
             tally.sets += strcmp(set.name, field[1]) != 0;
             add_text(&set, field);
-        } else if (strcmp(field[0], "merge") == 0) {
-            check_merge(&set, field, &tally);
+        } else if (merges) {
+            check_merges(&set, field, &tally);
         } else {
             check_pieces(&set, field, &tally);
         }

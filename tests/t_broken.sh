@@ -50,8 +50,7 @@ result $? "what a failed job printed is kept, and named"
 # same STATEMENT: the digest of r.h5 is that of the search that was left alone.
 same()
 {
-    [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
-    result $? "$1"
+    check "$1" has_digest "$whole" "$tmp/r.h5"
 }
 part() # JOBS: begins r.h5, and is killed when so many are done.
 {
@@ -67,8 +66,7 @@ part() # JOBS: begins r.h5, and is killed when so many are done.
 
 part 9
 BAD=x call resume "$tmp/r.h5"
-[ $? = 75 ]
-result $? "resumed where programs fail, the run stops with status 75"
+check "resumed where programs fail, the run stops with status 75" [ $? = 75 ]
 check "after one job" [ "$(grep -c ' failed: ' "$tmp/log")" = 1 ]
 grep -q '^weft: stopped after [0-9]* jobs: programs fail here, also that of job .*weft resume .*r.h5., for no' "$tmp/log"
 result $? "with a line"
@@ -106,8 +104,7 @@ echo loss=\$PARAM_x
 END
 call tune "$tmp/in.ini" command.run="sh $tmp/breaks" run.tuner=pbt pbt.population=5 pbt.interval=1 pbt.max_resource=2 \
     pbt.quantile=0 run.workers=1 -o "$tmp/breaks.h5"
-[ $? = 75 ]
-result $? "a trial that failed before and goes on is no sign that programs work"
+check "a trial that failed before and goes on is no sign that programs work" [ $? = 75 ]
 
 # ---- a broken node --------------------------------------------------------------------------
 
@@ -176,10 +173,8 @@ for clock in virtual wall; do
         result $? "$tuner, clock $clock: a complete run that repeats its failed jobs is stopped"
         check "$tuner, clock $clock: it goes on to its end" again 2 run.teams=2 run.time_limit=0
         if [ $clock != wall ]; then
-            [ "$undisturbed" != "$disturbed" ]
-            result $? "$tuner, clock $clock: the failures had changed the digest"
-            [ -n "$undisturbed" ] && [ "$(digest "$tmp/r.h5")" = "$undisturbed" ]
-            result $? "$tuner, clock $clock: it is that without failures now"
+            check "$tuner, clock $clock: the failures had changed the digest" [ "$undisturbed" != "$disturbed" ]
+            check "$tuner, clock $clock: it is that without failures now" has_digest "$undisturbed" "$tmp/r.h5"
         fi
         check "$tuner, clock $clock: the winner's log is left" [ -e "$tmp/r.best/weft.log" ]
         ! [ -e "$tmp/r.d" ]

@@ -7,8 +7,7 @@ export PYTHONDONTWRITEBYTECODE=1
 
 need_python "h5py, matplotlib"
 plays >"$tmp/plays.txt"
-call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5"
-result $? "plays are packed"
+check "plays are packed" call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5"
 mkdir "$tmp/tables" && python_first
 budgets() # SEEDS
 {

@@ -221,8 +221,7 @@ END
 # stops STATUS PATTERN INPUT KEY=VALUE...: by one line.
 stops()
 {
-    call tune "$tmp/$3" -o "$tmp/s.h5" --force "${@:4}"
-    refusal $? "$1" "$2" "$3 ${*:4} is refused"
+    refuses "$1" "$2" "$3 ${*:4} is refused" call tune "$tmp/$3" -o "$tmp/s.h5" --force "${@:4}"
 }
 stops 4 'columns 4 and 5 are both named "loss"' replay.ini
 sed -i 's/loss\tloss/loss\tother/; s/0\.4\t/0,4\t/' "$tmp/curves.tsv"

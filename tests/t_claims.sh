@@ -66,8 +66,7 @@ if [ -z "$python" ]; then
 fi
 
 plays >"$tmp/plays.txt"
-call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5"
-result $? "plays are packed"
+check "plays are packed" call pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5"
 sed -e 's/^configs = .*/configs = 3/; s/^hidden = .*/hidden = 4/; s/^cohort = .*/cohort = 3/' \
     -e 's/^max_resource = .*/max_resource = 2/; s/^budget = .*/budget = 4/; s/^eliminations = .*/eliminations = 1/' \
     inputs/shakespeare-small.ini >"$tmp/small.ini"

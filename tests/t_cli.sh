@@ -205,8 +205,7 @@ check "with one line a job in the log" [ "$(grep -c ' job [0-9]* of ' "$tmp/log"
 [ -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "and leaves the run file alone"
 runs "the sweep ends well" tune "$tmp/in.ini" run.tuner=random -o "$tmp/sweep.h5"
-on 3 tune "$tmp/in.ini" run.tuner=random run.teams=2 -o "$tmp/teams.h5"
-result $? "and by two teams of ranks"
+check "and by two teams of ranks" on 3 tune "$tmp/in.ini" run.tuner=random run.teams=2 -o "$tmp/teams.h5"
 [ "$("$weft" report "$tmp/teams.h5" | grep ^digest)" = "$("$weft" report "$tmp/sweep.h5" | grep ^digest)" ]
 result $? "with the same digest"
 runs "a run is reported" report "$tmp/run.h5"
@@ -418,8 +417,7 @@ for command in "list" "info $tmp/doc.h5" "report $tmp/run.h5 --csv"; do
 done
 awk 'BEGIN { print "x,y"; for (i = 0; i < 40; i++) print i / 7 "," i % 2 }' >"$tmp/closed.csv"
 "$weft" pack dense "$tmp/closed.csv" label=y -o "$tmp/closed.h5" <&- >&- 2>&-
-[ $? = 3 ]
-result $? "streams that are closed stay so, and are no files that are written"
+check "streams that are closed stay so, and are no files that are written" [ $? = 3 ]
 
 # With this setting MPI cannot start.
 for command in "" --help --version list "list fed" "tune --help" "report $tmp/no.h5" "info $tmp/no.h5"; do

@@ -13,8 +13,7 @@ tune()
 # refused PATTERN STATEMENT ARGUMENT...: before a job is run.
 refused()
 {
-    tune 1 "${@:3}"
-    refusal $? 2 "$1" "$2"
+    refuses 2 "$1" "$2" tune 1 "${@:3}"
 }
 
 # A program that trains: a line of the file `steps` for every unit of resource. It ends badly
@@ -83,8 +82,7 @@ check "with one seed" [ "$(cut -d' ' -f3 "$tmp/r.best/steps" | sort -u | wc -l)"
 grep -aq 'metrics' "$tmp/r.h5" && grep -aq 'last value that the job printed' "$tmp/r.h5"
 result $? "other numbers that it printed are in the run file"
 check "two teams of three ranks search" tune 3 run.tuner=sha run.teams=2
-[ -n "$one" ] && [ "$(digest "$tmp/r.h5")" = "$one" ]
-result $? "to the same digest"
+check "to the same digest" has_digest "$one" "$tmp/r.h5"
 printf 'x\ty-shift\n2\t0.5\n3\t2\n' >"$tmp/list.tsv"
 tune 1 run.tuner=random space.source=list space.file="$tmp/list.tsv" space.configs=0 &&
     grep -q '^winner *0: parameters.x=2 parameters.y-shift=0.5$' "$tmp/out"
@@ -108,8 +106,7 @@ result $? "a population trains"
 check "whose copies begin with what their parents left" [ "$(wc -l <"$tmp/r.best/steps")" = 12 ]
 copied=$(digest "$tmp/r.h5")
 check "by two teams, too" pbt 3 2
-[ -n "$copied" ] && [ "$(digest "$tmp/r.h5")" = "$copied" ]
-result $? "to the same digest"
+check "to the same digest" has_digest "$copied" "$tmp/r.h5"
 
 # ---- a program that starts ranks of its own -----------------------------------------------
 
@@ -279,13 +276,11 @@ result $? "its winner is not exported"
 ! call eval "$tmp/r.h5" "$tmp/r.h5" && grep -q 'r.h5 has no winner' "$tmp/log"
 result $? "nor is it scored"
 call resume "$tmp/r.h5"
-[ $? = 6 ]
-result $? "a run without a winner is resumed with the status that it ended with"
+check "a run without a winner is resumed with the status that it ended with" [ $? = 6 ]
 says 'r.h5 has no winner: none of its 5' "it has none then, too"
 mkdir "$tmp/r.d" && mv "$tmp/journal" "$tmp/r.d/journal"
 call resume "$tmp/r.h5"
-[ $? = 6 ]
-result $? "so it is where it was killed while it removed its files"
+check "so it is where it was killed while it removed its files" [ $? = 6 ]
 says 'r.h5 has no winner: none of its 5' "it has none then, too"
 ! [ -e "$tmp/r.d" ]
 result $? "its files are removed"

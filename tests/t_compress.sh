@@ -38,8 +38,7 @@ resume() # RANKS ARGUMENT...
 }
 same() # STATEMENT
 {
-    [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
-    result $? "$1"
+    check "$1" has_digest "$whole" "$tmp/r.h5"
 }
 
 for way in "compress.client=topk compress.share=0.1 fed.cohort=5" \

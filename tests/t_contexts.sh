@@ -23,8 +23,7 @@ size() # FORM SIZE: the key where it is read
 }
 refused() # STATEMENT PATTERN DATA [section.key=value ...]
 {
-    tune 2 "$3" bad "${@:4}"
-    refusal $? 2 "$2" "$1"
+    refuses 2 "$2" "$1" tune 2 "$3" bad "${@:4}"
 }
 
 : >"$tmp/empty.ini"
@@ -146,8 +145,7 @@ for form in each generated; do
         epochs=2 tune 1 many again sgd.model=linear context.form=$form $(size $form 2) train.optimizer=adam train.lr=0.05
     result $? "thousands of clients have weights of their own ($form)"
     first=$(digest "$tmp/crowd.h5")
-    [ -n "$first" ] && [ "$(digest "$tmp/again.h5")" = "$first" ]
-    result $? "with one digest ($form)"
+    check "with one digest ($form)" has_digest "$first" "$tmp/again.h5"
 done
 # Tensors of four dimensions.
 call pack synthetic images rows=200 clients=4 partition=iid -o "$tmp/images.h5"

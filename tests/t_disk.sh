@@ -42,13 +42,11 @@ expected=$(digest "$tmp/alone.h5")
 
 head -c 3800k /dev/zero >"$disk/other"
 tune
-one_line $?
-result $? "a run is not begun on a disk that is full"
+check "a run is not begun on a disk that is full" one_line $?
 rm -rf "$disk"/*
 
 tune run.time_limit=1e-9
-[ $? = 75 ]
-result $? "a run is stopped after its first jobs"
+check "a run is stopped after its first jobs" [ $? = 75 ]
 cat /dev/zero >"$disk/other" 2>/dev/null
 resume 2
 status=$?
@@ -57,15 +55,13 @@ result $? "with the disk full it says how to go on"
 check "and leaves no half of a run file" [ ! -e "$disk/r.h5" ]
 mount -o remount,ro "$disk"
 resume 1
-one_line $?
-result $? "it is not resumed where nothing may be written"
+check "it is not resumed where nothing may be written" one_line $?
 call report "$disk/r.h5" || grep -q 'no job of it is done yet' "$tmp/log"
 result $? "but can be read"
 mount -o remount,rw,size=8m "$disk"
 rm -f "$disk/other"
 check "with space it goes on" resume 3
-[ -n "$expected" ] && [ "$(digest "$disk/r.h5")" = "$expected" ]
-result $? "to the same digest"
+check "to the same digest" has_digest "$expected" "$disk/r.h5"
 check "and leaves nothing beside its file" [ ! -e "$disk/r.d" ]
 
 # Two processes on one run, of which the first is held up.

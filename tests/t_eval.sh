@@ -34,8 +34,7 @@ scores() # STATEMENT DATA [RUN]: as on the run's own data
 }
 refused() # PATTERN STATEMENT DATA [RUN]: with one line, on two ranks
 {
-    on 2 eval "$tmp/${4:-run}.h5" "$tmp/$3.h5"
-    refusal $? 4 "$1" "$2"
+    refuses 4 "$1" "$2" on 2 eval "$tmp/${4:-run}.h5" "$tmp/$3.h5"
 }
 own() # [RUN]: what the run has on its own data
 {

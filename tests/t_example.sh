@@ -42,6 +42,5 @@ tune() # RANKS OPTION...
 check "it searches" tune 1
 whole=$(digest)
 tune 2 run.teams=2
-[ -n "$whole" ] && [ "$(digest)" = "$whole" ]
-result $? "by two teams to the same digest ($whole)"
+check "by two teams to the same digest ($whole)" has_digest "$whole"
 echo "1..$count"

@@ -1,6 +1,6 @@
-/* Rounds of federated training against closed forms: full-batch steps of softmax
- * regression in doubles, averages over subsets of clients, cohorts of clients with
- * recognisable sizes.
+/* Who is in a round of federated training and who is left out of its average, by cohorts of
+ * clients with recognisable sizes and averages over subsets of clients; virtual seconds;
+ * options. The arithmetic of rounds is in t_fed_rounds.
  * RUN: np=1 np=2 np=3 np=8 */
 #include "toy.h"
 
@@ -8,148 +8,6 @@ static struct toy *one_client(void)
 {
     int64_t count[1][WEFT_NPART] = {{20, 7, 9}};
     return toy_new(1, count);
-}
-
-/* Two epochs of one full batch, twice: momentum begins anew in each round, decay and the
- * pull to the server's weights as PyTorch takes them; server of rate 0.5. */
-static void test_one_client(void)
-{
-    struct toy *toy = one_client();
-    struct stand *stand =
-        trained(toy,
-                "[fed]\ncohort = 1\n[client]\nlr = 0.3\nmomentum = 0.8\nbatch = 50\n"
-                "epochs = 2\nweight_decay = 0.1\nmu = 0.2\n[server]\nlr = 0.5\n",
-                1, 2);
-    double w[W] = {0};
-    for (int round = 0; round < 2; round++) {
-        double own[W], v[W] = {0};
-        memcpy(own, w, sizeof w);
-        for (int epoch = 0; epoch < 2; epoch++) {
-            double g[W] = {0};
-            softmax(toy, 0, 0, 20, own, g);
-            for (int i = 0; i < W; i++) {
-                double d = g[i] / 20 + 0.2 * (own[i] - w[i]) + 0.1 * own[i];
-                v[i] = epoch ? 0.8 * v[i] + d : d;
-                own[i] -= 0.3 * v[i];
-            }
-        }
-        for (int i = 0; i < W; i++) w[i] += 0.5 * (own[i] - w[i]);
-    }
-    is_near(distance(stand->state.x, w), 0, 1e-6,
-            "two rounds of one client are SGD by hand");
-    ok(in_row(fed, stand->row[1], "samples") > 39.9 &&
-           in_row(fed, stand->row[1], "samples") < 40.1,
-       "two epochs of 20 samples");
-    ok(in_row(fed, stand->row[0], "clients") > 0 && in_row(fed, stand->row[0], "bytes") > 0,
-       "the row says so");
-}
-
-static void test_averages(void)
-{
-    struct toy *toy = five_clients();
-    for (int plain = 0; plain < 2; plain++) {
-        struct stand *stand =
-            trained(toy,
-                    printed("[fed]\ncohort = 5\naverage = %s\n[client]\nlr = 0.5\n"
-                            "batch = 50\n",
-                            plain ? "plain" : "weighted"),
-                    1, 1);
-        double mean[W] = {0}, sum = 0;
-        for (int c = 0; c < 5; c++) {
-            double w[W] = {0};
-            full_step(toy, c, 0.5, w);
-            double n = plain ? 1 : (double)toy->count[c][0];
-            for (int i = 0; i < W; i++) mean[i] += n * w[i];
-            sum += n;
-        }
-        for (int i = 0; i < W; i++) mean[i] /= sum;
-        is_near(distance(stand->state.x, mean), 0, 1e-6, "the %s average of five clients",
-                plain ? "plain" : "weighted");
-    }
-}
-
-/* Sums over the clients' samples of a part, for the weights w and after a step on each. */
-static void part_sums(struct toy *toy, weft_part part, const double *w, struct sums *before,
-                      struct sums *after)
-{
-    *before = *after = (struct sums){0};
-    for (int c = 0; c < 5; c++) {
-        double own[W];
-        memcpy(own, w, sizeof own);
-        full_step(toy, c, 0.5, own);
-        struct sums a = part_score(toy, c, part, w), b = part_score(toy, c, part, own);
-        before->loss += a.loss;
-        before->n += a.n;
-        after->loss += b.loss;
-        after->wrong += b.wrong;
-    }
-}
-
-static void test_scores(void)
-{
-    struct toy *toy = five_clients();
-    struct stand *stand =
-        trained(toy,
-                "[fed]\ncohort = 5\nscore_both = yes\nscore = loss\nselect = eval\n"
-                "eval_clients = 0\neval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
-                1, 3);
-    double w[W];
-    wide(stand->state.x, w);
-    for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
-        struct sums sum, trained_sum;
-        part_sums(toy, (weft_part)part, w, &sum, &trained_sum);
-        double before = sum.loss / sum.n, after = trained_sum.loss / sum.n;
-        weft_scores out = scored(stand, (weft_part)part);
-        is_near(score_of(fed, &out, "loss"), before, 1e-6,
-                "loss of the server's weights, %s", weft_part_name[part]);
-        is_near(score_of(fed, &out, "personal_loss"), after, 1e-6,
-                "loss after local training");
-        is_near(score_of(fed, &out, "personal_error"), trained_sum.wrong / sum.n, 1e-12,
-                "error after local training");
-        if (part == WEFT_TEST) continue;
-        is_near(in_row(fed, stand->row[2], "valid_loss"), before, 1e-6,
-                "evaluation after a round");
-        is_near(measured(fed, &stand->res, "personal_loss"), after, 1e-6,
-                "evaluation after a job");
-        is_near(measured(fed, &stand->res, "global_loss"), before, 1e-6, "both ways");
-        is_near(stand->res.bound, 0, 0, "of all clients: no interval");
-    }
-    units(stand, 1, 0, 1);
-    is_near(in_row(fed, stand->row[3], "before_loss"),
-            in_row(fed, stand->row[2], "valid_loss"), 1e-12,
-            "the scores before a round are those of the evaluation before it");
-}
-
-static void test_selection(void)
-{
-    static const char *const how[] = {"pooled", "last", "best", "bound"};
-    struct toy *toy = forty_clients();
-    for (int e = 0; e < 4; e++) {
-        struct stand *stand = trained(toy,
-                                      printed("[fed]\ncohort = 4\npool = 3\nscore = loss\n"
-                                              "select = %s\n",
-                                              how[e]),
-                                      1, 7);
-        double lowest = INFINITY, highest = -INFINITY, best = INFINITY;
-        for (int r = 0; r < 7; r++) {
-            best = fmin(best, in_row(fed, stand->row[r], "after_loss"));
-            if (r < 4) continue;
-            lowest = fmin(lowest, in_row(fed, stand->row[r], "after_loss"));
-            highest = worse(highest, in_row(fed, stand->row[r], "after_loss"));
-        }
-        if (e == 0)
-            ok(stand->res.loss > lowest && stand->res.loss < highest &&
-                   stand->res.bound > 0,
-               "pooled: between the scores of the last three rounds");
-        if (e == 1)
-            is_near(stand->res.loss, in_row(fed, stand->row[6], "after_loss"), 0,
-                    "last: the last round's");
-        if (e == 2) is_near(stand->res.loss, best, 0, "best: the lowest of any round");
-        if (e == 3)
-            is_near(stand->res.loss,
-                    measured(fed, &stand->res, "valid_loss") + stand->res.bound, 1e-12,
-                    "bound: the mean and half the interval");
-    }
 }
 
 /* Client c trains 2^c samples, so that a round's number of samples is a set of clients. */
@@ -323,24 +181,6 @@ static void test_seconds(void)
     ok(bounded && tight == 5, "those of a mixture have a bound");
 }
 
-static void test_server(void)
-{
-    struct toy *toy = five_clients();
-    const struct stand *stand =
-        trained(toy,
-                "[fed]\ncohort = 5\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
-                "optimizer = adam\nlr = 0.1\ntau = 0.01\n",
-                1, 1);
-    double w[W] = {0}, delta[W];
-    mean_step(toy, 31, 0.5, w, delta);
-    for (int i = 0; i < W; i++) {
-        double v = 0.99 * 1e-4 + 0.01 * delta[i] * delta[i];
-        w[i] = 0.1 * 0.1 * delta[i] / (sqrt(v) + 0.01);
-    }
-    is_near(distance(stand->state.x, w), 0, 1e-6,
-            "Adam takes the mean change as its gradient");
-}
-
 static void test_caps(void)
 {
     struct toy *toy = five_clients();
@@ -379,5 +219,5 @@ static void test_caps(void)
     is_near(in_row(fed, row, "valid_loss"), all / 22, 1e-6, "and scores them");
 }
 
-MAIN(scratch, test_one_client, test_averages, test_scores, test_selection, test_cohorts,
-     test_options, test_divergence, test_devices, test_seconds, test_server, test_caps)
+MAIN(scratch, test_cohorts, test_options, test_divergence, test_devices, test_seconds,
+     test_caps)

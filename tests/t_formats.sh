@@ -23,8 +23,7 @@ told() # STATEMENT PATTERN: by the last pack
 }
 refused() # STATEMENT PATTERN READER SOURCE [key=value ...]: by one line
 {
-    packs "${@:3}"
-    refusal $? "[1-4]" "$2" "$1"
+    refuses "[1-4]" "$2" "$1" packs "${@:3}"
 }
 same() # STATEMENT: the digest of the last pack is $want
 {
@@ -511,13 +510,14 @@ import json, sys
 with open(sys.argv[1]) as f, open(sys.argv[2]) as gold:
     data = json.load(f)
     for i, line in enumerate(gold):
+        i = 20 * i + 19
         want, x, y = line.split(), *(data["user_data"][str(i)][k] for k in "xy")
         assert [len(x)] + [y.count(k) for k in range(5)] == list(map(int, want[:6])), i
         assert abs(x[0][0] - float(want[6])) + abs(x[-1][-1] - float(want[7])) < 1e-12 and len(x[0]) == 60, i
         assert data["num_samples"][i] == len(x) == len(y)
     assert i == 999 and data["users"] == [str(c) for c in range(1000)]
 END
-result $? "leaf_synthetic.py: every client has LEAF's samples and labels"
+result $? "leaf_synthetic.py: clients have LEAF's samples and labels"
 reads "with the published sizes" "clients 1000 sample 60 numbers, 5 classes .* all 107553 107.55 213.22 5 " leaf "$tmp/clients"
 "$python" analysis/leaf_synthetic.py -o "$tmp/clients/all.json" --clients 50 --clusters 3 --classes 4 --d 7 >"$tmp/out" 2>"$tmp/log" &&
     reads "there may be other clients, clusters, classes and numbers" "clients 50 sample 7 numbers, 4 classes" leaf "$tmp/clients"

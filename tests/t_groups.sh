@@ -20,14 +20,12 @@ wrong()
     first=$(digest "$tmp/run.h5")
     for ranks in 2 3; do
         check "so it is tuned by $ranks ranks" tuned $ranks "${@:4}"
-        [ -n "$first" ] && [ "$(digest "$tmp/run.h5")" = "$first" ]
-        result $? "to the digest of one"
+        check "to the digest of one" has_digest "$first" "$tmp/run.h5"
     done
 }
 refused() # STATEMENT PATTERN [section.key=value ...]
 {
-    tuned 2 grouped "${@:3}"
-    refusal $? 2 "$2" "$1"
+    refuses 2 "$2" "$1" tuned 2 grouped "${@:3}"
 }
 
 : >"$tmp/empty.ini"

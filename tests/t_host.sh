@@ -71,8 +71,7 @@ else
     result $? "a core that nobody else uses is not warned of"
     $bound "$weft" tune "$tmp/wait.ini" -o "$tmp/wait.h5" >"$tmp/first" 2>&1 &
     until [ -s "$tmp/begun" ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
-    taken $bound
-    result $? "a rank that mpirun binds to the core of another weft is warned, with the remedy"
+    check "a rank that mpirun binds to the core of another weft is warned, with the remedy" taken $bound
     ! taken mpirun --bind-to none -n 1
     result $? "not where it is bound to none"
     ! taken taskset -c "$first" $bound

@@ -214,6 +214,5 @@ refused "it is no JSON" 'take out --json' --importance --json
 refused "nor of trials" 'take out --trials' --importance --trials --csv
 refused "nor a run file" 'neither CSV nor JSON' --importance -o "$tmp/now.h5"
 call report "$tmp/none.h5" --importance
-[ $? = 3 ]
-result $? "a run that is not there is an error"
+check "a run that is not there is an error" [ $? = 3 ]
 echo "1..$count"

@@ -58,8 +58,7 @@ for ini in inputs/*.ini; do
         check "and is reported" call report "$tmp/run.h5"
         line=$(printf '%s\t%s\t%s' "$ini" "$small" "$(digest)")
         [ -z "${RECORD:-}" ] || echo "$line" >>"$RECORD"
-        grep -qxF "$line" tests/gold/arithmetic.tsv
-        result $? "with the arithmetic that is recorded: $line"
+        check "with the arithmetic that is recorded: $line" grep -qxF "$line" tests/gold/arithmetic.tsv
     done <<END
 $(sed -n 's/^; test: *//p' "$ini")
 END

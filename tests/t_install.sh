@@ -58,8 +58,7 @@ result $? "uninstalled, it leaves nothing"
 
 made install PREFIX=/opt/weft DESTDIR="$tmp/root" && [ -x "$tmp/root/opt/weft/bin/weft" ]
 result $? "it is installed below another root"
-grep -qx 'prefix=/opt/weft' "$tmp/root/opt/weft/lib/pkgconfig/weft.pc"
-result $? "for the place that it will have"
+check "for the place that it will have" grep -qx 'prefix=/opt/weft' "$tmp/root/opt/weft/lib/pkgconfig/weft.pc"
 made uninstall PREFIX=/opt/weft DESTDIR="$tmp/root" &&
     ! find "$tmp/root" ! -type d | tee -a "$tmp/log" | grep -q .
 result $? "and taken away from there"

@@ -21,8 +21,7 @@ for job in jobs/*.sbatch; do
     grep -q "\`$(basename "$job" .sbatch)[.\`]" jobs/README.md || echo "$job: not in jobs/README.md" >>"$tmp/out"
     bash -n "$job" 2>>"$tmp/out"
 done
-[ ! -s "$tmp/out" ]
-result $? "every job states purpose, cost, how to submit and to resume, and asks for a signal"
+check "every job states purpose, cost, how to submit and to resume, and asks for a signal" [ ! -s "$tmp/out" ]
 cp "$tmp/out" "$tmp/log"
 ! grep -ln 'srun\|mpirun\|module \|spack\|scontrol requeue' jobs/*.sbatch jobs/run.sh >"$tmp/out"
 result $? "what belongs to a cluster is in site.sh and start.sh alone"
@@ -143,8 +142,7 @@ INPUT=inputs/imdb64.ini OUTPUT=$tmp/none.h5 bash jobs/maps.sbatch run.data="$tmp
 result $? "data that are missing are named, with what makes them"
 check "no run is begun without them" [ ! -e "$tmp/none.d" ]
 grep -l -- '^#SBATCH --array' jobs/*.sbatch | xargs grep -L -- '^#SBATCH --output=.*%A.*%a' >"$tmp/out"
-[ ! -s "$tmp/out" ]
-result $? "logs of arrays carry the job's id, so that another array does not append to them"
+check "logs of arrays carry the job's id, so that another array does not append to them" [ ! -s "$tmp/out" ]
 
 # ---- each of them, small ------------------------------------------------------------------
 
@@ -177,8 +175,7 @@ done
 result $? "seeds.sbatch has a run for each seed"
 [ -n "$(digest "$tmp/maps.h5")" ] && [ "$(digest "$tmp/seeds/demo-images-1.h5")" = "$(digest "$tmp/maps.h5")" ]
 result $? "seed 1 has the digest of the run before"
-[ "$(digest "$tmp/seeds/demo-images-2.h5")" != "$(digest "$tmp/maps.h5")" ]
-result $? "seed 2 has another"
+check "seed 2 has another" [ "$(digest "$tmp/seeds/demo-images-2.h5")" != "$(digest "$tmp/maps.h5")" ]
 
 # ---- scaling ------------------------------------------------------------------------------
 

@@ -43,8 +43,7 @@ resume() # ARGUMENT...
 }
 same() # STATEMENT
 {
-    [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
-    result $? "$1"
+    check "$1" has_digest "$whole" "$tmp/r.h5"
     check "its directory is gone" [ ! -e "$tmp/r.d" ]
 }
 check "a search to its end" tune

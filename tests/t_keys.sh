@@ -9,8 +9,7 @@ run() # ARGUMENT...: a plan of the input file
 }
 refused() # PATTERN STATEMENT ARGUMENT...
 {
-    run "${@:3}"
-    refusal $? 2 "$1" "$2"
+    refuses 2 "$1" "$2" run "${@:3}"
 }
 taken() # PATTERN STATEMENT ARGUMENT...: the plan, or what is said with it, has such a line
 {

@@ -86,8 +86,7 @@ bins = 2^14
 order = 1 .. 3
 alpha = log 1e-5 .. 100
 END
-call pack synthetic documents rows=2000 -o "$tmp/doc.h5"
-result $? "the built-in documents are packed"
+check "the built-in documents are packed" call pack synthetic documents rows=2000 -o "$tmp/doc.h5"
 
 cat >"$tmp/fed.ini" <<END
 [run]
@@ -125,8 +124,7 @@ k = 5
 END
 sed 's/^task = fed/&\nmixing = fedex/' "$tmp/fed.ini" >"$tmp/mixed.ini"
 sed -e 's/^model = linear/&\nalgorithm = ditto/' -e 's/^checkpoint.*/checkpoint = 0.02/' "$tmp/fed.ini" >"$tmp/kept.ini"
-call pack synthetic federated=generated clients=100 -o "$tmp/fed.h5"
-result $? "a built-in federation is packed"
+check "a built-in federation is packed" call pack synthetic federated=generated clients=100 -o "$tmp/fed.h5"
 
 sed -e "s|^data.*|data = $tmp/images.h5|" -e 's/^task = fed/task = sgd/' -e '/^\[fed\]/,/^momentum/d' \
     "$tmp/fed.ini" >"$tmp/sgd.ini"
@@ -294,16 +292,13 @@ for signal in USR1 TERM INT; do
     kill -$signal $(processes)
     kill -CONT "$(rank 0)"
     wait $run
-    [ $? = 75 ]
-    result $? "SIG$signal: a run ends with status 75"
-    [ "$(grep -c '^weft: .*weft resume' "$tmp/log")" = 1 ]
-    result $? "SIG$signal: it says how to go on"
+    check "SIG$signal: a run ends with status 75" [ $? = 75 ]
+    check "SIG$signal: it says how to go on" [ "$(grep -c '^weft: .*weft resume' "$tmp/log")" = 1 ]
     before=$(jobs_done)
     start 3 2 in random
     wait $run
     result $? "SIG$signal: it is resumed"
-    [ $((before + $(jobs_done))) = 12 ]
-    result $? "SIG$signal: without doing a job twice"
+    check "SIG$signal: without doing a job twice" [ $((before + $(jobs_done))) = 12 ]
     [ "$(digest "$tmp/r.h5")" = "$(digest "$tmp/in-random.h5")" ]
     result $? "SIG$signal: it ends with the same digest"
     rm -rf "$tmp"/r.*

@@ -3,8 +3,7 @@
 # from the beginning. Prints TAP.
 . tests/tap.sh
 
-call pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5"
-result $? "clients are packed"
+check "clients are packed" call pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5"
 cat >"$tmp/in.ini" <<END
 [run]
 data = $tmp/img.h5

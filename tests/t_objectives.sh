@@ -167,8 +167,7 @@ plain wide space.configs=6 'run.objectives=loss, size' run.limits=
 
 refused() # PATTERN ARGUMENTS...
 {
-    call tune "${@:2}" -o "$tmp/no.h5"
-    refusal $? "[1-9]" "$1" "refused: $1"
+    refuses "[1-9]" "$1" "refused: $1" call tune "${@:2}" -o "$tmp/no.h5"
 }
 refused 'run.tuner = pbt.*one; use random' "$tmp/p.ini" run.tuner=pbt run.sampler=space
 refused 'run.sampler = kde.*one; use' "$tmp/p.ini" run.sampler=kde

@@ -37,16 +37,14 @@ run() # RANKS ARGUMENT...
 }
 same() # STATEMENT
 {
-    [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
-    result $? "$1"
+    check "$1" has_digest "$whole" "$tmp/r.h5"
 }
 ditto="fed.algorithm=ditto ditto.lambda=0.01..10"
 for setting in "$ditto" "fed.algorithm=cpg cpg.size=3 cpg.lr=0.1..3" \
     "fed.algorithm=knn knn.k=1..9 knn.lambda=0..1" \
     "fed.algorithm=scaffold run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=6"; do
     # shellcheck disable=SC2086
-    call tune "$tmp/in.ini" -o "$tmp/whole.h5" --force $setting
-    result $? "$setting: a search to its end"
+    check "$setting: a search to its end" call tune "$tmp/in.ini" -o "$tmp/whole.h5" --force $setting
     whole=$(digest)
     # shellcheck disable=SC2086
     run 3 $setting

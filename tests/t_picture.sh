@@ -27,8 +27,7 @@ totals() # STATEMENT: the classes have as many training samples as info says
 }
 refused() # STATUS PATTERN STATEMENT ARGUMENT...
 {
-    call "${@:4}"
-    refusal $? "$1" "$2" "$3"
+    refuses "$1" "$2" "$3" call "${@:4}"
 }
 
 drawn "a partition by labels is drawn" synthetic images rows=600 clients=30 partition=labels labels=3

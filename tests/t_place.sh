@@ -10,8 +10,7 @@ seed=${SEED:-1}
 # ends STATUS PATTERN STATEMENT ARGUMENT...: with that status, after one line that matches.
 ends()
 {
-    call "${@:4}"
-    refusal $? "$1" "$2" "$3"
+    refuses "$1" "$2" "$3" call "${@:4}"
 }
 
 "$weft" pack synthetic documents rows=300 -o "$tmp/doc.h5" 2>"$tmp/log" &&
@@ -63,8 +62,7 @@ result $? "another one is stopped within its first job"
 rm -f "$tmp/r.h5"
 : >"$tmp/r.d/journal"
 tune fed.cohort=5
-[ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "a run that is begun anew does not find what another one left"
+check "a run that is begun anew does not find what another one left" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 tune run.time_limit=1e-9 fed.cohort=5 --force
 [ $? = 75 ] && cp "$tmp/unit" "$tmp/r.d/checkpoint-0" && rm -f "$tmp/r.h5" && again &&
     grep -q 'checkpoint-0 is damaged, of another run, .*: job 0 starts again' "$tmp/log" &&
@@ -239,8 +237,7 @@ for byte in $first $((first + 40)); do
     call resume "$tmp/u.h5"
     [ "$(grep -c 'its record of ' "$tmp/log")" = 1 ] && grep -Eq 'its record of (one of the jobs|job) 0 is lost' "$tmp/log"
     result $? "byte $byte: the job whose record is lost is named, and no other"
-    [ "$(digest "$tmp/u.h5")" = "$expected" ]
-    result $? "byte $byte: it is done again, to the same digest"
+    check "byte $byte: it is done again, to the same digest" [ "$(digest "$tmp/u.h5")" = "$expected" ]
     rm -rf "$tmp"/u.*
 done
 rm -rf "$tmp"/[rt].*
@@ -262,8 +259,7 @@ check "to the same digest" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 rm -f "$tmp/r.h5"
 # shellcheck disable=SC2086
 stop "task fed on" $all
-[ $? = 75 ]
-result $? "is stopped while it starts"
+check "is stopped while it starts" [ $? = 75 ]
 check "is resumed from there" again
 check "to the same digest, too" [ "$(digest "$tmp/r.h5")" = "$expected" ]
 rm -f "$tmp/r.h5"

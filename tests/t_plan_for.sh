@@ -92,8 +92,7 @@ plays >"$tmp/plays.txt" && call pack shakespeare "$tmp/plays.txt" length=20 stri
     "$weft" list --plan-for "$tmp/plays.h5" >"$tmp/plays.ini" 2>>"$tmp/log" && grep -q '^model = lstm ' "$tmp/plays.ini" &&
     grep -q '^target = all ' "$tmp/plays.ini"
 result $? "running text has a plan"
-grep -q "^first = client.lr=2 " "$tmp/plays.ini"
-result $? "whose first candidate has a rate of its own"
+check "whose first candidate has a rate of its own" grep -q "^first = client.lr=2 " "$tmp/plays.ini"
 cat "$tmp"/*.ini >"$tmp/out"
 ! grep -n '[{}]\|^[a-z]*?' "$tmp/out" >"$tmp/log"
 result $? "no plan has what stands for something else"

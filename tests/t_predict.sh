@@ -26,8 +26,7 @@ trained()
     : >"$tmp/empty.ini"
     call tune "$tmp/empty.ini" $run -o "$tmp/$1.h5" "${@:2}"
 }
-trained rff rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1'
-result $? "a winner of a map"
+check "a winner of a map" trained rff rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1'
 check "of a map with another model" trained ridge rff.features=64 'rff.gamma=log 0.001 .. 1'
 trained linear run.task=sgd sgd.model=linear 'train.lr=log 0.001 .. 0.1' random.resource=4
 result $? "of a linear network"
@@ -59,8 +58,7 @@ predict mlp "$tmp/new.csv" &&
     awk -F, 'NR > 1 { gsub(/"may,be"/, "may"); d = $4 + $5 + $6 - 1; if (d > 1e-6 || d < -1e-6) exit 1 }' "$tmp/p.csv"
 result $? "the mean of folds' networks is probabilities"
 head -1 "$tmp/p.csv" >"$tmp/out"
-[ "$(cat "$tmp/out")" = 'row,label,class,"p may,be",p no,p yes' ]
-result $? "names with commas are quoted"
+check "names with commas are quoted" [ "$(cat "$tmp/out")" = 'row,label,class,"p may,be",p no,p yes' ]
 
 cat >"$tmp/scaled.py" <<'END'
 import sys
@@ -308,8 +306,7 @@ result $? "a label that stands for a gap is one where it was learnt"
 
 refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]
 {
-    predict "${@:4}"
-    refusal $? "$1" "$3" "$2"
+    refuses "$1" "$3" "$2" predict "${@:4}"
 }
 for option in drop=colour weight=size valid_file="$tmp/old.csv"; do
     refused 2 "what the winner says already is refused: ${option%=*}" "${option%=*} = .* has no effect: like = ... says what columns are; leave it out" rff "$tmp/new.csv" "$option"
@@ -450,8 +447,7 @@ result $? "a kernel that levels off tells none"
 
 # MPICH's shared memory is a file, too, unless UCX takes that of System V.
 (ulimit -f 300 && UCX_TLS=^posix "$weft" predict "$tmp/thirty.h5" "$tmp/many.h5" -o "$tmp/full.csv" >"$tmp/out" 2>"$tmp/log")
-[ $? = 3 ]
-result $? "predictions that a disk has no room for fail"
+check "predictions that a disk has no room for fail" [ $? = 3 ]
 check "with one line" [ "$(grep -c '^weft: cannot write .*full.csv: ' "$tmp/log")" = 1 ]
 check "a part of them is not left" [ -z "$(ls "$tmp" | grep '^full')" ]
 

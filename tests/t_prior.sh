@@ -20,8 +20,7 @@ configs() # RUN: the configurations of its trials, one a line
 }
 refused() # PATTERN STATEMENT OPTION...
 {
-    tune refused "${@:3}"
-    refusal $? "[23]" "$1" "$2"
+    refuses "[23]" "$1" "$2" tune refused "${@:3}"
 }
 
 cat >"$tmp/flow.ini" <<END
@@ -83,8 +82,7 @@ WEFT_HOLD="job 4 of" "$weft" tune "$tmp/flow.ini" space.prior="$tmp/older.h5" sp
 held $! && rm "$tmp/older.h5" && kill -KILL $!
 wait $! 2>/dev/null
 check "killed, it is resumed without the older run's file" call resume "$tmp/new.h5"
-[ -n "$whole" ] && [ "$(digest "$tmp/new.h5")" = "$whole" ]
-result $? "to the same digest"
+check "to the same digest" has_digest "$whole" "$tmp/new.h5"
 call resume "$tmp/new.h5" space.configs=10 && [ "$(configs new | wc -l)" = 10 ]
 result $? "and made longer"
 cp "$tmp/kept.h5" "$tmp/older.h5"
@@ -133,8 +131,7 @@ grep -q 'older.h5: 20 trials are left out.*flow.lambda' "$tmp/log"
 result $? "trials with another value of what is an axis no longer are left out"
 # shellcheck disable=SC2046
 tune rungs $(cat "$tmp/rungs.ini") && tune fixed space.prior="$tmp/rungs.h5" space.configs=3 flow.lambda=1
-grep -q 'rungs.h5: 27 trials are left out.*flow.lambda' "$tmp/log"
-result $? "trials, not their results"
+check "trials, not their results" grep -q 'rungs.h5: 27 trials are left out.*flow.lambda' "$tmp/log"
 tune other space.prior="$tmp/older.h5" space.configs=3 flow.method=flow && grep -q 'older.h5 had flow.method = descent, here flow' "$tmp/log"
 result $? "another value of an option that is no axis is told"
 

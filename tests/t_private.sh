@@ -4,8 +4,7 @@
 # one that explores first, one that is given more; what has no entry is refused. Prints TAP.
 . tests/tap.sh
 
-call pack synthetic federated=stored clients=60 classes=4 -o "$tmp/fed.h5"
-result $? "a federation is packed"
+check "a federation is packed" call pack synthetic federated=stored clients=60 classes=4 -o "$tmp/fed.h5"
 cat >"$tmp/in.ini" <<END
 [run]
 data = $tmp/fed.h5
@@ -118,8 +117,7 @@ result $? "a target for the whole search is met: $(fact privacy_epsilon)"
 noise=$(fact privacy_noise)
 one=$(digest "$tmp/r.h5")
 tune 1 privacy.noise="$noise" privacy.score_noise=20
-[ "$(digest "$tmp/r.h5")" = "$one" ]
-result $? "with the bits of the noise that was solved for, $noise"
+check "with the bits of the noise that was solved for, $noise" [ "$(digest "$tmp/r.h5")" = "$one" ]
 tune 1 space.configs=1 client.lr=0.1 random.resource=9
 one=$(digest "$tmp/r.h5") costs=$(ledger)
 tune 1 space.configs=1 client.lr=0.1

@@ -28,8 +28,7 @@ same() # STATEMENT A B: the winners of two runs have the same tensors
 }
 refused() # STATUS STATEMENT PATTERN DATA [section.key=value ...]: by one line, on two ranks
 {
-    trained 2 bad "${@:4}"
-    refusal $? "$1" "$3" "$2"
+    refuses "$1" "$3" "$2" trained 2 bad "${@:4}"
 }
 
 # ---- data: parts.h5, and whole.h5 with the rows of both parts for training ---------------
@@ -46,8 +45,7 @@ with open(sys.argv[1], "w") as out:
     for i in range(700):
         print(*(f"{v:.5f}" for v in x[i]), 1 + i % 3, "low" if score[i] < -0.4 else "mid" if score[i] < 0.5 else "high", sep=",", file=out)
 END
-call pack dense "$tmp/rows.csv" weight=w valid=0.3 test=0.2 -o "$tmp/parts.h5"
-result $? "a table is packed"
+check "a table is packed" call pack dense "$tmp/rows.csv" weight=w valid=0.3 test=0.2 -o "$tmp/parts.h5"
 # The packer mixes the rows of a part, by their number alone: they are written once more in an order
 # from which it makes that of the two parts.
 cat >"$tmp/join.py" <<'END'

@@ -12,8 +12,7 @@ packs() # FILE [key=value ...]
 }
 refused() # STATUS STATEMENT FILE PATTERN [key=value ...]: by one line
 {
-    packs "$3" "${@:5}"
-    refusal $? "$1" "$4" "$2"
+    refuses "$1" "$4" "$2" packs "$3" "${@:5}"
 }
 trained() # RANKS NAME DATA [section.key=value ...]
 {
@@ -312,8 +311,7 @@ refused 2 "nor rows that are dealt to clients" table.csv "clients = 5 makes a fe
 
 stops() # STATUS STATEMENT PATTERN [section.key=value ...]
 {
-    call tune "$tmp/empty.ini" "${@:4}" -o "$tmp/no.h5"
-    refusal $? "$1" "$3" "$2"
+    refuses "$1" "$3" "$2" call tune "$tmp/empty.ini" "${@:4}" -o "$tmp/no.h5"
 }
 one="run.data=$tmp/one.h5"
 for model in logistic svm; do

@@ -10,8 +10,7 @@ tune() # [key=value ...]
 }
 refused() # PATTERN STATEMENT [key=value ...]
 {
-    tune "${@:3}"
-    refusal $? "[1-9]" "$1" "refused: $2"
+    refuses "[1-9]" "$1" "refused: $2" tune "${@:3}"
 }
 ends() # SECONDS LOSS STATEMENT [key=value ...]: virtual end of the run, score of the winner
 {

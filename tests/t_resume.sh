@@ -62,8 +62,7 @@ start 75 'time_limit = 1e-09' "which held for that start alone" 2 resume "$tmp/r
 start 75 '0.5 GB a rank allowed' "memory is what is asked for" 2 resume "$tmp/r.h5" $moved run.memory=0.5 run.disk=1e-6
 start 0 '^digest' "on two ranks in two teams, under other limits, it comes to its end" 2 resume "$tmp/r.h5" $moved \
     run.time_limit=0 run.teams=2 run.memory=0.4 run.disk=1e-6 run.checkpoint=1 run.watchdog=60
-[ -n "$whole" ] && [ "$(digest)" = "$whole" ]
-result $? "with the digest of the whole"
+check "with the digest of the whole" has_digest "$whole"
 grep -aq '^time_limit = 1e-9' "$tmp/r.h5" && ! grep -aq '^checkpoint = 1' "$tmp/r.h5"
 result $? "its configuration is what the run was begun with"
 
@@ -83,8 +82,7 @@ for name in r s t; do
         -o out/$name.h5
 done
 from "$tmp/b" 0 '^digest' "and goes on from another directory" 2 resume ../a/out/r.h5 run.time_limit=0
-[ -n "$whole" ] && [ "$(digest)" = "$whole" ]
-result $? "to the same digest"
+check "to the same digest" has_digest "$whole"
 [ "$("$weft" report "$tmp/a/out/r.h5" | sed -n 's/^digest *//p')" = "$whole" ]
 result $? "which its file has, too"
 mv "$tmp/a/img.h5" "$tmp/b/data.h5"
@@ -107,8 +105,7 @@ start 0 '^digest' "and put back the run goes on" 1 resume "$tmp/u.h5" run.time_l
 # ---- what is told -------------------------------------------------------------------------
 
 marked=$("$weft" list run | awk '/^  [a-z]/ { key = $1 } /weft resume. may change/ { printf "%s ", key }')
-[ "$marked" = "data memory disk time_limit checkpoint watchdog teams " ]
-result $? "the list of options marks them"
+check "the list of options marks them" [ "$marked" = "data memory disk time_limit checkpoint watchdog teams " ]
 complete=$(PATH=$(dirname "$(realpath "$weft")"):$PATH bash -c '. src/cli/weft.bash
     COMP_WORDS=(weft resume r.h5 run.t) COMP_CWORD=3; _weft; echo ${COMPREPLY[*]}')
 check "and so does completion" [ "$complete" = "run.time_limit= run.teams=" ]

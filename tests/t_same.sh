@@ -22,8 +22,7 @@ tune() # RANKS OPTION...: the search $search with these, into r.h5; 75: stopped
 same() # STATUS STATEMENT: the run had this status, and ended with the digest of the first
 {
     result "$1" "$name: $2"
-    [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
-    result $? "$name: its digest is that of the first"
+    check "$name: its digest is that of the first" has_digest "$expected" "$tmp/r.h5"
 }
 
 # Stopped after its first unit it goes on on another number of ranks, is stopped after half of its
@@ -33,13 +32,11 @@ stopped() # OPTION...
     half=$(sed -n 's/^task .* \([0-9]*\) jobs$/\1/p' "$tmp/first")
     half=$((half < 120 ? half / 2 : 60))
     tune 2 "$@" run.time_limit=1e-9
-    [ $? = 75 ]
-    result $? "$name: stopped after a unit"
+    check "$name: stopped after a unit" [ $? = 75 ]
     WEFT_HOLD="job $half of" "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null &
     held $! && kill -TERM $! && kill -CONT $!
     wait $!
-    [ $? = 75 ]
-    result $? "$name: stopped after $half jobs"
+    check "$name: stopped after $half jobs" [ $? = 75 ]
     timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null
     same $? "resumed after that"
 }

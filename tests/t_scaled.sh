@@ -19,8 +19,7 @@ table 400 0 >"$tmp/old.csv"
 table 60 700 >"$tmp/new.csv"
 awk -F, -v OFS=, '{ print $3, $1, $4, $2 }' "$tmp/new.csv" >"$tmp/turned.csv"
 check "a table is packed" call pack dense "$tmp/old.csv" label=y -o "$tmp/t.h5"
-call pack dense "$tmp/old.csv" label=y clients=9 -o "$tmp/sites.h5"
-result $? "its rows are dealt to clients"
+check "its rows are dealt to clients" call pack dense "$tmp/old.csv" label=y clients=9 -o "$tmp/sites.h5"
 tuned() # RANKS NAME DATA [section.key=value ...]: prints the digest
 {
     on "$1" tune "$tmp/empty.ini" run.data="$tmp/$3.h5" -o "$tmp/$2.h5" --force "${@:4}" && digest
@@ -113,8 +112,7 @@ call pack dense "$tmp/same.csv" header=no numbers=1 shares=end -o "$tmp/same.h5"
 result $? "a column that is the same in all rows decides nothing"
 refused() # PATTERN STATEMENT DATA [section.key=value ...]
 {
-    tuned 2 no "${@:3}"
-    refusal $? "[1-9]" "$1" "$2 is refused in one line"
+    refuses "[1-9]" "$1" "$2 is refused in one line" tuned 2 no "${@:3}"
 }
 refused 'run.scale = quantile ranks all numbers of a column, and .*sites.h5 has clients, of which only sums are taken; use standard or minmax' \
     "a rank among the numbers of clients" sites $fed run.scale=quantile

@@ -161,15 +161,13 @@ for tuner in "asha asha.variant=stopping" "asha asha.variant=promotion" \
     # shellcheck disable=SC2086
     tune 1 n run.tuner=$tuner && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2 run.tuner=$tuner
     result $? "teams search by ${tuner%% *}, ${tuner##*=}"
-    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "with the same digest"
+    check "with the same digest" has_digest "$two" "$tmp/n.h5"
 done
 check "a state is loaded where the program does not have it" [ "$(sort -u "$tmp/loads")" = False ]
 tune 1 n run.sampler=tpe run.tuner=asha space.configs=30 && two=$(digest "$tmp/n.h5")
 tune 1 n run.sampler=tpe run.tuner=asha && resume 2 n run.teams=2 space.configs=30
 result $? "a search is made longer after its end"
-[ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-result $? "to the digest of a longer one"
+check "to the digest of a longer one" has_digest "$two" "$tmp/n.h5"
 
 # A function that keeps nothing, and the same as a program that is started for each job.
 cat >"$tmp/plain.py" <<END
@@ -191,8 +189,7 @@ result $? "a function without reports is tuned"
 grep -q 'warning: job 0 has numbers of more than 1024 names; further names are left out' "$tmp/log"
 result $? "numbers of its own beyond 1,024 names are left out, and None is none"
 check "numbers of its own are in the run file" grep -aq 'last value that the job printed' "$tmp/n.h5"
-[ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-result $? "with the digest of a program that is started for each job"
+check "with the digest of a program that is started for each job" has_digest "$two" "$tmp/n.h5"
 
 # ---- stops and kills --------------------------------------------------------------------------
 
@@ -270,8 +267,7 @@ for teams in 1 2; do
     check "the state after job 5 is lost, and that after job 1 is there; teams: $teams" wait $run
     grep -qx 5 "$tmp/jobs" && { [ $teams = 2 ] || ! grep -qx 1 "$tmp/jobs"; }
     result $? "job 5 is repeated, which one team does alone"
-    [ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
-    result $? "to the same digest"
+    check "to the same digest" has_digest "$two" "$tmp/r.h5"
 done
 # shellcheck disable=SC2086
 launch 1 0 'job 6 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force run.tuner=$pbt
@@ -449,8 +445,7 @@ for tuner in sha "asha asha.variant=stopping" "$pbt"; do
     tune 1 n command.run="$tmp/program" run.tuner=$tuner && two=$(digest "$tmp/n.h5") &&
         tune 3 n command.run="$tmp/program" run.teams=2 run.tuner=$tuner
     result $? "it is tuned by teams with ${tuner%% *}"
-    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "to the same digest"
+    check "to the same digest" has_digest "$two" "$tmp/n.h5"
 done
 
 # ---- functions of the trial -------------------------------------------------------------------

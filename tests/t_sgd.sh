@@ -19,8 +19,7 @@ below() # NUMBER BOUND
 }
 refused() # PATTERN STATEMENT NAME [key=value ...]: one line, on two ranks
 {
-    tune "$3" 2 "${@:4}"
-    refusal $? "[1-9]" "$1" "refused: $2"
+    refuses "[1-9]" "$1" "refused: $2" tune "$3" 2 "${@:4}"
 }
 
 "$weft" pack synthetic images rows=400 -o "$tmp/images.h5" 2>"$tmp/log" &&

@@ -26,8 +26,7 @@ tunes() # NAME ARGUMENT...
 }
 refused() # STATUS PATTERN STATEMENT COMMAND ARGUMENT...
 {
-    call "${@:4}"
-    refusal $? "$1" "$2" "$3"
+    refuses "$1" "$2" "$3" call "${@:4}"
 }
 tunes first && call export "$tmp/first.h5" -o "$tmp/exported.h5"
 result $? "a run has weights"
@@ -36,8 +35,7 @@ result $? "with which another begins: without steps its scores are the same"
 tunes other run.start="$tmp/exported.h5" run.seed=2 && tunes same run.start="$tmp/first.h5" run.seed=2 && tunes none run.seed=2
 result $? "others begin with the run file, the exported winner, none"
 one=$(digest "$tmp/other.h5")
-[ -n "$one" ] && [ "$(digest "$tmp/same.h5")" = "$one" ]
-result $? "the run file or the exported winner have one digest"
+check "the run file or the exported winner have one digest" has_digest "$one" "$tmp/same.h5"
 check "none has another" [ "$(digest "$tmp/none.h5")" != "$one" ]
 tunes own fed.algorithm=ditto fed.cohort=4 && call export "$tmp/own.h5" -o "$tmp/own-exported.h5" &&
     tunes still fed.algorithm=ditto fed.cohort=4 run.start="$tmp/own-exported.h5" client.lr=0 &&
@@ -48,8 +46,7 @@ result $? "so do clients, with what they kept"
 result $? "also after a stop"
 one=$(digest)
 check "and without one" tunes still fed.algorithm=ditto fed.cohort=4 run.start="$tmp/own.h5" random.resource=9
-[ -n "$one" ] && [ "$(digest)" = "$one" ]
-result $? "to one digest"
+check "to one digest" has_digest "$one"
 one=$(digest "$tmp/other.h5")
 check "a plan is made" call tune "$tmp/in.ini" run.start="$tmp/exported.h5" run.seed=2 --plan
 rm -f "$tmp/stopped.h5"

@@ -35,8 +35,7 @@ told() # STATEMENT PATTERN: by the last pack
 }
 refused() # STATEMENT FILE PATTERN [key=value ...]: by one line
 {
-    packs "$2" "${@:4}"
-    refusal $? 4 "$3" "$1"
+    refuses 4 "$3" "$1" packs "$2" "${@:4}"
 }
 
 # ---- the first line -----------------------------------------------------------------------
@@ -299,8 +298,7 @@ reads "and left out if asked for" t.csv "sample 12 numbers" drop=nr1
 reads "several are, by number too" t.csv "sample 7 numbers" drop=1,site
 refused_option() # STATEMENT PATTERN [key=value ...]
 {
-    packs t.csv "${@:3}"
-    refusal $? 2 "$2" "$1"
+    refuses 2 "$2" "$1" packs t.csv "${@:3}"
 }
 refused_option "a column that is not there is told" "drop = NR1,age: .*t.csv has no column 'NR1'; it has 6 with names, of which 'nr1' is the nearest" drop=NR1,age
 refused_option "a label that is not there, too" "label = sich, where .*t.csv has 6 columns; .* a name in the first line, of which 'sick' is the nearest" \
@@ -393,8 +391,7 @@ told "in arrays, too" "far.h5: column '1' has -999 7 times and else 0 .. 5; .* w
 # a first line of more than 64 KiB, and zeros of two signs in one column
 awk 'BEGIN { for (j = 0; j < 9000; j++) printf "number%d,", j; print "y"
     for (i = 0; i < 12; i++) { for (j = 0; j < 9000; j++) printf "%s,", i % 4 ? i * j % 7 : i % 8 ? "-0.0" : "0.0"; print i % 2 } }' >"$tmp/wide.csv"
-packs wide.csv
-result $? "a table of many columns"
+check "a table of many columns" packs wide.csv
 ! grep -q 'kept apart' "$tmp/log"
 result $? "of which none is taken for groups"
 (echo a,b,y; awk 'BEGIN { for (i = 0; i < 9000; i++) print i ",none of these," i % 2; for (i = 0; i < 12000; i++) print i "," (i % 2 ? 1 : "1.0") "," i % 2 }') >"$tmp/late.csv"
@@ -878,7 +875,6 @@ done
 for bytes in 'caf\351' '\377' 'a\300\200' '\355\240\200'; do
     rows 'a,y' "x$(printf "$bytes")K%.0f,%s" >"$tmp/bytes.csv"
     timeout 60 "$weft" pack dense "$tmp/bytes.csv" label=y client=a -o "$tmp/b.h5" --force >"$tmp/out" 2>"$tmp/log"
-    [ $? != 124 ]
-    result $? "names of clients whose bytes are not UTF-8, $bytes, are compared to an end"
+    check "names of clients whose bytes are not UTF-8, $bytes, are compared to an end" [ $? != 124 ]
 done
 echo "1..$count"

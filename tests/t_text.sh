@@ -35,8 +35,7 @@ silent()
 # refused PATTERN STATEMENT ARGUMENT...: of weft pack, by one line.
 refused()
 {
-    call pack "${@:3}" -o "$tmp/r.h5" --force
-    refusal $? "[1-9]" "$1" "$2"
+    refuses "[1-9]" "$1" "$2" call pack "${@:3}" -o "$tmp/r.h5" --force
 }
 
 # lines A B N: 2 N lines of texts, of the classes A and B in turn.

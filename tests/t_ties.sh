@@ -32,8 +32,7 @@ decided() # STATEMENT ARGUMENT...: a search in which several jobs have the winne
         rm -rf "$tmp"/run.*
         on 2 tune "$tmp/in.ini" "${@:2}" run.teams=$teams -o "$tmp/run.h5" && lowest "$tmp/run.h5"
         result $? "so it does with two ranks, $teams team"
-        [ -n "$whole" ] && [ "$(digest "$tmp/run.h5")" = "$whole" ]
-        result $? "with the same digest"
+        check "with the same digest" has_digest "$whole" "$tmp/run.h5"
     done
 }
 

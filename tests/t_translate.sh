@@ -33,8 +33,7 @@ batch = 32
 END
 short='random.resource=2 sgd.steps=9 train.dropout=0.2 seq2seq.smoothing=0.1 seq2seq.beam=3'
 
-packed toy one-two,two-one,one-three,three-one joint=yes
-result $? "languages are packed with one vocabulary"
+check "languages are packed with one vocabulary" packed toy one-two,two-one,one-three,three-one joint=yes
 check "or with one each" packed own one-two,two-one,one-three,three-one
 
 call tune inputs/translate.ini run.data="$tmp/toy.h5" --plan
@@ -185,8 +184,7 @@ call pack translations "$tmp/four.tsv" vocabulary="$tmp/own.h5" valid=0.1 test=0
 result $? "and with its words where each language has a vocabulary: BLEU $(bleu test)"
 starts() # PATTERN STATEMENT NAME [key=value ...]
 {
-    tune "$3" 2 generated context.size=3 context.train=embeddings "${@:4}"
-    refusal $? "[1-9]" "$1" "refused: $2"
+    refuses "[1-9]" "$1" "refused: $2" tune "$3" 2 generated context.size=3 context.train=embeddings "${@:4}"
 }
 starts 'context.train = embeddings trains those of languages that run.start lacks' "embeddings alone without a start" toy
 starts 'toy.h5 has none: set' "without a new language" toy run.start="$tmp/first.h5"
@@ -275,8 +273,7 @@ call pack translations "$tmp/toy.tsv" like="$tmp/first.h5" directions=two-three 
 result $? "sentences with references are scored by direction"
 denied() # PATTERN STATEMENT RUN FILE [key=value ...]
 {
-    says "$3" "$4" 2 "${@:5}"
-    refusal $? "[1-9]" "$1" "refused: $2"
+    refuses "[1-9]" "$1" "refused: $2" says "$3" "$4" 2 "${@:5}"
 }
 denied "'one-six' is no SOURCE-TARGET" "an unknown language" first "$tmp/toy.tsv" directions=one-six
 (echo six && sed 1d "$tmp/lines") >"$tmp/six.tsv"
@@ -289,8 +286,7 @@ denied 'was not trained on two-three, .* \(context.form = pairwise\)' "a directi
 
 refused() # PATTERN STATEMENT [key=value ...]
 {
-    tune toy 1 generated "${@:3}"
-    refusal $? "[1-9]" "$1" "refused: $2"
+    refuses "[1-9]" "$1" "refused: $2" tune toy 1 generated "${@:3}"
 }
 refused 'take out sgd.folds' "folds, as parts are made by line" sgd.folds=3
 refused 'take out sgd.dev' "a development part" sgd.dev=0.1

@@ -129,8 +129,7 @@ done
 
 refused() # PATTERN STATEMENT NAME [key=value ...]
 {
-    tune "$3" 2 "${@:4}"
-    refusal $? "[1-9]" "$1" "refused: $2"
+    refuses "[1-9]" "$1" "refused: $2" tune "$3" 2 "${@:4}"
 }
 sed '/^\[seq2seq\]/,/^layers/d' "$tmp/in.ini" >"$tmp/other.ini" && mv "$tmp/in.ini" "$tmp/seq2seq.ini"
 mv "$tmp/other.ini" "$tmp/in.ini"

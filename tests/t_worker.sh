@@ -44,8 +44,7 @@ for _ in $(seq 20); do
     status=$?
 done
 check "a run that is stopped after every unit ends" [ $status = 0 ]
-[ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
-result $? "with the digest of one that is not"
+check "with the digest of one that is not" has_digest "$two" "$tmp/r.h5"
 
 # Every worker ends itself at its 30th turn.
 cat >"$tmp/dies.py" <<END
@@ -179,15 +178,13 @@ result $? "a worker that counts its turns does not"
 command="$tmp/clients 1000" tune 1 n fed.score=loss && two=$(digest "$tmp/n.h5") &&
     command="$tmp/clients 1000" tune 3 n fed.score=loss run.teams=2
 result $? "a federation of it is tuned"
-[ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-result $? "with one digest"
+check "with one digest" has_digest "$two" "$tmp/n.h5"
 for algorithm in "fedrep fedrep.own=high" ditto scaffold; do
     # shellcheck disable=SC2086
     set -- fed.score=loss fed.algorithm=$algorithm
     command="$tmp/clients 10" tune 1 n "$@" && two=$(digest "$tmp/n.h5") && command="$tmp/clients 10" tune 2 n "$@"
     result $? "so it is with $algorithm"
-    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "with one digest"
+    check "with one digest" has_digest "$two" "$tmp/n.h5"
 done
 sed 's/, knows=.*/)/; s/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/no.py"
 sed 's/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/unsound.py"
@@ -251,8 +248,7 @@ else
     command="$python inputs/clients-torch.py"
     tune 1 n && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2
     result $? "a network of PyTorch is tuned"
-    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "with one digest"
+    check "with one digest" has_digest "$two" "$tmp/n.h5"
 fi
 cat >"$tmp/many.py" <<END
 import numpy as np

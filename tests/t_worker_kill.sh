@@ -24,8 +24,7 @@ for np in ${NP:-1 2 3}; do
     begin=$(date +%s)
     check "$np ranks, teams: $teams: the search ends" on "$np" tune "$@" run.teams=$teams -o "$tmp/u.h5" --force
     : "${one:=$(digest "$tmp/u.h5")}"
-    [ -n "$one" ] && [ "$(digest "$tmp/u.h5")" = "$one" ]
-    result $? "$np ranks, teams: $teams: one digest"
+    check "$np ranks, teams: $teams: one digest" has_digest "$one" "$tmp/u.h5"
     took=$(($(date +%s) - begin))
 done
 

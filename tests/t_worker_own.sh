@@ -97,14 +97,12 @@ for algorithm in "fedrep fedrep.own=fc1.bias" "fedper fedper.own=fc1.bias"; do
         tune "$np" r $more fed.algorithm=$algorithm
         result $? "$np ranks: $algorithm: clients with weights of their own are tuned"
         : "${first:=$(digest "$tmp/r.h5")}"
-        [ -n "$first" ] && [ "$(digest "$tmp/r.h5")" = "$first" ]
-        result $? "$np ranks: with one digest"
+        check "$np ranks: with one digest" has_digest "$first" "$tmp/r.h5"
     done
     # shellcheck disable=SC2086
     tune 3 r $more fed.algorithm=$algorithm run.teams=2
     result $? "$algorithm: so they are by two teams of three ranks"
-    [ -n "$first" ] && [ "$(digest "$tmp/r.h5")" = "$first" ]
-    result $? "with this digest, too"
+    check "with this digest, too" has_digest "$first" "$tmp/r.h5"
 done
 # shellcheck disable=SC2086
 tune 2 r $more fed.algorithm=$algorithm run.time_limit=1e-9
@@ -115,8 +113,7 @@ for _ in $(seq 60); do
     status=$?
 done
 check "a run that is stopped after every unit ends" [ $status = 0 ]
-[ -n "$first" ] && [ "$(digest "$tmp/r.h5")" = "$first" ]
-result $? "with this digest"
+check "with this digest" has_digest "$first" "$tmp/r.h5"
 
 # ---- the winner -----------------------------------------------------------------------------
 

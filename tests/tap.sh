@@ -23,6 +23,10 @@ digest() # [RUN.h5]: of that run, or of the one that was last reported in $tmp/o
     if [ $# -gt 0 ]; then "$weft" report "$1" 2>>"$tmp/log"; else cat "$tmp/out"; fi |
         sed -n 's/^digest *//p'
 }
+has_digest() # DIGEST [RUN.h5]: `digest` prints this one, which is not empty
+{
+    [ -n "$1" ] && [ "$(digest "${@:2}")" = "$1" ]
+}
 put_aside() # moves the run r.h5 and what is beside it to a directory of its own, and names it
 {
     aside=$tmp/aside-$((asides = ${asides:-0} + 1))
@@ -88,6 +92,11 @@ refusal()
     [[ $1 = $2 ]] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($3)" "$tmp/log" &&
         ! grep -q ' job [0-9]* of ' "$tmp/log"
     result $? "$4"
+}
+refuses() # STATUS PATTERN STATEMENT COMMAND...: a check that this command is refused so
+{
+    "${@:4}"
+    refusal $? "$1" "$2" "$3"
 }
 # With WEFT_HOLD=TEXT a run stops itself at the line of its log with TEXT, until it gets SIGCONT.
 held() # PROCESS: waits until it has; fails if it ends before

@@ -149,13 +149,13 @@ static int falling(const void *left, const void *right)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-static int rising_f64(const void *left, const void *right)
+int weft_rising_f64(const void *left, const void *right)
 {
     const double *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
-static int rising_i64(const void *left, const void *right)
+int weft_rising_i64(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
@@ -173,10 +173,10 @@ void weft_sort_falling(int64_t n, weft_placed *list)
 
 void weft_sort_f64(int64_t n, double *x)
 {
-    if (n > 0) qsort(x, (size_t)n, sizeof *x, rising_f64);
+    if (n > 0) qsort(x, (size_t)n, sizeof *x, weft_rising_f64);
 }
 
 void weft_sort_i64(int64_t n, int64_t *x)
 {
-    if (n > 0) qsort(x, (size_t)n, sizeof *x, rising_i64);
+    if (n > 0) qsort(x, (size_t)n, sizeof *x, weft_rising_i64);
 }

@@ -82,15 +82,9 @@ static void boxes_visit(struct boxes *boxes, int number)
     *at = before;
 }
 
-static int by_size(const void *pa, const void *pb)
-{
-    double a = *(const double *)pa, b = *(const double *)pb;
-    return (a > b) - (a < b);
-}
-
 static int place_of(const double *edge, int n, double x)
 {
-    const double *at = bsearch(&x, edge, (size_t)n, sizeof *edge, by_size);
+    const double *at = bsearch(&x, edge, (size_t)n, sizeof *edge, weft_rising_f64);
     return (int)(at - edge);
 }
 
@@ -108,7 +102,7 @@ static void boxes_divide(struct boxes *boxes, int axis, weft_arena *mem)
         edge[n++] = span->lo;
         edge[n++] = span->hi;
     }
-    qsort(edge, (size_t)n, sizeof *edge, by_size);
+    weft_sort_f64(n, edge);
     for (int i = 0; i < n; i++)
         if (m == 0 || edge[i] > edge[m - 1]) edge[m++] = edge[i];
     boxes->cells[axis] = m - 1;
@@ -277,7 +271,7 @@ static void spread_of(double *x, int n, double *mean, double *low, double *high)
     for (int i = 0; i < n; i++) sum += x[i];
     *mean = *low = *high = NAN;
     if (n == 0) return;
-    qsort(x, (size_t)n, sizeof *x, by_size);
+    weft_sort_f64(n, x);
     *mean = sum / n;
     *low = x[(int)(0.05 * (n - 1) + 0.5)];
     *high = x[(int)(0.95 * (n - 1) + 0.5)];

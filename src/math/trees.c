@@ -5,7 +5,6 @@
 #include "weft/base/random.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 60 };
@@ -67,29 +66,17 @@ double weft_trees_cut(uint64_t cut)
     return x;
 }
 
-struct ranked {
-    double x;
-    int at;
-};
-
-static int by_value(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-    if (a->x < b->x || a->x > b->x) return a->x < b->x ? -1 : 1;
-    return a->at - b->at;
-}
-
 static void sort_points(struct grower *grower, weft_arena *mem)
 {
     WEFT_REWIND(mem);
-    struct ranked *ranked = WEFT_NEW(mem, struct ranked, grower->n);
+    weft_placed *ranked = WEFT_NEW(mem, weft_placed, grower->n);
     for (int a = 0; a < grower->trees->dim; a++) {
         for (int i = 0; i < grower->n; i++)
             ranked[i] =
-                (struct ranked){grower->x[(size_t)a * (size_t)grower->n + (size_t)i], i};
-        qsort(ranked, (size_t)grower->n, sizeof *ranked, by_value);
+                (weft_placed){grower->x[(size_t)a * (size_t)grower->n + (size_t)i], i};
+        weft_sort_rising(grower->n, ranked);
         for (int i = 0; i < grower->n; i++)
-            grower->order[(size_t)a * (size_t)grower->n + (size_t)i] = ranked[i].at;
+            grower->order[(size_t)a * (size_t)grower->n + (size_t)i] = (int)ranked[i].at;
     }
 }
 
@@ -129,9 +116,9 @@ static void split_number(const struct grower *grower, int feature,
 
 /* Inserts a level into ranked[m], which is sorted by value, then by number; levels come in
  * the order of their numbers. */
-static void insert_level(struct ranked *ranked, int m, struct ranked one)
+static void insert_level(weft_placed *ranked, int m, weft_placed one)
 {
-    for (; m > 0 && ranked[m - 1].x > one.x; m--) ranked[m] = ranked[m - 1];
+    for (; m > 0 && ranked[m - 1].value > one.value; m--) ranked[m] = ranked[m - 1];
     ranked[m] = one;
 }
 
@@ -143,7 +130,7 @@ static void split_category(const struct grower *grower, int feature,
     const double *x = grower->x + (size_t)feature * (size_t)grower->n;
     int m = 0, n = 0;
     struct drawn drawn[WEFT_TREE_LEVELS];
-    struct ranked ranked[WEFT_TREE_LEVELS];
+    weft_placed ranked[WEFT_TREE_LEVELS];
     double left = 0;
     uint64_t set = 0;
     /* points of a level stand together */
@@ -155,7 +142,7 @@ static void split_category(const struct grower *grower, int feature,
             all.times += grower->draw[list[i]].times;
         }
         drawn[(int)level] = all;
-        insert_level(ranked, m++, (struct ranked){all.sum / all.times, (int)level});
+        insert_level(ranked, m++, (weft_placed){all.sum / all.times, (int64_t)level});
     }
     for (int i = 0; i < m; i++) {
         left += drawn[ranked[i].at].sum;

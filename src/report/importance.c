@@ -164,12 +164,6 @@ static weft_status read_space(const weft_summary *summary, weft_space *space,
     return weft_space_read(space, &conf, tuned, ntuned, 0, mem);
 }
 
-static int by_size(const void *pa, const void *pb)
-{
-    double a = *(const double *)pa, b = *(const double *)pb;
-    return (a > b) - (a < b);
-}
-
 /* All values of axis a that occur, rising. */
 static void find_values(const weft_summary *summary, const struct results *results, int a,
                         struct scale *scale, weft_arena *mem)
@@ -180,7 +174,7 @@ static void find_values(const weft_summary *summary, const struct results *resul
         double v = summary->conf[results->config[i] * summary->dim + a];
         if (!isnan(v)) scale->value[n++] = v;
     }
-    qsort(scale->value, (size_t)n, sizeof *scale->value, by_size);
+    weft_sort_f64(n, scale->value);
     for (int i = 0; i < n; i++)
         if (scale->n == 0 || scale->value[i] > scale->value[scale->n - 1])
             scale->value[scale->n++] = scale->value[i];
@@ -231,7 +225,7 @@ static double position(const struct scale *scale, double value)
     if (axis && scale->category) return weft_axis_index(axis, value);
     if (axis) return weft_axis_unit(axis, value);
     const double *found =
-        bsearch(&value, scale->value, (size_t)scale->n, sizeof value, by_size);
+        bsearch(&value, scale->value, (size_t)scale->n, sizeof value, weft_rising_f64);
     double at = (double)(found - scale->value);
     return scale->category ? at : (at + 0.5) / (double)scale->n;
 }
@@ -342,7 +336,7 @@ static char *mark_good(const struct results *results, weft_arena *mem)
     char *good = WEFT_NEW(mem, char, results->n);
     double *y = WEFT_NEW(mem, double, results->n);
     memcpy(y, results->y, (size_t)results->n * sizeof *y);
-    qsort(y, (size_t)results->n, sizeof *y, by_size);
+    weft_sort_f64(results->n, y);
     double most = y[(int)ceil(top * results->n) - 1];
     for (int i = 0; i < results->n; i++) good[i] = results->y[i] <= most;
     return good;

@@ -136,12 +136,6 @@ static int open_log(const char *path)
     return fd;
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-}
-
 /* 0 or errno: descriptors of the log, the socket's ends and the memory, above those that
  * the supervisor uses. */
 static int open_ends(weft_link *link, int *theirs)
@@ -172,7 +166,7 @@ weft_status weft_link_start(weft_link *link)
                  : weft_fail(WEFT_EFILE, "cannot start a %s: %s%s%s", link->plan.noun,
                              strerror(err), link->plan.log ? ", " : "",
                              link->plan.log ? link->plan.log : "");
-    close_fd(&theirs);
+    weft_process_close(&theirs);
     link->lives = 1;
     link->begin = lseek(link->log, 0, SEEK_END);
     link->have = link->taken = 0;
@@ -210,8 +204,8 @@ static void bound_log(weft_link *link, off_t most)
 void weft_link_drop(weft_link *link)
 {
     weft_process_drop(&link->process);
-    close_fd(&link->socket);
-    close_fd(&link->memory);
+    weft_process_close(&link->socket);
+    weft_process_close(&link->memory);
     if (link->map) munmap(link->map, link->mapped);
     link->map = NULL;
     link->mapped = 0;

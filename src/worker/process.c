@@ -270,6 +270,12 @@ int weft_process_up(int fd[2])
     return 0;
 }
 
+void weft_process_close(int *fd)
+{
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
 static void fill_files(posix_spawn_file_actions_t *files, int link, int nfd, const int *fd)
 {
     posix_spawn_file_actions_init(files);

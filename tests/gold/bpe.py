@@ -6,7 +6,7 @@ Without arguments the sentences are those of phrases.py; else all of the columns
 values go to TO (`build/opt/tests/t_bpe TO` compares them).
 Fields are separated by tabs; bytes that are not printable ASCII, and backslashes, are \\xHH.
     text   SET TEXT
-    merge  KIND SET LEFT RIGHT     in the order in which they are learnt
+    merges KIND SET PAIRS          in the order in which they are learnt: LEFT RIGHT LEFT RIGHT ...
     pieces KIND SET TEXT PIECES    of texts that were not learnt from, separated by blanks
 A set is a language, or `joint`. KIND words: by learn_bpe and BPE of subword-nmt, of words between
 blanks. KIND units: of runs of letters or signs, of which only those before a blank end with </w>,
@@ -97,11 +97,10 @@ def write(out, name, texts, tried, merges):
         print("text", name, escape(text), sep="\t", file=out)
     codes = learn_words(texts, merges)
     model = BPE(codes)
-    for line in codes.getvalue().split("\n")[1:-1]:
-        print("merge", "words", name, *map(escape, line.split(" ")), sep="\t", file=out)
+    pairs = codes.getvalue().split("\n")[1:-1]
     learnt = learn_units(texts, merges)
-    for pair in learnt:
-        print("merge", "units", name, *map(escape, pair), sep="\t", file=out)
+    print("merges", "words", name, escape(" ".join(pairs)), sep="\t", file=out)
+    print("merges", "units", name, escape(" ".join(map(" ".join, learnt))), sep="\t", file=out)
     for text in tried:
         print("pieces", "words", name, escape(text), escape(" ".join(encode_words(text, model))), sep="\t", file=out)
         print("pieces", "units", name, escape(text), escape(" ".join(encode_units(text, learnt))), sep="\t", file=out)

@@ -1,5 +1,5 @@
 /* Data sets of which a simulated run knows only the sizes. The file is a text:
- *     clients FORM D SYMBOLS-OR-CLASSES      then a line "TRAIN VALID" for each client,
+ *     clients FORM D SYMBOLS-OR-CLASSES      then "TRAIN VALID" for each client,
  *     rows D CLASSES TRAIN VALID TEST        of bytes, which are noise from 0 to 255,
  * Linked into weft-sim in place of src/data/data.c. */
 #include "data/data.h"

@@ -205,6 +205,9 @@ void weft_sort_falling(int64_t n, weft_placed *list);
 /* Sorts numbers, the least first. */
 void weft_sort_f64(int64_t n, double *x);
 void weft_sort_i64(int64_t n, int64_t *x);
+/* That order, for bsearch: a negative number, 0 or a positive one. */
+int weft_rising_f64(const void *left, const void *right);
+int weft_rising_i64(const void *left, const void *right);
 
 /* ---- clock ---- */
 

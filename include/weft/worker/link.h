@@ -44,6 +44,8 @@ WEFT_CHECKED weft_status weft_process_start(weft_process *process, const char *r
 /* Moves both ends of a pipe or socket above the numbers that the supervisor uses, and lets
  * no other program inherit them. Returns 0 or errno. */
 int weft_process_up(int fd[2]);
+/* Closes *fd unless it is -1, which it becomes. */
+void weft_process_close(int *fd);
 /* Asks the supervisor to end the process, unless it has ended. */
 void weft_process_ask(const weft_process *process);
 /* Reads how it ended: the link is readable. */

@@ -43,12 +43,6 @@ struct running {
     double start;
 };
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-}
-
 static weft_status start_program(struct running *running)
 {
     int end[WEFT_STREAMS][2], given[WEFT_STREAMS], err = 0;
@@ -62,8 +56,8 @@ static weft_status start_program(struct running *running)
                                       running->env, WEFT_STREAMS, given)
                  : weft_fail(WEFT_EFILE, "cannot start a program: %s", strerror(err));
     for (int i = 0; i < WEFT_STREAMS; i++) {
-        close_fd(&end[i][1]);
-        if (st != WEFT_OK) close_fd(&end[i][0]);
+        weft_process_close(&end[i][1]);
+        if (st != WEFT_OK) weft_process_close(&end[i][0]);
         running->stream[i] = end[i][0];
         if (st == WEFT_OK) fcntl(running->stream[i], F_SETFL, O_NONBLOCK);
     }
@@ -110,7 +104,7 @@ static void take_output(struct running *running, int i)
         weft_printed_add(running->printed, i, bytes, (size_t)n);
         weft_output_add(&running->output, bytes, (size_t)n);
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
-        close_fd(&running->stream[i]);
+        weft_process_close(&running->stream[i]);
     }
 }
 
@@ -175,7 +169,7 @@ static weft_status run_program(struct running *running)
         doubt_end(running);
         weft_printed_end(running->printed);
         for (int i = 0; i < WEFT_STREAMS && st == WEFT_OK; i++)
-            close_fd(&running->stream[i]);
+            weft_process_close(&running->stream[i]);
         weft_status closed = weft_output_close(&running->output, running->log);
         if (st == WEFT_OK) st = closed;
         weft_process_drop(&running->process);

@@ -43,18 +43,12 @@ static int ends_before(const void *left, const void *right, const void *flight)
     return a->client < b->client;
 }
 
-static int ascending(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* The place of a client among those that are trained. */
 static int64_t place_of(const fed_group *group, int64_t client)
 {
     if (!group->client) return client;
     const int64_t *at =
-        bsearch(&client, group->client, (size_t)group->n, sizeof client, ascending);
+        bsearch(&client, group->client, (size_t)group->n, sizeof client, weft_rising_i64);
     weft_check(at != NULL, "client %lld is in flight, and not trained", (long long)client);
     return at - group->client;
 }

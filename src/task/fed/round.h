@@ -184,10 +184,6 @@ WEFT_CHECKED weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, 
 /* ---- worker.c: the same by a worker, fed.model = worker. Changes the worker, the
  * workspace and the result ---- */
 
-/* A network of which only the weights are known here: its tensors are those that the worker
- * describes, and it has no gradient. Its instance holds the worker of this rank. */
-extern const weft_net fed_worker_net;
-
 /* fed->net, by its name; ECONF. */
 WEFT_CHECKED weft_status fed_net_find(fed_task *fed);
 /* 1: workers train the clients. */

@@ -95,7 +95,9 @@ static void *worker_work(const void *self, int most, weft_arena *mem)
     return NULL;
 }
 
-const weft_net fed_worker_net = {
+/* A network of which only the weights are known here: its tensors are those that the worker
+ * describes, and it has no gradient. Its instance holds the worker of this rank. */
+static const weft_net fed_worker_net = {
     .kind = WEFT_KIND("worker", fed_worker, worker_opts,
                       "task fed: any model, trained by a program of the user's"),
     .nweight = worker_nweight,
