@@ -141,6 +141,10 @@ static void test_imdb(void)
            strcmp(name_of("train", 1), "train/pos/0_9.txt") == 0 &&
            strcmp(name_of("train", 21), "train/pos/10_9.txt") == 0,
        "by number, negative before positive");
+    ok(source_is(0, "imdb/train/neg", 290) && source_is(1, "imdb/train/pos", 290) &&
+           source_is(2, "imdb/test/neg", 290) && source_is(3, "imdb/test/pos", 290) &&
+           *text_in("/source", 4) == '\0',
+       "the directories of its classes are the sources, with the bytes of their reviews");
     const char *digest = data.digest;
     ok(packed(reader, at("imdb"), "seed=1") && strcmp(digest, data.digest) != 0 &&
            parts_are(60, 30, 30),
