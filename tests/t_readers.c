@@ -220,6 +220,54 @@ static void test_text(void)
        "parts may be files, and texts empty");
 }
 
+/* Lines that are no labels and texts as the options have them, and what is said of them. */
+static void test_text_ways(void)
+{
+    static const struct {
+        const char *text, *options, *a, *b;
+    } way[] = {
+        {"__label__a x\n", "", "line 1 has no TAB",
+         "fastText are read by separator = blank"},
+        {"{\"a\": \"x\"}\n", "", "line 1 has no TAB", "write JSON as CSV"},
+        {"a\tx\n", "separator=blank", "line 1 has no blank", "tab reads lines LABEL TAB"},
+        {"\"a x\"\n", "", "no TAB", "CSV is read by separator = comma"},
+        {"a,x\n", "", "no TAB", "CSV is read by separator = comma"},
+        {"a x\n", "", "no TAB", "blank reads lines LABEL BLANK TEXT"},
+        {"a\tx\nb\"\ty\n", "", "line 2 has the label b\" with an odd", "comma"},
+        {"a\tx\na\ty\nb\tx\nb\ty\nc\tx\nd\tx\ne\tx\n", "", "3 of 5 labels stand in one",
+         "such as 'c'; label = last"},
+        {"x\ta\nx\ta\ny\tb\ny\tb\nx\tc\nx\td\nx\te\n", "label=last", "3 of 5",
+         "such as 'c'; label = first"},
+        {"a\tx\n", "label=none", "label = none", "to be scored: like = RUN.h5"},
+        {"a\tx\n", "separator=blank text=2", "blank does not have",
+         "comma, semicolon or tab"},
+        {"g,t\na,x\n", "separator=comma label=g text=g", "text = g", "column of the label"},
+        {"g,t\na,x\n", "separator=comma label=g text=tt", "text = tt",
+         "'t' is the nearest"},
+        {"g,t\na,x\n", "separator=comma label=g text=3", "text = 3", "has 2 columns"},
+        {"g,t,t\na,x,y\n", "separator=comma label=g text=t", "name t 2 times",
+         "rename one"},
+        {"g,t,c\na,x,\n", "separator=comma label=g client=c", "line 2 has no client",
+         "give"},
+        {"sep=;\na,x\n", "separator=comma label=1", "by its first line ';'", "comma"},
+        {"a,x\n", "separator=comma label=3 text=1", "label = 3 and a text", "line 1 has 2"},
+    };
+    for (size_t i = 0; i < LEN(way); i++) {
+        const char *path = write_text("way.tsv", way[i].text);
+        weft_status st = pack(&weft_reader_text, path, "x.h5", way[i].options);
+        ok(st != WEFT_OK && says(way[i].a) && says(way[i].b), "'%s' is refused with '%s'",
+           way[i].options, way[i].b);
+    }
+    write_text("half.tsv", "a\tx\na\ty\nb\tx\nb\ty\nc\tx\nd\tx\n");
+    write_text("more.tsv", "a\tz\na\tw\n");
+    ok(packed(&weft_reader_text, at("half.tsv"),
+              printed("valid_file=%s test=0", at("more.tsv"))) &&
+           parts_are(6, 2, 0),
+       "labels of which half stand in one line only are labels");
+    ok(source_is(0, "half.tsv", 24) && source_is(1, "more.tsv", 8),
+       "each file is a source");
+}
+
 static void test_text_errors(void)
 {
     const weft_reader *reader = &weft_reader_text;
@@ -434,5 +482,5 @@ static void test_closed(void)
 }
 
 MAIN(scratch, test_cifar, test_closed, test_hundred, test_imdb, test_sizes, test_text,
-     test_text_errors, test_dense, test_dense_separators, test_dense_errors, test_synthetic,
-     test_real, test_closed)
+     test_text_ways, test_text_errors, test_dense, test_dense_separators, test_dense_errors,
+     test_synthetic, test_real, test_closed)
