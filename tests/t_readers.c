@@ -220,6 +220,34 @@ static void test_text(void)
        "parts may be files, and texts empty");
 }
 
+/* The same texts with their labels, in every notation. */
+static void test_text_same(void)
+{
+    static const char *const same[][2] = {
+        {"a\tx y\nb\tz\na\tx\nb\ty z\na\tz\n", ""},
+        {"a x y\nb z\na x\nb y z\na z\n", "separator=blank"},
+        {"x y\ta\nz\tb\nx\ta\ny z\tb\nz\ta", "label=last"},
+        {"x y a\nz b\nx a\ny z b\nz a\n", "separator=blank label=last"},
+        {"a,x y\nb,z\na,x\nb,y z\na,z\n", "separator=comma"},
+        {"x;a;y\nz;b;\nx;a;\ny;b;z\n;a;z\n", "separator=semicolon label=2"},
+        {"x\tq\ta\ty\nz\tq\tb\t\nx\tq\ta\t\ny\tq\tb\tz\n\tq\ta\tz\n", "label=3 text=1,4"},
+        {"y,x,a\n,z,b\n,x,a\nz,y,b\nz,,a\n", "separator=comma label=last text=2,1"},
+    };
+    const char *digest = "";
+    for (size_t i = 0; i < LEN(same); i++) {
+        write_text("same.tsv", same[i][0]);
+        ok(packed(&weft_reader_text, at("same.tsv"),
+                  printed("%s valid=0.4 test=0 header=no", same[i][1])) &&
+               (i == 0 || strcmp(digest, data.digest) == 0),
+           "'%s' reads the same texts", same[i][1]);
+        digest = i == 0 ? data.digest : digest;
+    }
+    write_text("same.tsv", "a\tx y\nb\tz\na\tx\nb\tz y\na\tz\n");
+    ok(packed(&weft_reader_text, at("same.tsv"), "valid=0.4 test=0") &&
+           strcmp(digest, data.digest) != 0,
+       "words in another order are other texts");
+}
+
 /* Lines that are no labels and texts as the options have them, and what is said of them. */
 static void test_text_ways(void)
 {
@@ -482,5 +510,5 @@ static void test_closed(void)
 }
 
 MAIN(scratch, test_cifar, test_closed, test_hundred, test_imdb, test_sizes, test_text,
-     test_text_ways, test_text_errors, test_dense, test_dense_separators, test_dense_errors,
-     test_synthetic, test_real, test_closed)
+     test_text_same, test_text_ways, test_text_errors, test_dense, test_dense_separators,
+     test_dense_errors, test_synthetic, test_real, test_closed)
