@@ -56,16 +56,33 @@ static inline int count(weft_part part, int label)
     return n;
 }
 
-/* Where document i of a part of d.h5 comes from. */
-static inline const char *name_of(const char *part, int i)
+/* Text i of a list of d.h5; "": there is none. */
+static inline const char *text_in(const char *list, int64_t i)
 {
     weft_h5 file;
     const char **text = NULL;
     int64_t n = 0;
     weft_status st = weft_h5_open(&file, at("d.h5"), mem);
-    if (st == WEFT_OK) st = weft_h5_read_texts(&file, printed("/%s/name", part), &text, &n);
+    if (st == WEFT_OK) st = weft_h5_read_texts(&file, list, &text, &n);
     weft_h5_close(&file);
     return st == WEFT_OK && i < n ? text[i] : "";
+}
+
+/* Where document i of a part of d.h5 comes from. */
+static inline const char *name_of(const char *part, int i)
+{
+    return text_in(printed("/%s/name", part), i);
+}
+
+/* 1: source i of d.h5 has that path in the directory of the test, and as many bytes. */
+static inline int source_is(int i, const char *path, int64_t bytes)
+{
+    const char *text = text_in("/source", i),
+               *want = printed("  %lld  %s", (long long)bytes, at(path));
+    size_t hex = strcspn(text, " ");
+    if (hex == 32 && strcmp(text + hex, want) == 0) return 1;
+    fprintf(stderr, "# source %d: %s\n", i, text);
+    return 0;
 }
 
 /* ---- clients ---- */

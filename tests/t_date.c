@@ -111,6 +111,7 @@ static const struct {
     {WEFT_DATE_YMD, "2024-02-29T23:59:61", NAN, 0},
     {WEFT_DATE_YMD, "20240229T0123", 4980, 0},
     {WEFT_DATE_YMD, "20240229T01234", NAN, 0},
+    {WEFT_DATE_YMD, "20240229T123", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29T25:00", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29T17:60", NAN, 0},
     {WEFT_DATE_YMD, "2024-02-29T", NAN, 0},
@@ -215,6 +216,8 @@ static void test_times(void)
        "the day that is shown is that of the clock");
     ok(strcmp(weft_date_text(45000, 0, WEFT_DATE_TIME, text, 16), "12:30") == 0,
        "a time is shown as such");
+    ok(strcmp(weft_date_text(93784.5, 0, WEFT_DATE_SPAN, text, 16), "93784.5 s") == 0,
+       "a time span is shown in seconds");
 }
 
 MAIN(ranks, test_days, test_spellings, test_times)

@@ -1,6 +1,8 @@
 /* Directions of translation as clients of task fed: their samples are the pairs, scores
- * count words and ends, a round is the mean of the clients' steps, and the generator's
- * steps are along the gradients of what it learns. RUN: np=1 np=2 np=3 */
+ * count words and ends, what is written is compared with the references, a round is the
+ * mean of the clients' steps, and the generator's steps are along the gradients of what it
+ * learns. RUN: np=1 np=2 np=3 */
+#include "task/parts.h"
 #include "toy.h"
 #include "weft/data/translations.h"
 #include "weft/net/net.h"
@@ -186,6 +188,46 @@ static void test_diverged(struct toy *toy)
             "if it was scored before, the words of these");
 }
 
+/* Every rank writes its share of the samples: the first direction is right, of the second
+ * every other sentence, of the third none is written, and the last one says nothing. */
+static void test_written(const struct toy *toy, weft_part part)
+{
+    weft_texts *texts = weft_texts_new(DIRECTIONS, mem);
+    const weft_language *one = &weft_translations_of(&toy->data)->language[0];
+    weft_bleu bleu = {.length = 0};
+    weft_chrf chrf = {.total = {0}};
+    for (int64_t c = 0; c < DIRECTIONS; c++) {
+        weft_samples samples = samples_of(toy, c, part);
+        for (int64_t i = 0; i < samples.n && c != 2; i++) {
+            int said = c == 0 || (c == 1 && i % 2 == 0) ? samples.replies[i] : 0;
+            if (i % world.size == world.rank)
+                weft_texts_add(texts, &toy->data, part, c, i, said, samples.reply[i]);
+            if (c != 1) continue;
+            const char *right =
+                weft_sentence_decode(one, samples.reply[i], samples.replies[i], mem);
+            weft_bleu_add(&bleu, said ? right : "", right, mem);
+            weft_chrf_add(&chrf, said ? right : "", right, mem);
+        }
+    }
+    weft_texts_join(&world, DIRECTIONS, texts);
+    const double half[2] = {weft_bleu_score(&bleu), weft_chrf_score(&chrf)};
+    const double right[DIRECTIONS][2] = {{100, 100}, {half[0], half[1]}, {0, 0}, {0, 0}};
+    double off = 0, score[2];
+    int counts = 1;
+    for (int64_t c = 0; c < DIRECTIONS; c++) {
+        counts &=
+            weft_texts_score(texts, c, score) == (c == 2 ? 0 : samples_of(toy, c, part).n);
+        for (int k = 0; k < 2; k++) off = worse(off, fabs(score[k] - right[c][k]));
+    }
+    ok(counts, "%s: as many sentences count as were written", weft_part_name[part]);
+    is_near(off, 0, 1e-9, "they are scored by direction beside their references");
+    weft_texts_mean(texts, DIRECTIONS, score);
+    off = 0;
+    for (int k = 0; k < 2; k++) off = worse(off, fabs(score[k] - (100 + half[k]) / 3));
+    is_near(off, 0, 1e-9, "the mean is that of the directions that have some");
+    ok(half[0] > 1 && half[0] < 99, "of which one is right in part");
+}
+
 /* ---- steps ---- */
 
 static void test_mean(struct toy *toy, const struct beside *beside)
@@ -320,6 +362,8 @@ int main(int argc, char **argv)
     test_samples(toy);
     test_scores(toy, &beside);
     test_diverged(toy);
+    test_written(toy, WEFT_VALID);
+    test_written(toy, WEFT_TEST);
     test_mean(toy, &beside);
     test_gradients(toy, &beside);
     test_constant(toy, &beside);

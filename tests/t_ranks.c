@@ -1,6 +1,6 @@
 /* Columns replaced by their ranks: as scikit-learn's QuantileTransformer does
  * (tests/gold/quantile.py), whatever the ranks of processes, and whatever the unit in which
- * the numbers are stored.
+ * the numbers are stored. Columns, classes and targets of other data go by their names.
  * RUN: np=1 np=2 np=3 */
 #include "data/data.h"
 #include "in_memory.h"
@@ -94,6 +94,93 @@ static void test_order(void)
     ok(off < 1e-7, "columns in another order have their own shifts");
 }
 
+/* ---- names ---- */
+
+enum { ROWS = 11, COLUMNS = 3 };
+
+/* Row i of the file: column j is 20 i + j, the class is i % 2, target k is i + 100 k. */
+static weft_data named(weft_form form, const char *const *class, int numbers)
+{
+    static const char *const column[] = {"c", "a", "b"};
+    static const double shift[] = {-3, 7, 0}, scale[] = {2, 1, 0.5};
+    weft_data data = data_of(form, 2);
+    data.class_name = class;
+    data.column_name = column;
+    data.shift = form == WEFT_REALS ? shift : NULL;
+    data.scale = form == WEFT_REALS ? scale : NULL;
+    data.target_shift = numbers ? shift : NULL;
+    data.target_scale = numbers ? scale : NULL;
+    weft_rows *rows = deal_rows(&data, WEFT_TRAIN, ROWS, COLUMNS);
+    int64_t cells = rows->n * COLUMNS;
+    uint8_t *byte = WEFT_NEW(mem, uint8_t, cells);
+    float *value = WEFT_NEW(mem, float, cells);
+    int32_t *label = WEFT_NEW(mem, int32_t, rows->n);
+    double *target = WEFT_NEW(mem, double, 2 * rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        int64_t row = rows->first + i;
+        label[i] = (int32_t)(row % 2);
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            byte[i * COLUMNS + j] = (uint8_t)(20 * row + j);
+            value[i * COLUMNS + j] =
+                (float)(((double)(20 * row + j) - shift[j]) / scale[j]);
+        }
+        for (int k = 0; k < 2; k++)
+            target[2 * i + k] = ((double)(row + 100 * k) - shift[k]) / scale[k];
+    }
+    rows->byte = form == WEFT_BYTES ? byte : NULL;
+    rows->value = form == WEFT_REALS ? value : NULL;
+    rows->label = label;
+    rows->target = target;
+    return data;
+}
+
+/* Columns, classes and targets of a file get the places that a winner has for their names,
+ * and its units. */
+static void test_names(weft_form form)
+{
+    static const char *const column[] = {"a", "b", "c"}, *const own[] = {"dog", "cat"},
+                             *const class[] = {"ant", "cat", "dog"};
+    static const int from[] = {1, 2, 0}, label[] = {2, 1};
+    static const double shift[] = {5, 0, 1}, scale[] = {4, 0.5, 1};
+    int numbered = form == WEFT_REALS, good = 1;
+    weft_data data = named(form, own, 0), numbers = named(WEFT_REALS, own, 1);
+    weft_likeness like = {.form = form,
+                          .d = COLUMNS,
+                          .classes = COLUMNS,
+                          .class_name = class,
+                          .column_name = column,
+                          .shift = numbered ? shift : NULL,
+                          .scale = numbered ? scale : NULL};
+    must(weft_data_match(&data, &like, "winner"));
+    const weft_rows *rows = &data.part[WEFT_TRAIN];
+    double off = 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        good &= rows->label[i] == label[(rows->first + i) % 2];
+        for (int j = 0; j < COLUMNS; j++) {
+            int64_t at = i * COLUMNS + j;
+            double x =
+                numbered ? (double)rows->value[at] * scale[j] + shift[j] : rows->byte[at];
+            off = worse(off, fabs(x - (double)(20 * (rows->first + i) + from[j])));
+        }
+    }
+    ok(good && data.classes == COLUMNS, "classes have the numbers of their names");
+    is_near(off, 0, 1e-4, "columns have the places and units of theirs");
+    like = (weft_likeness){.form = WEFT_REALS,
+                           .d = COLUMNS,
+                           .classes = 2,
+                           .class_name = class + 1,
+                           .target_shift = shift,
+                           .target_scale = scale};
+    must(weft_data_match(&numbers, &like, "winner"));
+    rows = &numbers.part[WEFT_TRAIN];
+    off = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        for (int k = 0; k < 2; k++)
+            off = worse(off, fabs(rows->target[2 * i + k] * scale[k] + shift[k] -
+                                  (double)(rows->first + i + 100 * (1 - k))));
+    is_near(off, 0, 1e-9, "so have targets");
+}
+
 int main(int argc, char **argv)
 {
     ranks_begin(&argc, &argv);
@@ -102,5 +189,7 @@ int main(int argc, char **argv)
     test(gold, 40);
     fclose(gold);
     test_order();
+    test_names(WEFT_BYTES);
+    test_names(WEFT_REALS);
     return tap_end();
 }

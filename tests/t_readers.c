@@ -141,6 +141,10 @@ static void test_imdb(void)
            strcmp(name_of("train", 1), "train/pos/0_9.txt") == 0 &&
            strcmp(name_of("train", 21), "train/pos/10_9.txt") == 0,
        "by number, negative before positive");
+    ok(source_is(0, "imdb/train/neg", 290) && source_is(1, "imdb/train/pos", 290) &&
+           source_is(2, "imdb/test/neg", 290) && source_is(3, "imdb/test/pos", 290) &&
+           *text_in("/source", 4) == '\0',
+       "the directories of its classes are the sources, with the bytes of their reviews");
     const char *digest = data.digest;
     ok(packed(reader, at("imdb"), "seed=1") && strcmp(digest, data.digest) != 0 &&
            parts_are(60, 30, 30),
@@ -214,6 +218,82 @@ static void test_text(void)
            weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK &&
            data.part[WEFT_TEST].offset[WEFT_TOK_SPLIT][3] == 4,
        "parts may be files, and texts empty");
+}
+
+/* The same texts with their labels, in every notation. */
+static void test_text_same(void)
+{
+    static const char *const same[][2] = {
+        {"a\tx y\nb\tz\na\tx\nb\ty z\na\tz\n", ""},
+        {"a x y\nb z\na x\nb y z\na z\n", "separator=blank"},
+        {"x y\ta\nz\tb\nx\ta\ny z\tb\nz\ta", "label=last"},
+        {"x y a\nz b\nx a\ny z b\nz a\n", "separator=blank label=last"},
+        {"a,x y\nb,z\na,x\nb,y z\na,z\n", "separator=comma"},
+        {"x;a;y\nz;b;\nx;a;\ny;b;z\n;a;z\n", "separator=semicolon label=2"},
+        {"x\tq\ta\ty\nz\tq\tb\t\nx\tq\ta\t\ny\tq\tb\tz\n\tq\ta\tz\n", "label=3 text=1,4"},
+        {"y,x,a\n,z,b\n,x,a\nz,y,b\nz,,a\n", "separator=comma label=last text=2,1"},
+    };
+    const char *digest = "";
+    for (size_t i = 0; i < LEN(same); i++) {
+        write_text("same.tsv", same[i][0]);
+        ok(packed(&weft_reader_text, at("same.tsv"),
+                  printed("%s valid=0.4 test=0 header=no", same[i][1])) &&
+               (i == 0 || strcmp(digest, data.digest) == 0),
+           "'%s' reads the same texts", same[i][1]);
+        digest = i == 0 ? data.digest : digest;
+    }
+    write_text("same.tsv", "a\tx y\nb\tz\na\tx\nb\tz y\na\tz\n");
+    ok(packed(&weft_reader_text, at("same.tsv"), "valid=0.4 test=0") &&
+           strcmp(digest, data.digest) != 0,
+       "words in another order are other texts");
+}
+
+/* Lines that are no labels and texts as the options have them, and what is said of them. */
+static void test_text_ways(void)
+{
+    static const struct {
+        const char *text, *options, *a, *b;
+    } way[] = {
+        {"__label__a x\n", "", "line 1 has no TAB",
+         "fastText are read by separator = blank"},
+        {"{\"a\": \"x\"}\n", "", "line 1 has no TAB", "write JSON as CSV"},
+        {"a\tx\n", "separator=blank", "line 1 has no blank", "tab reads lines LABEL TAB"},
+        {"\"a x\"\n", "", "no TAB", "CSV is read by separator = comma"},
+        {"a,x\n", "", "no TAB", "CSV is read by separator = comma"},
+        {"a x\n", "", "no TAB", "blank reads lines LABEL BLANK TEXT"},
+        {"a\tx\nb\"\ty\n", "", "line 2 has the label b\" with an odd", "comma"},
+        {"a\tx\na\ty\nb\tx\nb\ty\nc\tx\nd\tx\ne\tx\n", "", "3 of 5 labels stand in one",
+         "such as 'c'; label = last"},
+        {"x\ta\nx\ta\ny\tb\ny\tb\nx\tc\nx\td\nx\te\n", "label=last", "3 of 5",
+         "such as 'c'; label = first"},
+        {"a\tx\n", "label=none", "label = none", "to be scored: like = RUN.h5"},
+        {"a\tx\n", "separator=blank text=2", "blank does not have",
+         "comma, semicolon or tab"},
+        {"g,t\na,x\n", "separator=comma label=g text=g", "text = g", "column of the label"},
+        {"g,t\na,x\n", "separator=comma label=g text=tt", "text = tt",
+         "'t' is the nearest"},
+        {"g,t\na,x\n", "separator=comma label=g text=3", "text = 3", "has 2 columns"},
+        {"g,t,t\na,x,y\n", "separator=comma label=g text=t", "name t 2 times",
+         "rename one"},
+        {"g,t,c\na,x,\n", "separator=comma label=g client=c", "line 2 has no client",
+         "give"},
+        {"sep=;\na,x\n", "separator=comma label=1", "by its first line ';'", "comma"},
+        {"a,x\n", "separator=comma label=3 text=1", "label = 3 and a text", "line 1 has 2"},
+    };
+    for (size_t i = 0; i < LEN(way); i++) {
+        const char *path = write_text("way.tsv", way[i].text);
+        weft_status st = pack(&weft_reader_text, path, "x.h5", way[i].options);
+        ok(st != WEFT_OK && says(way[i].a) && says(way[i].b), "'%s' is refused with '%s'",
+           way[i].options, way[i].b);
+    }
+    write_text("half.tsv", "a\tx\na\ty\nb\tx\nb\ty\nc\tx\nd\tx\n");
+    write_text("more.tsv", "a\tz\na\tw\n");
+    ok(packed(&weft_reader_text, at("half.tsv"),
+              printed("valid_file=%s test=0", at("more.tsv"))) &&
+           parts_are(6, 2, 0),
+       "labels of which half stand in one line only are labels");
+    ok(source_is(0, "half.tsv", 24) && source_is(1, "more.tsv", 8),
+       "each file is a source");
 }
 
 static void test_text_errors(void)
@@ -430,5 +510,5 @@ static void test_closed(void)
 }
 
 MAIN(scratch, test_cifar, test_closed, test_hundred, test_imdb, test_sizes, test_text,
-     test_text_errors, test_dense, test_dense_separators, test_dense_errors, test_synthetic,
-     test_real, test_closed)
+     test_text_same, test_text_ways, test_text_errors, test_dense, test_dense_separators,
+     test_dense_errors, test_synthetic, test_real, test_closed)

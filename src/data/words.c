@@ -212,7 +212,7 @@ static size_t last_piece(const char *text, size_t n)
     return n;
 }
 
-/* 1 if the bytes are one number. */
+/* 1 if the bytes, which a blank or the end of the text follows, are one number. */
 static int number_of(const char *text, size_t n, float *x)
 {
     char *end;
@@ -259,7 +259,6 @@ static weft_status read_text(struct reading *reading)
             return bad_word(reading, "its vector has something else than numbers");
         n = from - 1;
         if (j > 0) n = trimmed(reading->line, n);
-        reading->line[n] = '\0';
     }
     return take_word(reading, n);
 }
@@ -290,7 +289,7 @@ static int is_binary(const char *look, size_t n, size_t d)
 
 /* 1 if a line is text for sure: printed, and it ends in d numbers, or is so long that
  * floats would not be printed. */
-static int is_text(char *line, size_t n, int d)
+static int is_text(const char *line, size_t n, int d)
 {
     enum { SURE = 8 };
     float x;
@@ -298,7 +297,6 @@ static int is_text(char *line, size_t n, int d)
     if (d >= SURE && n >= 2 * (size_t)d) return 1;
     for (n = trimmed(line, n); d > 0; d--) {
         size_t from = last_piece(line, n);
-        line[n] = '\0';
         if (from == 0 || !number_of(line + from, n - from, &x)) return 0;
         n = trimmed(line, from);
     }
