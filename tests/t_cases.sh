@@ -59,8 +59,8 @@ warns()
     result $? "$1 warns of $2 ${*:4}"
 }
 
-# refuses READER FILE PATTERN [OPTION...]: by one line that has the pattern.
-refuses()
+# refuses_file READER FILE PATTERN [OPTION...]: by one line that has the pattern.
+refuses_file()
 {
     rm -f "$tmp/d.h5"
     pack "$1" "$2" "${@:4}"
@@ -87,33 +87,33 @@ done
 knows dense french.csv label=y decimal=comma
 knows dense hole.csv label=first
 knows dense namibia.csv label=y unlabelled=class
-refuses dense namibia.csv "40 rows are left out, of 'NA'.*unlabelled = class" label=y
+refuses_file dense namibia.csv "40 rows are left out, of 'NA'.*unlabelled = class" label=y
 knows dense fortran.csv label=y
-refuses dense comment.csv "line 1 begins with '#'; comment = #" label=y
-refuses dense decimal.csv "line 2, column 1, 'a', is '-1,[0-9]*'.*decimal = comma" label=y
-refuses dense thousands.csv "line 2, column 1, 'a', is '1,[0-9.]*'.*thousands = comma" label=y
+refuses_file dense comment.csv "line 1 begins with '#'; comment = #" label=y
+refuses_file dense decimal.csv "line 2, column 1, 'a', is '-1,[0-9]*'.*decimal = comma" label=y
+refuses_file dense thousands.csv "line 2, column 1, 'a', is '1,[0-9.]*'.*thousands = comma" label=y
 for file in qmark missing na null nan; do
     knows dense $file.csv label=y
-    refuses dense $file.csv "line 43, column 2, 'b', is .*; missing = median fills it in" label=y missing=refuse
+    refuses_file dense $file.csv "line 43, column 2, 'b', is .*; missing = median fills it in" label=y missing=refuse
 done
-refuses dense text.csv "line 43, column 2, 'b', is 'red'" label=y
+refuses_file dense text.csv "line 43, column 2, 'b', is 'red'" label=y
 for file in day huge inf; do
-    refuses dense $file.csv "line 43, column 2, 'b', is .*; .*(drop|mend)" label=y
+    refuses_file dense $file.csv "line 43, column 2, 'b', is .*; .*(drop|mend)" label=y
 done
 knows dense inf.csv label=y gaps=inf
-refuses dense phones.csv "line 2, column 2, 'b', is .*; .*drop = " label=y
-refuses dense slashes.csv "line 2 has a quotation mark out of place; double one" label=y
+refuses_file dense phones.csv "line 2, column 2, 'b', is .*; .*drop = " label=y
+refuses_file dense slashes.csv "line 2 has a quotation mark out of place; double one" label=y
 knows dense nolabel.csv label=y
-refuses dense nolabel.csv "line 43, column 3, 'y', has no label" label=y unlabelled=refuse
-refuses dense ragged.csv "line 43 has 5 columns where 3" label=y
-refuses dense utf16.csv "UTF-16.*iconv" label=y
-refuses dense utf32.csv "UTF-32.*iconv" label=y
-refuses dense lfs.csv "Git LFS.*git lfs pull" label=y
-refuses dense page.csv "HTML.*fetch" label=y
-refuses dense lines.csv "JSON.*to_csv" label=y
+refuses_file dense nolabel.csv "line 43, column 3, 'y', has no label" label=y unlabelled=refuse
+refuses_file dense ragged.csv "line 43 has 5 columns where 3" label=y
+refuses_file dense utf16.csv "UTF-16.*iconv" label=y
+refuses_file dense utf32.csv "UTF-32.*iconv" label=y
+refuses_file dense lfs.csv "Git LFS.*git lfs pull" label=y
+refuses_file dense page.csv "HTML.*fetch" label=y
+refuses_file dense lines.csv "JSON.*to_csv" label=y
 while read -r name kind text; do
     printf '\n  %s\n1,2\n' "$text" >"$tmp/$name"
-    refuses dense "$name" "$kind where a table" label=y
+    refuses_file dense "$name" "$kind where a table" label=y
 done <<'END'
 doctype HTML <!doctype html>
 body HTML <html><body>
@@ -123,10 +123,10 @@ objects JSON [{"a": 1}]
 rows JSON [[1, 2], [3, 4]]
 weka ARFF @RELATION iris
 END
-refuses dense twice.csv "columns 1 and 3 are both named 'y'" label=y
+refuses_file dense twice.csv "columns 1 and 3 are both named 'y'" label=y
 predicts continuous.csv label=y
-refuses dense nul.csv "line 43.*NUL" label=y
-refuses dense news.csv "weft pack text"
+refuses_file dense nul.csv "line 43.*NUL" label=y
+refuses_file dense news.csv "weft pack text"
 warns dense codes.csv "'01'" label=y
 warns dense percent.csv "'a' has 79 numbers with % and 1 without" label=y
 knows dense numbered.csv label=2
@@ -145,13 +145,13 @@ for file in plain tabs head signs labels notes unix long longer; do
     knows dense $file.svm
 done
 knows dense zero.svm zero_based=yes
-refuses dense zero.svm "line 1 .*zero_based = yes"
-refuses dense multi.svm "multi-label"
-refuses dense query.svm "line 1 .*qid"
-refuses dense index.svm "line 1 has index 2147483648"
-refuses dense nan.svm "line 1, .*'nan'"
-refuses dense minus_nan.svm "line 1, .*'-nan'"
-refuses dense novalue.svm "line 1 has '9'"
+refuses_file dense zero.svm "line 1 .*zero_based = yes"
+refuses_file dense multi.svm "multi-label"
+refuses_file dense query.svm "line 1 .*qid"
+refuses_file dense index.svm "line 1 has index 2147483648"
+refuses_file dense nan.svm "line 1, .*'nan'"
+refuses_file dense minus_nan.svm "line 1, .*'-nan'"
+refuses_file dense novalue.svm "line 1 has '9'"
 predicts real.svm
 
 # ---- texts --------------------------------------------------------------------------------
@@ -165,15 +165,15 @@ knows text fast.txt separator=blank
 knows text news.csv separator=comma
 { printf 'sep=,\r\n' && cat "$tmp/news.csv"; } >"$tmp/excel.csv"
 knows text excel.csv separator=comma
-refuses text excel.csv "by its first line ',' is between columns, by separator = ... a semicolon" separator=semicolon
+refuses_file text excel.csv "by its first line ',' is between columns, by separator = ... a semicolon" separator=semicolon
 warns text header.tsv "first line .*header"
 warns text codes.tsv "'01'"
-refuses text first.tsv "label = last"
-refuses text fast.txt "separator = blank"
-refuses text news.csv "separator = comma"
+refuses_file text first.tsv "label = last"
+refuses_file text fast.txt "separator = blank"
+refuses_file text news.csv "separator = comma"
 warns text latin.tsv "1 rows are not UTF-8 .* Windows-1252, the first in line 121"
-refuses text latin.tsv "latin.tsv:121: byte .* UTF-8" encoding=utf-8
-refuses text nul.tsv "nul.tsv:121: .*NUL"
+refuses_file text latin.tsv "latin.tsv:121: byte .* UTF-8" encoding=utf-8
+refuses_file text nul.tsv "nul.tsv:121: .*NUL"
 pack text stop.tsv
 tune fmap.feature=ngram ngram.stop=true space.configs=1
 refusal $? 4 ngram.stop "a vocabulary that options leave empty is refused"
